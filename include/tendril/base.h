@@ -1,0 +1,71 @@
+// Status codes, memory, messages and progress: what every other header of Tendril needs.
+#ifndef TENDRIL_BASE_H
+#define TENDRIL_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TDL_API __attribute__((visibility("default")))
+#define TDL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define TDL_API
+#define TDL_PRINTF(fmt, args)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a call has to say about bad input, files and memory. Numerical outcomes (converged or
+/// not) are told elsewhere, with their residuals.
+typedef enum TdlStatus {
+    TDL_STATUS_OK = 0,
+    TDL_STATUS_NO_MEMORY,    // an allocation failed
+    TDL_STATUS_BAD_ARGUMENT, // a caller's argument is out of its documented range
+    TDL_STATUS_BAD_INPUT,    // a file's content is wrong; the log names file, line and column
+    TDL_STATUS_IO,           // a file could not be opened, read or written
+    TDL_STATUS_DIVERGED,     // the computation failed; the last good state was kept
+    TDL_STATUS_STOPPED,      // the caller's progress function asked to stop
+} TdlStatus;
+
+/// A short English phrase for a status; never null.
+TDL_API const char* tdl_status_string(TdlStatus status);
+
+/// The version of the library, such as "0.1.0".
+TDL_API const char* tdl_version(void);
+
+/// Where memory comes from. `resize(user, NULL, 0, n)` allocates, `resize(user, p, n, 0)` frees,
+/// anything else grows or shrinks; it returns null when it cannot.
+typedef struct TdlAllocator {
+    void* (*resize)(void* user, void* block, size_t old_size, size_t new_size);
+    void* user;
+} TdlAllocator;
+
+typedef enum TdlLogLevel {
+    TDL_LOG_ERROR = 0,
+    TDL_LOG_WARNING,
+    TDL_LOG_INFO,
+    TDL_LOG_DEBUG,
+} TdlLogLevel;
+
+/// Receives one whole message, without a final newline.
+typedef void (*TdlLogFn)(void* user, TdlLogLevel level, const char* message);
+
+/// What the caller lends the library: memory and an ear. Copied by every `create`.
+typedef struct TdlHost {
+    TdlAllocator mem;
+    TdlLogFn log;          // null: silent (the default)
+    void* log_user;        // handed to log
+    TdlLogLevel log_level; // messages above this level are not formatted; default TDL_LOG_INFO
+} TdlHost;
+
+/// The C library's heap, and silence.
+TDL_API TdlHost tdl_host_default(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,8 @@
+// Tendril: slender things that touch. This header includes all the others.
+#ifndef TENDRIL_TENDRIL_H
+#define TENDRIL_TENDRIL_H
+
+#include "tendril/base.h"
+#include "tendril/math.h"
+
+#endif
