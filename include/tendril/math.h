@@ -81,8 +81,7 @@ static inline TdlMat3 tdl_scale33(double s, TdlMat3 a) {
 
 // a + s b
 static inline TdlMat3 tdl_axpy33(TdlMat3 a, double s, TdlMat3 b) {
-    return (TdlMat3){tdl_axpy3(a.cx, s, b.cx), tdl_axpy3(a.cy, s, b.cy),
-                     tdl_axpy3(a.cz, s, b.cz)};
+    return (TdlMat3){tdl_axpy3(a.cx, s, b.cx), tdl_axpy3(a.cy, s, b.cy), tdl_axpy3(a.cz, s, b.cz)};
 }
 
 // m a
@@ -108,8 +107,7 @@ static inline TdlMat3 tdl_tmul33(TdlMat3 a, TdlMat3 b) {
 }
 
 static inline TdlMat3 tdl_transpose33(TdlMat3 a) {
-    return (TdlMat3){
-        {a.cx.x, a.cy.x, a.cz.x}, {a.cx.y, a.cy.y, a.cz.y}, {a.cx.z, a.cy.z, a.cz.z}};
+    return (TdlMat3){{a.cx.x, a.cy.x, a.cz.x}, {a.cx.y, a.cy.y, a.cz.y}, {a.cx.z, a.cy.z, a.cz.z}};
 }
 
 // a b'

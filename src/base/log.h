@@ -7,7 +7,6 @@
 void tdl_log(const TdlHost* host, TdlLogLevel level, const char* format, ...) TDL_PRINTF(3, 4);
 
 // Logs an error and returns `status`, so that a failure is told in one line.
-TdlStatus tdl_fail(const TdlHost* host, TdlStatus status, const char* format, ...)
-    TDL_PRINTF(3, 4);
+TdlStatus tdl_fail(const TdlHost* host, TdlStatus status, const char* format, ...) TDL_PRINTF(3, 4);
 
 #endif
