@@ -36,6 +36,10 @@ TDL_API const char* tdl_status_string(TdlStatus status);
 /// The version of the library, such as "0.1.0".
 TDL_API const char* tdl_version(void);
 
+/// The number of letters to insert, delete, change or swap to turn the first `length` bytes of
+/// `word` into `other`, for "did you mean". Words longer than 63 bytes are compared by their start.
+TDL_API int tdl_word_distance(const char* word, size_t length, const char* other);
+
 /// Where memory comes from. `resize(user, NULL, 0, n)` allocates, `resize(user, p, n, 0)` frees,
 /// anything else grows or shrinks; it returns null when it cannot.
 typedef struct TdlAllocator {

@@ -1,8 +1,34 @@
-#include "tendril/tendril.h"
+// The command `tendril`: its subcommands, and nothing else.
+#include "app/command.h"
 
-#include <stdio.h>
+static int run_version(const Args* args) {
+    if (args_has(args, "json")) {
+        printf("{\"version\": \"%s\"}\n", tdl_version());
+    } else {
+        printf("tendril %s\n", tdl_version());
+    }
+    return EXIT_DONE;
+}
 
-int main(void) {
-    printf("tendril %s\n", tdl_version());
-    return 0;
+static const Option NO_OPTIONS[] = {{0}};
+
+static const Command VERSION_COMMAND = {
+    .name = "version",
+    .operands = "",
+    .summary = "Print the version",
+    .example = "tendril version --json",
+    .options = NO_OPTIONS,
+    .run = run_version,
+};
+
+extern const Command MANUAL_COMMAND;
+
+const Command* const COMMANDS[] = {
+    &MANUAL_COMMAND,
+    &VERSION_COMMAND,
+    NULL,
+};
+
+int main(int argc, char** argv) {
+    return command_main(argc, argv);
 }

@@ -1,0 +1,251 @@
+// Everything that the tables of command.h say to a reader: --help, the man page, the reference
+// page in Markdown, and shell completion.
+#include "app/command.h"
+
+#include <string.h>
+
+static void print_option_head(const Option* o, FILE* out) {
+    if (o->letter != 0) {
+        fprintf(out, "-%c, ", o->letter);
+    }
+    fprintf(out, "--%s", o->name);
+    if (o->kind != OPTION_SWITCH) {
+        fprintf(out, " %s", o->value);
+    }
+}
+
+static void print_options(const Option* table, FILE* out) {
+    for (const Option* o = table; o->name != NULL; ++o) {
+        char head[128];
+        FILE* text = fmemopen(head, sizeof head, "w");
+        if (text == NULL) {
+            return;
+        }
+        print_option_head(o, text);
+        fclose(text);
+        if (strlen(head) > 24) {
+            fprintf(out, "  %s\n  %-24s  %s\n", head, "", o->help);
+        } else {
+            fprintf(out, "  %-24s  %s\n", head, o->help);
+        }
+    }
+}
+
+static void print_synopsis(const Command* c, FILE* out) {
+    fprintf(out, "tendril %s%s%s [options]", c->name, c->operands[0] == '\0' ? "" : " ",
+            c->operands);
+}
+
+// Each line of `text`, with `indent` in front.
+static void print_indented(const char* text, const char* indent, FILE* out) {
+    for (const char* line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        fprintf(out, "%s%.*s\n", length == 0 ? "" : indent, (int)length, line);
+        line += length;
+        line += *line == '\n';
+    }
+}
+
+void print_help(const Command* c, FILE* out) {
+    fprintf(out, "%s\n\nUsage: ", c->summary);
+    print_synopsis(c, out);
+    fputc('\n', out);
+    if (c->text != NULL) {
+        fputc('\n', out);
+        print_indented(c->text, "", out);
+    }
+    fprintf(out, "\nOptions:\n");
+    print_options(c->options, out);
+    print_options(COMMON_OPTIONS, out);
+    fprintf(out, "\nExample:\n");
+    print_indented(c->example, "  ", out);
+}
+
+static const char EXIT_CODES[] = "0 done; 1 the computation failed or did not converge; 2 wrong "
+                                 "usage; 3 bad input";
+
+void print_overview(FILE* out) {
+    fprintf(out,
+            "tendril %s: slender things that touch, with exact contact and friction\n\n"
+            "Usage: tendril COMMAND ...\n\nCommands:\n",
+            tdl_version());
+    for (const Command* const* c = COMMANDS; *c != NULL; ++c) {
+        fprintf(out, "  %-24s  %s\n", (*c)->name, (*c)->summary);
+    }
+    fprintf(out, "\n'tendril COMMAND --help' tells more, with an example.\nExit status: %s.\n",
+            EXIT_CODES);
+}
+
+// --- the man page
+// ---------------------------------------------------------------------------------
+
+// Text with the characters that roff takes for itself escaped.
+static void print_roff(const char* text, FILE* out) {
+    bool line_start = true;
+    for (const char* c = text; *c != '\0'; ++c) {
+        if (line_start && (*c == '.' || *c == '\'')) {
+            fputs("\\&", out);
+        }
+        if (*c == '-' || *c == '\\') {
+            fputc('\\', out);
+        }
+        fputc(*c == '\\' ? 'e' : *c, out);
+        line_start = *c == '\n';
+    }
+}
+
+static void print_roff_options(const Option* table, FILE* out) {
+    for (const Option* o = table; o->name != NULL; ++o) {
+        fputs(".TP\n.B ", out);
+        if (o->letter != 0) {
+            fprintf(out, "\\-%c, ", o->letter);
+        }
+        fputs("\\-\\-", out);
+        print_roff(o->name, out);
+        if (o->kind != OPTION_SWITCH) {
+            fprintf(out, " \\fI%s\\fP", o->value);
+        }
+        fputc('\n', out);
+        print_roff(o->help, out);
+        fputc('\n', out);
+    }
+}
+
+static void print_man(FILE* out) {
+    fprintf(out,
+            ".TH TENDRIL 1 \"\" \"tendril %s\"\n.SH NAME\ntendril \\- slender things that touch"
+            "\n.SH SYNOPSIS\n.B tendril\n.I COMMAND\n[options]\n.SH COMMANDS\n",
+            tdl_version());
+    for (const Command* const* c = COMMANDS; *c != NULL; ++c) {
+        fprintf(out, ".SS tendril %s %s\n", (*c)->name, (*c)->operands);
+        print_roff((*c)->summary, out);
+        fputs(".\n", out);
+        if ((*c)->text != NULL) {
+            fputs(".PP\n", out);
+            print_roff((*c)->text, out);
+            fputc('\n', out);
+        }
+        print_roff_options((*c)->options, out);
+        fputs(".PP\n.nf\n", out);
+        print_roff((*c)->example, out);
+        fputs("\n.fi\n", out);
+    }
+    fputs(".SH OPTIONS OF EVERY COMMAND\n", out);
+    print_roff_options(COMMON_OPTIONS, out);
+    fprintf(out, ".SH EXIT STATUS\n%s.\n", EXIT_CODES);
+}
+
+// --- the reference page
+// ---------------------------------------------------------------------------
+
+static void print_markdown_options(const Option* table, FILE* out) {
+    for (const Option* o = table; o->name != NULL; ++o) {
+        fputs("- `", out);
+        print_option_head(o, out);
+        fprintf(out, "`: %s\n", o->help);
+    }
+}
+
+static void print_markdown(FILE* out) {
+    fprintf(out,
+            "# The command\n\nGenerated by `tendril manual --format markdown`. Exit status: "
+            "%s.\n",
+            EXIT_CODES);
+    for (const Command* const* c = COMMANDS; *c != NULL; ++c) {
+        fprintf(out, "\n## tendril %s\n\n%s.\n\n```\n", (*c)->name, (*c)->summary);
+        print_synopsis(*c, out);
+        fprintf(out, "\n```\n\n");
+        if ((*c)->text != NULL) {
+            fprintf(out, "%s\n\n", (*c)->text);
+        }
+        print_markdown_options((*c)->options, out);
+        fprintf(out, "\n```sh\n%s\n```\n", (*c)->example);
+    }
+    fprintf(out, "\n## Options of every command\n\n");
+    print_markdown_options(COMMON_OPTIONS, out);
+}
+
+// --- completion
+// -----------------------------------------------------------------------------------
+
+static void print_words(const Option* table, FILE* out) {
+    for (const Option* o = table; o->name != NULL; ++o) {
+        fprintf(out, " --%s", o->name);
+    }
+}
+
+static void print_choices(const Option* table, FILE* out) {
+    for (const Option* o = table; o->name != NULL; ++o) {
+        if (o->kind == OPTION_CHOICE) {
+            fprintf(out, "    --%s) words='", o->name);
+            for (const char* c = o->value; *c != '\0'; ++c) {
+                fputc(*c == '|' ? ' ' : *c, out);
+            }
+            fputs("';;\n", out);
+        }
+    }
+}
+
+// One function that asks: after an option with choices, the choices; after a dash, the options of
+// the subcommand; else subcommands first and files later. zsh runs it through bashcompinit.
+static void print_bash(FILE* out) {
+    fputs("# completion of tendril for bash; for zsh first: autoload bashcompinit && bashcompinit\n"
+          "_tendril() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "  local verb=\"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" words=''\n",
+          out);
+    fputs("  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words='", out);
+    for (const Command* const* c = COMMANDS; *c != NULL; ++c) {
+        fprintf(out, "%.*s ", (int)strcspn((*c)->name, " "), (*c)->name);
+    }
+    fputs("--help --version'\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return\n  fi\n",
+          out);
+    fputs("  case \"$verb\" in\n", out);
+    for (const Command* const* c = COMMANDS; *c != NULL; ++c) {
+        bool two = strchr((*c)->name, ' ') != NULL;
+        fprintf(out, "  '%s'%s) case \"$prev\" in\n", (*c)->name, two ? "" : "\\ *");
+        print_choices((*c)->options, out);
+        fputs("    *) case \"$cur\" in -*) words='", out);
+        print_words((*c)->options, out);
+        print_words(COMMON_OPTIONS, out);
+        fputs("';; esac;;\n    esac;;\n", out);
+    }
+    // the second word of commands that have two
+    for (const Command* const* c = COMMANDS; *c != NULL; ++c) {
+        const char* space = strchr((*c)->name, ' ');
+        if (space != NULL) {
+            fprintf(out, "  '%.*s '*) [ \"$COMP_CWORD\" -eq 2 ] && words=\"$words %s\";;&\n",
+                    (int)(space - (*c)->name), (*c)->name, space + 1);
+        }
+    }
+    fputs("  esac\n  if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+          "  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\n"
+          "complete -o filenames -F _tendril tendril\n",
+          out);
+}
+
+static int run_manual(const Args* args) {
+    const char* format = args_text(args, "format", "man");
+    if (strcmp(format, "man") == 0) {
+        print_man(stdout);
+    } else if (strcmp(format, "markdown") == 0) {
+        print_markdown(stdout);
+    } else {
+        print_bash(stdout);
+    }
+    return EXIT_DONE;
+}
+
+static const Option MANUAL_OPTIONS[] = {
+    {"format", 'f', OPTION_CHOICE, "man|markdown|bash", 0, 0,
+     "the man page (default), the reference page, or completion for bash and zsh", false},
+    {0},
+};
+
+const Command MANUAL_COMMAND = {
+    .name = "manual",
+    .operands = "",
+    .summary = "Print the man page, the reference page or shell completion",
+    .example = "tendril manual | man -l -\nsource <(tendril manual --format bash)",
+    .options = MANUAL_OPTIONS,
+    .run = run_manual,
+};

@@ -1,0 +1,18 @@
+// What a person sees on stderr: messages and a progress bar that keep out of each other's way.
+#ifndef TDL_APP_TERMINAL_H
+#define TDL_APP_TERMINAL_H
+
+#include "tendril/base.h"
+
+// A TdlLogFn: errors and warnings in colour on a terminal, unless NO_COLOR is set.
+void terminal_log(void* user, TdlLogLevel level, const char* message);
+
+// Shows how far a long job is: a bar with rate and time left on a terminal (redrawn at most ten
+// times a second), a plain line every few seconds elsewhere. `unit` names what is counted;
+// `remark` may be null. Ends the bar's line when done == total.
+void terminal_progress(double done, double total, const char* unit, const char* remark);
+
+// Clears an unfinished bar.
+void terminal_end_progress(void);
+
+#endif
