@@ -4,5 +4,9 @@
 
 #include "tendril/base.h"
 #include "tendril/math.h"
+#include "tendril/rod.h"
+#include "tendril/run.h"
+#include "tendril/scene.h"
+#include "tendril/world.h"
 
 #endif

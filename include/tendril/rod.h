@@ -1,0 +1,62 @@
+// Rods: how one is described. A rod lives in a world (world.h).
+#ifndef TENDRIL_ROD_H
+#define TENDRIL_ROD_H
+
+#include "tendril/math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum TdlInterpolation {
+    TDL_INTERPOLATION_SMOOTH = 0, // from rest to rest between keys, with the least jerk
+    TDL_INTERPOLATION_LINEAR,     // constant velocity between keys
+} TdlInterpolation;
+
+/// Where a moved thing is at one moment, relative to where it was placed.
+typedef struct TdlKeyframe {
+    double time;      // s, growing from key to key
+    TdlVec3 position; // m, displacement from the placed position, world axes
+    TdlVec3 rotation; // rad, rotation vector applied to the placed orientation, world axes
+} TdlKeyframe;
+
+/// A scripted motion. Before the first key and after the last, the thing stands still there.
+typedef struct TdlMotionDef {
+    const TdlKeyframe* keys; // [key_count], copied; null: the thing does not move
+    int key_count;
+    TdlInterpolation interpolation;
+} TdlMotionDef;
+
+/// An inextensible elastic rod, clamped at its start. Its material frame has the tangent as first
+/// axis; curvature vectors are (twist, k1, k2) in that frame, in 1/m.
+typedef struct TdlRodDef {
+    const char* model; // "super-helix" (default)
+    double length;     // m, > 0; default 0.1
+    double radius[2];  // m, > 0: half-axes of the elliptic section along the frame's second and
+                       // third axes; default 50e-6 both
+    int element_count; // 1 to 100000; default 10
+    double young;      // Pa, > 0; default 1e9
+    double poisson;    // in (-1, 0.5]; default 0.48
+    double density;    // kg/m^3, > 0; default 1000
+    double damping;    // s, >= 0: internal damping, moment = K3 (kappa + damping dkappa/dt);
+                       // default 0
+
+    TdlVec3 natural_curvature;           // 1/m, along the whole rod; default 0
+    TdlVec3 curvature;                   // 1/m at the start of the simulation; default 0
+    const TdlVec3* natural_curvature_of; // [element_count] instead, when not null; copied
+    const TdlVec3* curvature_of;         // [element_count] instead, when not null; copied
+
+    TdlPose clamp;       // place and material frame of the start; default: origin, along x
+    TdlMotionDef motion; // of the clamp; default: still
+} TdlRodDef;
+
+TDL_API TdlRodDef tdl_rod_def_default(void);
+
+/// The names of the rod models, separated by '|'.
+TDL_API const char* tdl_rod_models(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

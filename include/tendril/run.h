@@ -1,0 +1,76 @@
+// Running a scene into a folder of results, and reading such a folder.
+//
+// The folder holds result.h5 (frames, readable while the run goes on and after a kill), log.csv
+// (a row a step), summary.json (at the end), scene.yaml (the scene as run) and checkpoint (the
+// latest saved state).
+#ifndef TENDRIL_RUN_H
+#define TENDRIL_RUN_H
+
+#include "tendril/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Called after every step; returns false to stop, after which everything is saved.
+typedef bool (*TdlProgressFn)(void* user, const TdlStepInfo* info, long step_total);
+
+typedef struct TdlRunDef {
+    const char* directory; // of the result; created, must not exist yet
+    int thread_count;
+    TdlProgressFn progress; // may be null
+    void* progress_user;
+} TdlRunDef;
+
+typedef struct TdlRunInfo {
+    long steps, frames;  // in the result as a whole
+    long steps_here;     // done by this call
+    double time;         // s, simulated
+    double seconds;      // wall time of this call
+    TdlEnergy energy;    // at the end
+    double energy_rise;  // largest over the steps of this call, J
+    int substeps_max;    // largest over the steps of this call
+    uint64_t state_hash; //
+    bool finished;       // reached the scene's end
+} TdlRunInfo;
+
+/// Runs a scene from its start. TDL_STATUS_STOPPED when the progress function asked to stop.
+TDL_API TdlStatus tdl_run(const TdlHost* host, const TdlScene* scene, const TdlRunDef* def,
+                          TdlRunInfo* info);
+
+/// Continues the run in def->directory from its last checkpoint, with the same bits as a run that
+/// was never interrupted. A finished run is left as it is.
+TDL_API TdlStatus tdl_run_resume(const TdlHost* host, const TdlRunDef* def, TdlRunInfo* info);
+
+// --- reading results
+// ------------------------------------------------------------------------------
+typedef struct TdlResult TdlResult;
+
+typedef struct TdlResultInfo {
+    char title[256];
+    char version[32]; // of the Tendril that wrote it
+    int rod_count, collider_count;
+    int point_count; // in all rods, per frame
+    int dof_count;   // in all rods
+    long frame_count;
+    double first_time, last_time; // s; 0 when there is no frame
+    bool finished;
+} TdlResultInfo;
+
+/// Opens a folder of results, or its result.h5; a run may still be writing it.
+TDL_API TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out);
+TDL_API void tdl_result_close(TdlResult* result);
+TDL_API TdlResultInfo tdl_result_info(const TdlResult* result);
+
+/// The first point of each rod in a frame's points: [rod_count + 1], the last is point_count.
+TDL_API const int* tdl_result_point_start(const TdlResult* result);
+
+/// One frame: its time and the centreline points of all rods, [3 point_count]; either may be null.
+TDL_API TdlStatus tdl_result_read_frame(const TdlResult* result, long frame, double* time,
+                                        double* points);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,48 @@
+// Scene files: YAML in SI units, checked against one schema, made into a world.
+#ifndef TENDRIL_SCENE_H
+#define TENDRIL_SCENE_H
+
+#include "tendril/world.h"
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TdlScene TdlScene;
+
+/// Reads and checks a scene. `overrides` are texts such as "time.step=1e-4" or
+/// "rods.curl.radius=1e-4" (list items by name or by number from 0), applied in order. On
+/// TDL_STATUS_BAD_INPUT the log has one message that starts with file:line:column.
+TDL_API TdlStatus tdl_scene_load(const TdlHost* host, const char* path,
+                                 const char* const* overrides, int override_count, TdlScene** out);
+TDL_API void tdl_scene_destroy(TdlScene* scene);
+
+/// What a scene asks for, beside the world itself.
+typedef struct TdlSceneInfo {
+    const char* title;
+    double step, end;         // s
+    double frame_period;      // s between frames of the result
+    double checkpoint_period; // s of wall time between checkpoints
+    int samples;              // points per element in the result
+    bool settle;              // start from static equilibrium
+    int rod_count, collider_count, element_count, dof_count;
+} TdlSceneInfo;
+
+TDL_API TdlSceneInfo tdl_scene_info(const TdlScene* scene);
+
+/// Builds the world the scene describes.
+TDL_API TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out);
+
+/// Writes the scene as one YAML file, includes and overrides merged in; it loads to the same world.
+TDL_API TdlStatus tdl_scene_write(const TdlScene* scene, const char* path);
+
+/// Writes the reference of all keys, in Markdown.
+TDL_API void tdl_scene_reference(FILE* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
