@@ -1,0 +1,32 @@
+// An allocator that counts what is alive and can let one call fail, for tests of failure paths.
+#ifndef TDL_COUNTING_ALLOCATOR_H
+#define TDL_COUNTING_ALLOCATOR_H
+
+#include "tendril/base.h"
+
+#include <stdlib.h>
+
+typedef struct AllocCounter {
+    long live, calls;
+    long fail_at; // the call that fails; 0 for none
+} AllocCounter;
+
+static inline void* counting_allocator_resize(void* user, void* block, size_t old_size,
+                                              size_t new_size) {
+    AllocCounter* counter = user;
+    if (new_size > 0 && ++counter->calls == counter->fail_at) {
+        return NULL;
+    }
+    counter->live += (long)new_size - (long)old_size;
+    if (new_size == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, new_size);
+}
+
+static inline TdlAllocator counting_allocator(AllocCounter* counter) {
+    return (TdlAllocator){counting_allocator_resize, counter};
+}
+
+#endif
