@@ -12,11 +12,11 @@ enum { GROUP = 4, STRIP = 8, SLAB = 128 };
 // Four doubles in one register, or in two on processors without AVX; any address will do.
 typedef double Lane4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-static Lane4 load4(const double* a) {
-    return *(const Lane4*)a;
+static inline const Lane4* lanes(const double* a) {
+    return (const Lane4*)a;
 }
 
-static void store4(double* a, const Lane4* v) {
+static inline void store4(double* a, const Lane4* v) {
     *(Lane4*)a = *v;
 }
 
@@ -24,7 +24,7 @@ double tdl_dot(int n, const double* a, const double* b) {
     Lane4 sum = {0};
     int i = 0;
     for (; i + 4 <= n; i += 4) {
-        sum += load4(a + i) * load4(b + i);
+        sum += *lanes(a + i) * *lanes(b + i);
     }
     double total = (sum[0] + sum[2]) + (sum[1] + sum[3]);
     for (; i < n; ++i) {
@@ -38,8 +38,8 @@ static void subtract_strip(int depth, const double* restrict l, int ld, const do
                            double* restrict c) {
     Lane4 s[GROUP][2] = {{{0}}};
     for (int k = 0; k < depth; ++k) {
-        Lane4 low = load4(l + (ptrdiff_t)k * (ptrdiff_t)ld),
-              high = load4(l + (ptrdiff_t)k * (ptrdiff_t)ld + 4);
+        Lane4 low = *lanes(l + (ptrdiff_t)k * (ptrdiff_t)ld),
+              high = *lanes(l + (ptrdiff_t)k * (ptrdiff_t)ld + 4);
         for (int j = 0; j < GROUP; ++j) {
             s[j][0] += low * w[GROUP * k + j];
             s[j][1] += high * w[GROUP * k + j];
@@ -47,7 +47,7 @@ static void subtract_strip(int depth, const double* restrict l, int ld, const do
     }
     for (int j = 0; j < GROUP; ++j) {
         double* column = c + (ptrdiff_t)j * (ptrdiff_t)ld;
-        Lane4 low = load4(column) - s[j][0], high = load4(column + 4) - s[j][1];
+        Lane4 low = *lanes(column) - s[j][0], high = *lanes(column + 4) - s[j][1];
         store4(column, &low);
         store4(column + 4, &high);
     }
