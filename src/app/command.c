@@ -35,8 +35,7 @@ const Option COMMON_OPTIONS[] = {
     {0},
 };
 
-// --- what a run function asks
-// ---------------------------------------------------------------------
+// --- what a run function asks ---------------------------------------------------------------
 
 int args_operand_count(const Args* args) {
     return args->operand_count;
@@ -141,8 +140,7 @@ int exit_code(TdlStatus status) {
     return EXIT_FAILED;
 }
 
-// --- parsing
-// --------------------------------------------------------------------------------------
+// --- parsing --------------------------------------------------------------------------------
 
 static bool is_choice(const char* choices, const char* text) {
     size_t length = strlen(text);

@@ -67,8 +67,7 @@ int usage_error(const Args* args, const char* format, ...) TDL_PRINTF(2, 3);
 // The exit code for a status.
 int exit_code(TdlStatus status);
 
-// --- used by main
-// ---------------------------------------------------------------------------------
+// --- used by main ---------------------------------------------------------------------------
 int command_main(int argc, char** argv);
 void print_help(const Command* command, FILE* out);
 void print_overview(FILE* out);

@@ -76,8 +76,7 @@ void print_overview(FILE* out) {
             EXIT_CODES);
 }
 
-// --- the man page
-// ---------------------------------------------------------------------------------
+// --- the man page ---------------------------------------------------------------------------
 
 // Text with the characters that roff takes for itself escaped.
 static void print_roff(const char* text, FILE* out) {
@@ -135,8 +134,7 @@ static void print_man(FILE* out) {
     fprintf(out, ".SH EXIT STATUS\n%s.\n", EXIT_CODES);
 }
 
-// --- the reference page
-// ---------------------------------------------------------------------------
+// --- the reference page ---------------------------------------------------------------------
 
 static void print_markdown_options(const Option* table, FILE* out) {
     for (const Option* o = table; o->name != NULL; ++o) {
@@ -165,8 +163,7 @@ static void print_markdown(FILE* out) {
     print_markdown_options(COMMON_OPTIONS, out);
 }
 
-// --- completion
-// -----------------------------------------------------------------------------------
+// --- completion -----------------------------------------------------------------------------
 
 static void print_words(const Option* table, FILE* out) {
     for (const Option* o = table; o->name != NULL; ++o) {

@@ -10,8 +10,7 @@
 
 enum { MAX_SWEEPS = 30, MAX_BISECTIONS = 120 };
 
-// --- 3 x 3
-// ----------------------------------------------------------------------------------------
+// --- 3 x 3 ----------------------------------------------------------------------------------
 
 // One Jacobi rotation in the plane (p, q) that makes m[p][q] vanish.
 static void rotate_plane(double m[3][3], double v[3][3], int p, int q) {
@@ -69,8 +68,7 @@ void tdl_eigen_3(TdlMat3 a, double values[3], TdlMat3* vectors) {
     *vectors = tdl_rotation_nearest(*vectors); // a dozen rotations have drifted by as many eps
 }
 
-// --- n x n
-// ----------------------------------------------------------------------------------------
+// --- n x n ----------------------------------------------------------------------------------
 
 // The largest entry by magnitude; NaN when one is not finite.
 static double largest_entry(int n, const double* a, int ld) {

@@ -9,8 +9,7 @@ __extension__ typedef __float128 Quad;
 static const double EPS = 0x1p-52;
 static const double PI = 3.14159265358979323846;
 
-// --- oracles, by other formulas than the code under test
-// ------------------------------------------
+// --- oracles, by other formulas than the code under test ------------------------------------
 
 // c_0..c_7 by Taylor sums at y/4^m < 1, then doubling of the angle for c0, c1, c2 and the upward
 // recurrence for the others.
@@ -133,8 +132,7 @@ static double random_angle(Rng* rng) {
     }
 }
 
-// --- c_k
-// ------------------------------------------------------------------------------------------
+// --- c_k ------------------------------------------------------------------------------------
 
 static void check_c(double y, double worst[8]) {
     double c[8];
@@ -200,8 +198,7 @@ TEST(c_series_at_the_ends_of_the_range) {
     CHECK_NEAR(c[7] * 1.2e302, 1.0, 4.0 * EPS);
 }
 
-// --- exp, J, J^-1, dJ
-// -----------------------------------------------------------------------------
+// --- exp, J, J^-1, dJ -----------------------------------------------------------------------
 
 TEST(exp_and_jacobian_agree_with_the_matrix_series) {
     Rng rng = rng_seed(2);
@@ -330,8 +327,7 @@ TEST(left_jacobian_is_the_derivative_of_exp) {
     }
 }
 
-// --- log
-// ------------------------------------------------------------------------------------------
+// --- log ------------------------------------------------------------------------------------
 
 TEST(log_undoes_exp_up_to_pi) {
     Rng rng = rng_seed(8);
@@ -380,8 +376,7 @@ TEST(exp_undoes_log_beyond_pi) {
     }
 }
 
-// --- frames
-// ---------------------------------------------------------------------------------------
+// --- frames ---------------------------------------------------------------------------------
 
 TEST(frames_are_right_handed_and_orthonormal) {
     Rng rng = rng_seed(10);

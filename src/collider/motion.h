@@ -1,0 +1,21 @@
+// Scripted motion: where a placed thing is at a time.
+#ifndef TDL_COLLIDER_MOTION_H
+#define TDL_COLLIDER_MOTION_H
+
+#include "base/memory.h"
+#include "tendril/rod.h"
+
+typedef struct Motion {
+    TdlKeyframe* keys; // null: still
+    int key_count;
+    TdlInterpolation interpolation;
+} Motion;
+
+TdlStatus motion_create(const TdlHost* host, const TdlMotionDef* def, Motion* out);
+void motion_destroy(const TdlHost* host, Motion* motion);
+
+// The placed pose, moved to where it is at `time`. The rotation vector is interpolated as such:
+// between two keys it may pass more than one turn.
+TdlPose motion_pose(const Motion* motion, TdlPose placed, double time);
+
+#endif

@@ -1,0 +1,117 @@
+// The one interface of all rod models: what the world knows of a rod.
+//
+// In a time step a rod is the linear problem A v = f of DESIGN's one idea, with
+// A = M + dt D + dt^2 K. `predict` assembles and factors A and finds the velocity the rod would
+// have if nothing touched it; `solve` applies A^-1; `advance` moves the rod with a velocity.
+#ifndef TDL_ROD_ROD_H
+#define TDL_ROD_ROD_H
+
+#include "base/memory.h"
+#include "tendril/world.h"
+
+typedef struct RodModel RodModel;
+
+// Velocity of a rigid motion, at the point it is said of; world axes.
+typedef struct Twist {
+    TdlVec3 linear, angular; // m/s, rad/s
+} Twist;
+
+typedef struct RodBase {
+    TdlPose now, before;
+    Twist rate;
+} RodBase;
+
+// A rod of any model. The arrays are one allocation; `work` belongs to the model.
+typedef struct Rod {
+    const RodModel* model;
+    int element_count, dof_count;
+    double element_length; // m
+    double line_density;   // kg/m
+    double radius[2];      // m
+    double damping;        // s
+    TdlVec3 stiffness;     // diagonal of K3: twist, bending about the second and third axes, N m^2
+
+    // The state: coordinates, velocities, and the shape in which these velocities were found; the
+    // clamp now and in that shape, and its velocity then.
+    double *q, *v, *q_before; // [dof_count] each, one after the other
+    RodBase base;
+    double* q_rest; // [dof_count] natural coordinates
+    double* v_free; // [dof_count] velocity without contacts, found by predict
+    double* work;
+} Rod;
+
+// What predict is told about the coming step.
+typedef struct RodStep {
+    double dt;        // s
+    TdlVec3 gravity;  // m/s^2
+    Twist base_rate;  // velocity of the clamp during the step
+    TdlPose base_end; // where the clamp is at its end
+} RodStep;
+
+// The curve of one element: from `start`, whose rotation's first column is the tangent, with
+// constant curvature kappa (twist, k1, k2) over `length`.
+typedef struct RodCurve {
+    TdlPose start;
+    TdlVec3 kappa; // 1/m
+    double length; // m
+} RodCurve;
+
+struct RodModel {
+    const char* name;
+    int dofs_per_element;
+    size_t (*work_count)(int element_count); // doubles of work
+
+    // Sets q (or q_rest) from curvatures, one per element.
+    void (*set_curvature)(const Rod* rod, const TdlVec3* kappa, double* q);
+
+    // Recomputes what the model keeps of the state; called whenever the state was written to.
+    void (*refresh)(Rod* rod);
+
+    // False when A is not positive definite or something is not finite.
+    bool (*predict)(Rod* rod, const RodStep* step);
+    void (*solve)(const Rod* rod, double* x); // x := A^-1 x, after predict
+    void (*advance)(Rod* rod, const RodStep* step, const double* v);
+
+    // Geometry in the present state. `curves` fills [element_count].
+    void (*curves)(const Rod* rod, RodCurve* curves);
+    TdlVec3 (*point)(const Rod* rod, int element, double s); // s in [0, 1] along the element
+
+    // Generalised force of a unit force along each axis of `basis` at the point (element, s):
+    // rows[k * dof_count + j] = basis_k . d point / d q_j, k = 0, 1, 2.
+    void (*jacobian)(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
+
+    TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);
+
+    // Potential energy at rest, its gradient [dof] and Hessian [dof * dof, column-major]; either
+    // may be null.
+    double (*potential)(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian);
+};
+
+extern const RodModel SUPER_HELIX;
+
+// Null when no model has that name.
+const RodModel* rod_model_find(const char* name);
+
+// Checks a definition; on failure the log says which field is wrong.
+TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out);
+void rod_destroy(const TdlHost* host, Rod* rod);
+
+// Brings the rod to rest at a static equilibrium near its present shape, by Newton's method with a
+// line search on the potential energy. `residual` receives the largest remaining generalised
+// force over weight times length (over bending stiffness by length when there is no gravity).
+// TDL_STATUS_DIVERGED when it stays above 1e-9; the shape reached is kept.
+TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual);
+
+double rod_length(const Rod* rod);
+double rod_mass(const Rod* rod);
+
+// Puts the rod at rest in its present shape.
+void rod_stop(Rod* rod);
+
+// What a step may change, as bytes.
+size_t rod_state_size(const Rod* rod);
+void rod_save_state(const Rod* rod, void* bytes);
+void rod_load_state(Rod* rod, const void* bytes); // refreshes
+bool rod_state_finite(const Rod* rod);
+
+#endif

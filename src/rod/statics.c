@@ -1,0 +1,178 @@
+// Static equilibrium of one rod: Newton's method on the potential energy.
+//
+// Where the Hessian has a negative eigenvalue, the step is Newton's with a shift that makes it
+// positive definite, plus a move along the eigenvector, downhill. So the method also leaves
+// saddles, such as a curl hanging in its own plane, and ends at a stable shape. O(n^3) a step.
+#include "base/log.h"
+#include "math/dense.h"
+#include "math/eigen.h"
+#include "rod/rod.h"
+
+#include <string.h>
+
+enum { MAX_STEPS = 500, MAX_HALVINGS = 40 };
+
+// Residual at which the iteration stops, and the largest one that still counts as equilibrium.
+static const double TARGET = 1.0e-14;
+static const double ACCEPTED = 1.0e-9;
+
+// Largest change of a coordinate in one step (rad for the super-models): beyond it the quadratic
+// model of gravity means nothing.
+static const double STEP_LIMIT = 1.0;
+
+// How far to go along a direction of negative curvature, before the line search (rad).
+static const double ESCAPE_STEP = 0.3;
+
+// An eigenvalue counts as negative below minus this, relative to the largest entry.
+static const double NEGATIVE = 1.0e-10;
+
+typedef struct Newton {
+    Rod* rod;
+    TdlVec3 gravity;
+    double *gradient, *step, *start, *mode; // [n]
+    double* scratch;                        // [3 n]
+    double *hessian, *factor;               // [n n]
+} Newton;
+
+static double max_abs(const double* x, int n) {
+    double largest = 0.0;
+    for (int i = 0; i < n; ++i) {
+        largest = fmax(largest, fabs(x[i]));
+    }
+    return largest;
+}
+
+// Factors H + shift I.
+static bool factor_shifted(Newton* w, double shift) {
+    int n = w->rod->dof_count;
+    memcpy(w->factor, w->hessian, (size_t)n * (size_t)n * sizeof(double));
+    for (int i = 0; i < n; ++i) {
+        w->factor[(size_t)i * (size_t)n + (size_t)i] += shift;
+    }
+    return tdl_cholesky(n, w->factor, n) == n;
+}
+
+// The eigenvector of the smallest eigenvalue, by inverse iteration with a factor at hand; scaled
+// to ESCAPE_STEP and pointing downhill.
+static void find_mode(Newton* w) {
+    int n = w->rod->dof_count;
+    for (int i = 0; i < n; ++i) {
+        w->mode[i] = 1.0 + 0.1 * (i % 7); // anything that is not orthogonal to it
+    }
+    for (int k = 0; k < 4; ++k) {
+        tdl_cholesky_solve(n, w->factor, n, 1, w->mode, n);
+        double scale = ESCAPE_STEP / max_abs(w->mode, n);
+        for (int i = 0; i < n; ++i) {
+            w->mode[i] *= scale;
+        }
+    }
+    double sign = tdl_dot(n, w->gradient, w->mode) > 0.0 ? -1.0 : 1.0;
+    for (int i = 0; i < n; ++i) {
+        w->mode[i] *= sign;
+    }
+}
+
+// Sets the step, and returns the curvature of the energy along the escape from a saddle: negative,
+// or 0 where the Hessian is positive definite and the step is Newton's.
+static double find_direction(Newton* w) {
+    int n = w->rod->dof_count;
+    double lowest = 0.0;
+    if (!factor_shifted(w, 0.0)) {
+        double largest = max_abs(w->hessian, n * n);
+        memcpy(w->factor, w->hessian, (size_t)n * (size_t)n * sizeof(double));
+        lowest = fmin(tdl_smallest_eigenvalue(n, w->factor, n, w->scratch), -NEGATIVE * largest);
+        factor_shifted(w, -1.01 * lowest);
+        find_mode(w);
+        factor_shifted(w, -2.0 * lowest);
+    }
+    for (int i = 0; i < n; ++i) {
+        w->step[i] = -w->gradient[i];
+    }
+    tdl_cholesky_solve(n, w->factor, n, 1, w->step, n);
+    for (int i = 0; i < n && lowest < 0.0; ++i) {
+        w->step[i] += w->mode[i];
+    }
+    double longest = max_abs(w->step, n);
+    for (int i = 0; i < n && longest > STEP_LIMIT; ++i) {
+        w->step[i] *= STEP_LIMIT / longest;
+    }
+    return lowest < 0.0 ? lowest * tdl_dot(n, w->mode, w->mode) : 0.0;
+}
+
+static void move_to(Newton* w, double t) {
+    for (int i = 0; i < w->rod->dof_count; ++i) {
+        w->rod->q[i] = w->start[i] + t * w->step[i];
+    }
+    w->rod->model->refresh(w->rod);
+}
+
+// Moves along the direction until the energy has fallen enough. False when it cannot, which near
+// the minimum means that rounding hides the fall.
+static bool search_line(Newton* w, double energy, double curvature) {
+    int n = w->rod->dof_count;
+    double slope = tdl_dot(n, w->gradient, w->step), t = 1.0;
+    memcpy(w->start, w->rod->q, (size_t)n * sizeof(double));
+    for (int k = 0; k < MAX_HALVINGS; ++k, t *= 0.5) {
+        move_to(w, t);
+        double next = w->rod->model->potential(w->rod, w->gravity, NULL, NULL);
+        if (next <= energy + 1.0e-4 * t * (slope + 0.5 * t * curvature)) {
+            return true;
+        }
+    }
+    // below the rounding of the energy the gradient is still good: judge by it
+    double before = max_abs(w->gradient, n);
+    move_to(w, 1.0);
+    w->rod->model->potential(w->rod, w->gravity, w->gradient, NULL);
+    if (max_abs(w->gradient, n) < 0.5 * before) {
+        return true;
+    }
+    move_to(w, 0.0);
+    return false;
+}
+
+static double force_scale(const Rod* rod, TdlVec3 gravity) {
+    double length = rod_length(rod), weight = rod_mass(rod) * tdl_norm3(gravity);
+    double stiffness = fmax(rod->stiffness.x, fmax(rod->stiffness.y, rod->stiffness.z));
+    return weight > 0.0 ? weight * length : stiffness / length;
+}
+
+static double iterate(Newton* w) {
+    int n = w->rod->dof_count;
+    double scale = force_scale(w->rod, w->gravity), residual = INFINITY;
+    for (int k = 0; k < MAX_STEPS; ++k) {
+        double energy = w->rod->model->potential(w->rod, w->gravity, w->gradient, w->hessian);
+        residual = max_abs(w->gradient, n) / scale;
+        if (!isfinite(energy)) {
+            return INFINITY;
+        }
+        double curvature = find_direction(w);
+        if (residual <= TARGET && curvature == 0.0) {
+            break;
+        }
+        if (!search_line(w, energy, curvature)) {
+            break;
+        }
+    }
+    return residual;
+}
+
+TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual) {
+    size_t n = (size_t)rod->dof_count;
+    double* block = tdl_alloc_array(&host->mem, 2 * n * n + 7 * n, sizeof(double));
+    if (block == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    Newton work = {rod,           gravity,       block,
+                   block + n,     block + 2 * n, block + 3 * n,
+                   block + 4 * n, block + 7 * n, block + 7 * n + n * n};
+    *residual = iterate(&work);
+    tdl_free(&host->mem, block);
+    rod_stop(rod);
+    if (!(*residual <= ACCEPTED)) {
+        return tdl_fail(host, TDL_STATUS_DIVERGED,
+                        "no equilibrium: residual %.2g of weight times "
+                        "length remains",
+                        *residual);
+    }
+    return TDL_STATUS_OK;
+}

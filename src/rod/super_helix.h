@@ -1,0 +1,23 @@
+// Terms of the super-helix's equation of motion M q'' + K (q - q_rest) + G + A = 0, one by one, in
+// the rod's present state. The world uses the rod interface; these serve statics, tests and the
+// faster paths' comparison.
+#ifndef TDL_ROD_SUPER_HELIX_H
+#define TDL_ROD_SUPER_HELIX_H
+
+#include "rod/helix.h"
+#include "rod/rod.h"
+
+// The lower triangle of M, [dof * dof] in columns. (H.16)
+void super_helix_mass(const Rod* rod, double* M);
+
+// G + A: the generalised force asked for by motion without accelerations of q. `root` is the
+// motion of the clamp (its d is not used), whose acceleration carries minus gravity; v may be
+// null for a rod at rest. (H.14)
+void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double* out);
+
+// Momentum that the velocities bring from the shape they were found in, plus what gravity adds in
+// the step and less what the clamp's motion takes up, as seen by the motions of the present
+// shape. (H.19)
+void super_helix_momentum(const Rod* rod, const RodStep* step, double* out);
+
+#endif
