@@ -1,0 +1,33 @@
+# The few commands a user needs; CMake does the work (see CMakePresets.json).
+TENDRIL = build/release/bin/tendril
+
+all: build
+
+setup:
+	@scripts/setup packages
+
+build: setup
+	@mkdir -p build
+	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release
+
+# A curl of hair and a small wisp, from scene to picture, in about two minutes from nothing.
+demo: build
+	@scripts/demo $(TENDRIL) out/demo
+
+test: build
+	@ctest --preset release
+
+bench: build
+	@scripts/bench $(TENDRIL)
+
+# The generated pages: scene keys and command.
+docs: build
+	@$(TENDRIL) manual --format markdown >docs/command.md
+	@$(TENDRIL) manual --format scene >docs/scene.md
+	@echo 'docs/command.md and docs/scene.md are up to date; start reading at docs/README.md'
+
+clean:
+	rm -rf build out
+
+.PHONY: all setup build demo test bench docs clean
