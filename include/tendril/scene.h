@@ -28,9 +28,30 @@ typedef struct TdlSceneInfo {
     int samples;              // points per element in the result
     bool settle;              // start from static equilibrium
     int rod_count, collider_count, element_count, dof_count;
+    int rod_group_count; // entries under `rods`, before repetition
 } TdlSceneInfo;
 
 TDL_API TdlSceneInfo tdl_scene_info(const TdlScene* scene);
+
+/// One entry under `rods`. Texts live as long as the scene.
+enum { TDL_SCENE_MODEL_SIZE = 32 };
+typedef struct TdlSceneRods {
+    const char *name, *material;
+    char model[TDL_SCENE_MODEL_SIZE];
+    int count;         // of copies
+    int element_count; // of each
+    double length, radius[2];
+} TdlSceneRods;
+
+TDL_API TdlSceneRods tdl_scene_rods(const TdlScene* scene, int index); // 0 <= index < group count
+
+/// One entry under `colliders`.
+typedef struct TdlSceneCollider {
+    const char *name, *shape;
+    bool moves; // has a scripted motion
+} TdlSceneCollider;
+
+TDL_API TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index);
 
 /// Builds the world the scene describes.
 TDL_API TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out);

@@ -226,6 +226,8 @@ static int run_manual(const Args* args) {
         print_man(stdout);
     } else if (strcmp(format, "markdown") == 0) {
         print_markdown(stdout);
+    } else if (strcmp(format, "scene") == 0) {
+        tdl_scene_reference(stdout);
     } else {
         print_bash(stdout);
     }
@@ -233,8 +235,10 @@ static int run_manual(const Args* args) {
 }
 
 static const Option MANUAL_OPTIONS[] = {
-    {"format", 'f', OPTION_CHOICE, "man|markdown|bash", 0, 0,
-     "the man page (default), the reference page, or completion for bash and zsh", false},
+    {"format", 'f', OPTION_CHOICE, "man|markdown|scene|bash", 0, 0,
+     "the man page (default), the reference of the command or of scenes, or completion for bash "
+     "and zsh",
+     false},
     {0},
 };
 

@@ -21,9 +21,11 @@ static const Command VERSION_COMMAND = {
     .run = run_version,
 };
 
+extern const Command CHECK_COMMAND;
 extern const Command MANUAL_COMMAND;
 
 const Command* const COMMANDS[] = {
+    &CHECK_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,

@@ -1,0 +1,257 @@
+// Scenes: loading in stages (files, overrides, schema, checks), and building of the world.
+#include "io/scene.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "math/rotation.h"
+
+#include <string.h>
+
+// --- loading
+// --------------------------------------------------------------------------------------
+
+static TdlStatus load_stages(TdlScene* scene, const char* const* overrides, int override_count) {
+    for (int i = 0; i < override_count; ++i) {
+        TdlStatus status = scene_override(scene, overrides[i]);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    SchemaReader reader = {.host = &scene->host, .pool = &scene->pool};
+    TdlStatus status = schema_read(&reader, &SCENE_GROUP, scene->root, &scene->spec);
+    return status == TDL_STATUS_OK ? scene_check(scene) : status;
+}
+
+static TdlStatus load(const TdlHost* host, const char* path, const char* name, const char* text,
+                      size_t size, const char* const* overrides, int override_count,
+                      TdlScene** out) {
+    *out = NULL;
+    TdlScene* scene = tdl_alloc_zero(&host->mem, sizeof *scene);
+    if (scene == NULL) {
+        return tdl_fail(host, TDL_STATUS_NO_MEMORY, "out of memory");
+    }
+    scene->host = *host;
+    arena_init(&scene->arena, &host->mem);
+    scene->pool.arena = &scene->arena;
+    TdlStatus status = scene_read_tree(scene, path, name, text, size);
+    if (status == TDL_STATUS_OK) {
+        status = load_stages(scene, overrides, override_count);
+    }
+    if (status != TDL_STATUS_OK) {
+        tdl_scene_destroy(scene);
+        return status == TDL_STATUS_NO_MEMORY ? tdl_fail(host, status, "out of memory") : status;
+    }
+    *out = scene;
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_scene_load(const TdlHost* host, const char* path, const char* const* overrides,
+                         int override_count, TdlScene** out) {
+    return load(host, path, NULL, NULL, 0, overrides, override_count, out);
+}
+
+TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* text, size_t size,
+                          const char* const* overrides, int override_count, TdlScene** out) {
+    return load(host, NULL, name, text, size, overrides, override_count, out);
+}
+
+void tdl_scene_destroy(TdlScene* scene) {
+    if (scene != NULL) {
+        TdlHost host = scene->host;
+        arena_destroy(&scene->arena);
+        tdl_free(&host.mem, scene);
+    }
+}
+
+// --- asking
+// ---------------------------------------------------------------------------------------
+
+TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
+    const SceneSpec* spec = &scene->spec;
+    return (TdlSceneInfo){
+        .title = spec->title,
+        .step = spec->time.step,
+        .end = spec->time.end,
+        .frame_period = spec->output.frame,
+        .checkpoint_period = spec->output.checkpoint,
+        .samples = spec->output.samples,
+        .settle = spec->start == START_SETTLED,
+        .rod_count = scene->rod_count,
+        .rod_group_count = spec->rods.count,
+        .collider_count = spec->colliders.count,
+        .element_count = scene->element_count,
+        .dof_count = scene->dof_count,
+    };
+}
+
+static int copy_count(const RodSpec* rod) {
+    const int* n = rod->repeat.count;
+    return n[0] * n[1] * n[2]; // bounded by scene_check
+}
+
+// The model's name out of "a|b|c", copied since the list has no zeros.
+static const char* model_name(int index, char* name, size_t size) {
+    size_t length;
+    const char* word = choice_at(tdl_rod_models(), index, &length);
+    snprintf(name, size, "%.*s", (int)length, word);
+    return name;
+}
+
+TdlSceneRods tdl_scene_rods(const TdlScene* scene, int index) {
+    TDL_ASSERT(index >= 0 && index < scene->spec.rods.count);
+    const RodSpec* rod = (const RodSpec*)scene->spec.rods.items + index;
+    TdlSceneRods rods = {.name = rod->name,
+                         .material = rod->material,
+                         .count = copy_count(rod),
+                         .element_count = rod->elements,
+                         .length = rod->length,
+                         .radius = {rod->radius[0], rod->radius[1]}};
+    model_name(rod->model, rods.model, sizeof rods.model);
+    return rods;
+}
+
+TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index) {
+    TDL_ASSERT(index >= 0 && index < scene->spec.colliders.count);
+    static const char* const SHAPES[] = {"plane", "sphere", "cylinder", "capsule"};
+    const ColliderSpec* collider = (const ColliderSpec*)scene->spec.colliders.items + index;
+    return (TdlSceneCollider){.name = collider->name,
+                              .shape = SHAPES[collider->shape],
+                              .moves = collider->motion.keyframes.count > 0};
+}
+
+TdlStatus tdl_scene_write(const TdlScene* scene, const char* path) {
+    return yaml_write(&scene->host, scene->root, path);
+}
+
+// --- building
+// -------------------------------------------------------------------------------------
+
+// The keys of a motion in the arena, which the world copies.
+static TdlStatus make_motion(Arena* arena, const MotionSpec* spec, TdlMotionDef* out) {
+    int count = spec->keyframes.count;
+    *out = (TdlMotionDef){.interpolation = (TdlInterpolation)spec->interpolation};
+    if (count == 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlKeyframe* keys = ARENA_NEW(arena, TdlKeyframe, count);
+    if (keys == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    const KeyframeSpec* from = spec->keyframes.items;
+    for (int i = 0; i < count; ++i) {
+        keys[i] = (TdlKeyframe){from[i].time, from[i].position, from[i].rotation};
+    }
+    out->keys = keys;
+    out->key_count = count;
+    return TDL_STATUS_OK;
+}
+
+static TdlRodDef make_rod(const SceneSpec* spec, const RodSpec* rod) {
+    const MaterialSpec* material = scene_find_material(spec, rod->material);
+    const VecList* natural = &rod->natural_curvature;
+    const VecList* curvature = rod->curvature.count == 0 ? natural : &rod->curvature;
+    TdlRodDef def = tdl_rod_def_default();
+    def.length = rod->length;
+    def.radius[0] = rod->radius[0];
+    def.radius[1] = rod->radius[1];
+    def.element_count = rod->elements;
+    def.young = material->young;
+    def.poisson = material->poisson;
+    def.density = material->density;
+    def.damping = material->damping;
+    def.natural_curvature = natural->items[0];
+    def.natural_curvature_of = natural->each ? natural->items : NULL;
+    def.curvature = curvature->items[0];
+    def.curvature_of = curvature->each ? curvature->items : NULL;
+    def.clamp.position = rod->clamp.position;
+    def.clamp.rotation = tdl_frame_from_tangent_hint(rod->clamp.direction, rod->clamp.normal);
+    return def;
+}
+
+// Where copy (i, j, k) of a grid stands relative to the clamp; three draws each, in order.
+static TdlVec3 copy_offset(const RepeatSpec* repeat, int i, int j, int k, Rng* rng) {
+    TdlVec3 s = repeat->spacing, w = repeat->jitter;
+    double shift = repeat->centred ? 0.5 : 0.0;
+    const int* n = repeat->count;
+    TdlVec3 offset = {s.x * (i - shift * (n[0] - 1)), s.y * (j - shift * (n[1] - 1)),
+                      s.z * (k - shift * (n[2] - 1))};
+    offset.x += rng_range(rng, -w.x, w.x);
+    offset.y += rng_range(rng, -w.y, w.y);
+    offset.z += rng_range(rng, -w.z, w.z);
+    return offset;
+}
+
+static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* rod,
+                          TdlWorld* world) {
+    char model[TDL_SCENE_MODEL_SIZE];
+    TdlRodDef def = make_rod(&scene->spec, rod);
+    def.model = model_name(rod->model, model, sizeof model);
+    TdlStatus status = make_motion(arena, &rod->clamp.motion, &def.motion);
+    Rng rng = rng_seed((uint64_t)rod->repeat.seed);
+    const int* n = rod->repeat.count;
+    for (int copy = 0; status == TDL_STATUS_OK && copy < copy_count(rod); ++copy) {
+        // x varies fastest
+        int i = copy % n[0], j = copy / n[0] % n[1], k = copy / n[0] / n[1];
+        TdlVec3 offset = copy_offset(&rod->repeat, i, j, k, &rng);
+        def.clamp.position = tdl_add3(rod->clamp.position, offset);
+        TdlRodId id;
+        status = tdl_world_add_rod(world, &def, &id);
+    }
+    return status;
+}
+
+static TdlStatus add_collider(Arena* arena, const ColliderSpec* spec, TdlWorld* world) {
+    TdlColliderDef def = tdl_collider_def_default();
+    def.shape = (TdlShape)spec->shape;
+    def.pose.position = spec->position;
+    if (def.shape == TDL_SHAPE_PLANE) {
+        // the normal is the third axis
+        TdlMat3 frame = tdl_frame_from_tangent(spec->normal);
+        def.pose.rotation = (TdlMat3){frame.cy, frame.cz, frame.cx};
+    } else {
+        def.pose.rotation = tdl_frame_from_tangent(spec->direction);
+        def.radius = spec->radius;
+        def.length = spec->length;
+    }
+    TdlStatus status = make_motion(arena, &spec->motion, &def.motion);
+    TdlColliderId id;
+    return status == TDL_STATUS_OK ? tdl_world_add_collider(world, &def, &id) : status;
+}
+
+static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world) {
+    const SceneSpec* spec = &scene->spec;
+    const RodSpec* rods = spec->rods.items;
+    const ColliderSpec* colliders = spec->colliders.items;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
+        status = add_rods(scene, arena, &rods[i], world);
+    }
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
+        status = add_collider(arena, &colliders[i], world);
+    }
+    return status;
+}
+
+TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out) {
+    *out = NULL;
+    TdlWorldDef def = tdl_world_def_default();
+    def.gravity = scene->spec.gravity;
+    def.step = scene->spec.time.step;
+    def.thread_count = thread_count;
+    TdlWorld* world;
+    TdlStatus status = tdl_world_create(&scene->host, &def, &world);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    Arena scratch;
+    arena_init(&scratch, &scene->host.mem);
+    status = fill_world(scene, &scratch, world);
+    arena_destroy(&scratch);
+    if (status != TDL_STATUS_OK) {
+        tdl_world_destroy(world);
+        return status;
+    }
+    *out = world;
+    return TDL_STATUS_OK;
+}

@@ -1,0 +1,120 @@
+// What a scene file says, after parsing: the structs that the tables of scene_tables.c describe.
+#ifndef TDL_IO_SCENE_H
+#define TDL_IO_SCENE_H
+
+#include "io/schema.h"
+#include "tendril/scene.h"
+
+typedef struct TimeSpec {
+    const Node* node;
+    double step, end; // s
+} TimeSpec;
+
+typedef struct OutputSpec {
+    const Node* node;
+    double frame;      // s
+    double checkpoint; // s of wall time
+    int samples;
+} OutputSpec;
+
+typedef struct MaterialSpec {
+    const Node* node;
+    const char* name;
+    double young, poisson, density, damping;
+} MaterialSpec;
+
+typedef struct KeyframeSpec {
+    const Node* node;
+    double time;
+    TdlVec3 position, rotation;
+} KeyframeSpec;
+
+typedef struct MotionSpec {
+    const Node* node;
+    int interpolation;   // a TdlInterpolation
+    GroupList keyframes; // of KeyframeSpec
+} MotionSpec;
+
+typedef struct ClampSpec {
+    const Node* node;
+    TdlVec3 position, direction, normal;
+    MotionSpec motion;
+} ClampSpec;
+
+typedef struct RepeatSpec {
+    const Node* node;
+    int count[3];
+    TdlVec3 spacing, jitter;
+    int seed;
+    bool centred;
+} RepeatSpec;
+
+typedef struct RodSpec {
+    const Node* node;
+    const char *name, *material;
+    int model; // in tdl_rod_models()
+    double length, radius[2];
+    int elements;
+    VecList natural_curvature, curvature;
+    ClampSpec clamp;
+    RepeatSpec repeat;
+} RodSpec;
+
+typedef struct ColliderSpec {
+    const Node* node;
+    const char* name;
+    int shape; // a TdlShape
+    TdlVec3 position, direction, normal;
+    double radius, length;
+    MotionSpec motion;
+} ColliderSpec;
+
+typedef enum StartChoice {
+    START_AS_PLACED = 0,
+    START_SETTLED,
+} StartChoice;
+
+typedef struct SceneSpec {
+    const Node* node;
+    const char* title;
+    TdlVec3 gravity;
+    TimeSpec time;
+    int start; // a StartChoice
+    OutputSpec output;
+    GroupList materials, rods, colliders;
+} SceneSpec;
+
+extern const Group SCENE_GROUP;
+extern const char SCENE_EXAMPLE[]; // the one of the reference page
+
+struct TdlScene {
+    TdlHost host;
+    Arena arena; // holds all below
+    NodePool pool;
+    Node* root; // includes and overrides merged in
+    SceneSpec spec;
+    int rod_count, element_count, dof_count; // with repetitions
+};
+
+// --- stages of loading
+// ----------------------------------------------------------------------------
+
+// Parses the file and the files it includes into one tree. A null path: `text` instead, which
+// messages call `name` and which may not include anything.
+TdlStatus scene_read_tree(TdlScene* scene, const char* path, const char* name, const char* text,
+                          size_t size);
+
+// Applies one override, "path.to.key=value", to the tree.
+TdlStatus scene_override(TdlScene* scene, const char* text);
+
+// What the schema cannot say: names, references, counts, sums; fills the sums.
+TdlStatus scene_check(TdlScene* scene);
+
+// As tdl_scene_load, but from memory and without includes. Messages call it `name`.
+TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* text, size_t size,
+                          const char* const* overrides, int override_count, TdlScene** out);
+
+// The material a rod refers to; null when there is none of that name.
+const MaterialSpec* scene_find_material(const SceneSpec* spec, const char* name);
+
+#endif

@@ -1,0 +1,251 @@
+// What the tables cannot say about a scene: names are unique, references lead somewhere, times
+// grow, lists fit, and the whole is not too large. Sums are bounded before anything is allocated
+// for them.
+#include "io/scene.h"
+
+#include "base/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double STEPS_MAX = 1.0e9;
+static const int64_t ELEMENTS_MAX = 100000000;
+
+// Slack in comparing two times, for the rounding of their decimal texts.
+static const double TIME_SLACK = 1.0e-12;
+
+// Where a key of a group was written, or the group itself when the key was not given.
+static Mark mark_of(const Node* map, const char* key) {
+    const Node* node = node_find(map, key);
+    return node == NULL ? map->mark : node->mark;
+}
+
+// --- names
+// ----------------------------------------------------------------------------------------
+
+typedef struct NameEntry {
+    const char* name;
+    Mark mark;
+    int index;
+} NameEntry;
+
+// By name, then in the order written, so that the later of two is the one reported.
+static int compare_names(const void* a, const void* b) {
+    const NameEntry *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+// `list` holds structs of `size` bytes that begin with their node; all have a name.
+static TdlStatus check_names(TdlScene* scene, const GroupList* list, size_t size) {
+    ArenaMark start = arena_mark(&scene->arena);
+    NameEntry* entries = ARENA_NEW(&scene->arena, NameEntry, list->count);
+    if (entries == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < list->count; ++i) {
+        const Node* node;
+        memcpy(&node, (const char*)list->items + (size_t)i * size, sizeof node);
+        const Node* name = node_find(node, "name");
+        entries[i] = (NameEntry){name->text, name->mark, i};
+    }
+    qsort(entries, (size_t)list->count, sizeof *entries, compare_names);
+    const NameEntry* twin = NULL;
+    for (int i = 1; i < list->count; ++i) {
+        bool same = strcmp(entries[i - 1].name, entries[i].name) == 0;
+        if (same && (twin == NULL || entries[i].index < twin->index)) {
+            twin = &entries[i];
+        }
+    }
+    TdlStatus status = TDL_STATUS_OK;
+    if (twin != NULL) {
+        status = fail_at(&scene->host, twin->mark, "the name '%s' is already taken", twin->name);
+    }
+    arena_release(&scene->arena, start);
+    return status;
+}
+
+const MaterialSpec* scene_find_material(const SceneSpec* spec, const char* name) {
+    const MaterialSpec* materials = spec->materials.items;
+    for (int i = 0; i < spec->materials.count; ++i) {
+        if (strcmp(materials[i].name, name) == 0) {
+            return &materials[i];
+        }
+    }
+    return NULL;
+}
+
+static TdlStatus check_material(const TdlScene* scene, const RodSpec* rod) {
+    if (scene_find_material(&scene->spec, rod->material) != NULL) {
+        return TDL_STATUS_OK;
+    }
+    const MaterialSpec* materials = scene->spec.materials.items;
+    Nearest nearest = nearest_to(rod->material);
+    for (int i = 0; i < scene->spec.materials.count; ++i) {
+        nearest_try(&nearest, materials[i].name, strlen(materials[i].name));
+    }
+    Hint hint = nearest_hint(&nearest);
+    return fail_at(&scene->host, mark_of(rod->node, "material"), "no material is named '%s'%s",
+                   rod->material, hint.text);
+}
+
+// --- parts
+// ----------------------------------------------------------------------------------------
+
+static TdlStatus check_motion(const TdlScene* scene, const MotionSpec* motion) {
+    const KeyframeSpec* keys = motion->keyframes.items;
+    for (int i = 1; i < motion->keyframes.count; ++i) {
+        if (!(keys[i].time > keys[i - 1].time)) {
+            return fail_at(&scene->host, mark_of(keys[i].node, "time"),
+                           "the times of keyframes must grow: %g is not after %g", keys[i].time,
+                           keys[i - 1].time);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_clamp(const TdlScene* scene, const ClampSpec* clamp) {
+    if (clamp->node == NULL) {
+        return TDL_STATUS_OK;
+    }
+    const Node* normal = node_find(clamp->node, "normal");
+    TdlVec3 d = clamp->direction, n = clamp->normal;
+    // scaled first: squares of tiny components would vanish
+    d = tdl_scale3(1.0 / fmax(fmax(fabs(d.x), fabs(d.y)), fabs(d.z)), d);
+    if (normal != NULL) {
+        n = tdl_scale3(1.0 / fmax(fmax(fabs(n.x), fabs(n.y)), fabs(n.z)), n);
+        double sine = tdl_norm3(tdl_cross3(d, n)) / (tdl_norm3(d) * tdl_norm3(n));
+        if (!(sine > 1.0e-6)) {
+            return fail_at(&scene->host, normal->mark, "normal must not lie along direction");
+        }
+    }
+    return check_motion(scene, &clamp->motion);
+}
+
+static TdlStatus check_list(const TdlScene* scene, const RodSpec* rod, const VecList* list,
+                            const char* key) {
+    if (list->each && list->count != rod->elements) {
+        return fail_at(&scene->host, mark_of(rod->node, key),
+                       "%s has %d vectors for %d elements; give one each, or one for all", key,
+                       list->count, rod->elements);
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_repeat(const TdlScene* scene, const RepeatSpec* repeat) {
+    static const char* const AXES[] = {"x", "y", "z"};
+    for (int axis = 0; axis < 3; ++axis) {
+        double spacing = (&repeat->spacing.x)[axis], jitter = (&repeat->jitter.x)[axis];
+        if (repeat->count[axis] > 1 && spacing == 0.0 && jitter == 0.0) {
+            return fail_at(&scene->host, repeat->node->mark,
+                           "copies along %s would lie in one place: give a spacing or a jitter",
+                           AXES[axis]);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// Adds a rod's copies to the sums. Each count is at most 1e6, so their product fits 64 bits.
+static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
+    const int* n = rod->repeat.count;
+    int64_t copies = (int64_t)n[0] * n[1] * n[2];
+    bool fits = copies <= ELEMENTS_MAX &&
+                copies * rod->elements <= ELEMENTS_MAX - (int64_t)scene->element_count;
+    if (!fits) {
+        const Node* at = rod->repeat.node == NULL ? rod->node : rod->repeat.node;
+        return fail_at(&scene->host, mark_of(at, "count"),
+                       "%lld copies of '%s' with %d elements bring the scene above %lld elements",
+                       (long long)copies, rod->name, rod->elements, (long long)ELEMENTS_MAX);
+    }
+    scene->rod_count += (int)copies;
+    scene->element_count += (int)copies * rod->elements;
+    scene->dof_count = 3 * scene->element_count; // a curvature vector per element
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_rod(TdlScene* scene, const RodSpec* rod) {
+    TdlStatus status = check_material(scene, rod);
+    if (status == TDL_STATUS_OK) {
+        status = check_list(scene, rod, &rod->natural_curvature, "natural_curvature");
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_list(scene, rod, &rod->curvature, "curvature");
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_clamp(scene, &rod->clamp);
+    }
+    if (status == TDL_STATUS_OK && rod->repeat.node != NULL) {
+        status = check_repeat(scene, &rod->repeat);
+    }
+    return status == TDL_STATUS_OK ? add_rod(scene, rod) : status;
+}
+
+// Each shape takes its own keys: a key it needs must be there, one it has no use for must not.
+static TdlStatus check_collider(const TdlScene* scene, const ColliderSpec* collider) {
+    static const struct {
+        const char* key;
+        bool takes[4], needs[4]; // plane, sphere, cylinder, capsule
+    } RULES[] = {
+        {"normal", {true, false, false, false}, {false, false, false, false}},
+        {"direction", {false, false, true, true}, {false, false, false, false}},
+        {"radius", {false, true, true, true}, {false, true, true, true}},
+        {"length", {false, false, false, true}, {false, false, false, true}},
+    };
+    static const char* const SHAPES[] = {"plane", "sphere", "cylinder", "capsule"};
+    int shape = collider->shape;
+    for (int i = 0; i < 4; ++i) {
+        const Node* node = node_find(collider->node, RULES[i].key);
+        if (node == NULL && RULES[i].needs[shape]) {
+            return fail_at(&scene->host, collider->node->mark, "the %s needs the key '%s'",
+                           SHAPES[shape], RULES[i].key);
+        }
+        if (node != NULL && !RULES[i].takes[shape]) {
+            return fail_at(&scene->host, node->key_mark, "a %s has no %s", SHAPES[shape],
+                           RULES[i].key);
+        }
+    }
+    return check_motion(scene, &collider->motion);
+}
+
+static TdlStatus check_times(TdlScene* scene) {
+    const TimeSpec* time = &scene->spec.time;
+    OutputSpec* output = &scene->spec.output;
+    if (time->end / time->step > STEPS_MAX) {
+        return fail_at(&scene->host, mark_of(time->node, "step"),
+                       "%.3g s in steps of %.3g s are more than %.0e steps", time->end, time->step,
+                       STEPS_MAX);
+    }
+    const Node* frame = output->node == NULL ? NULL : node_find(output->node, "frame");
+    if (output->frame < time->step * (1.0 - TIME_SLACK)) {
+        if (frame != NULL) {
+            return fail_at(&scene->host, frame->mark, "frame must be at least a step, %g s",
+                           time->step);
+        }
+        output->frame = time->step;
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus scene_check(TdlScene* scene) {
+    const SceneSpec* spec = &scene->spec;
+    TdlStatus status = check_times(scene);
+    if (status == TDL_STATUS_OK) {
+        status = check_names(scene, &spec->materials, sizeof(MaterialSpec));
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_names(scene, &spec->rods, sizeof(RodSpec));
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_names(scene, &spec->colliders, sizeof(ColliderSpec));
+    }
+    const RodSpec* rods = spec->rods.items;
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
+        status = check_rod(scene, &rods[i]);
+    }
+    const ColliderSpec* colliders = spec->colliders.items;
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
+        status = check_collider(scene, &colliders[i]);
+    }
+    return status;
+}

@@ -1,0 +1,461 @@
+// The scene language: every key, with its kind, unit, range, default and meaning.
+#include "io/scene.h"
+
+#include <math.h>
+
+// Bounds keep every product of two or three values far from overflow; within them, a scene may
+// still be as odd as its author likes.
+#define ANY_LENGTH                                                                                 \
+    { -1.0e9, 1.0e9, false, false }
+#define ANY_CURVATURE                                                                              \
+    { -1.0e9, 1.0e9, false, false }
+
+static const char* start_choices(void) {
+    return "as-placed|settled";
+}
+
+static const char* interpolation_choices(void) {
+    return "smooth|linear";
+}
+
+static const char* shape_choices(void) {
+    return "plane|sphere|cylinder|capsule";
+}
+
+#define AT(type, member) .offset = offsetof(type, member)
+
+static const Field TIME_FIELDS[] = {
+    {.key = "step",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, step),
+     .unit = "s",
+     .range = {1.0e-12, 1.0e6, false, false},
+     .fallback = "1e-3",
+     .help = "Length of a time step."},
+    {.key = "end",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, end),
+     .unit = "s",
+     .range = {0.0, 1.0e12, false, false},
+     .required = true,
+     .help = "Time at which the simulation ends; it starts at 0. At most 10^9 steps."},
+    {0},
+};
+
+static const Group TIME_GROUP = {
+    .name = "time",
+    .help = "How long to simulate, and in which steps.",
+    .size = sizeof(TimeSpec),
+    .fields = TIME_FIELDS,
+};
+
+static const Field OUTPUT_FIELDS[] = {
+    {.key = "frame",
+     .kind = FIELD_REAL,
+     AT(OutputSpec, frame),
+     .unit = "s",
+     .range = {1.0e-12, 1.0e12, false, false},
+     .fallback = "0.01",
+     .help = "Simulated time between two frames of the result, at least a step; when it is not "
+             "given, the step if that is longer than the default."},
+    {.key = "samples",
+     .kind = FIELD_INT,
+     AT(OutputSpec, samples),
+     .range = {1, 1000, false, false},
+     .fallback = "4",
+     .help = "Points per element of a rod in the result."},
+    {.key = "checkpoint",
+     .kind = FIELD_REAL,
+     AT(OutputSpec, checkpoint),
+     .unit = "s",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "10",
+     .help = "Wall time between two checkpoints, from which a run can resume."},
+    {0},
+};
+
+static const Group OUTPUT_GROUP = {
+    .name = "output",
+    .help = "What the result keeps.",
+    .size = sizeof(OutputSpec),
+    .fields = OUTPUT_FIELDS,
+};
+
+static const Field MATERIAL_FIELDS[] = {
+    {.key = "name",
+     .kind = FIELD_NAME,
+     AT(MaterialSpec, name),
+     .required = true,
+     .help = "What rods call it."},
+    {.key = "young",
+     .kind = FIELD_REAL,
+     AT(MaterialSpec, young),
+     .unit = "Pa",
+     .range = {1.0e-6, 1.0e15, false, false},
+     .required = true,
+     .help = "Young's modulus."},
+    {.key = "poisson",
+     .kind = FIELD_REAL,
+     AT(MaterialSpec, poisson),
+     .range = {-1.0, 0.5, true, false},
+     .fallback = "0.48",
+     .help = "Poisson's ratio."},
+    {.key = "density",
+     .kind = FIELD_REAL,
+     AT(MaterialSpec, density),
+     .unit = "kg/m^3",
+     .range = {1.0e-6, 1.0e9, false, false},
+     .fallback = "1000",
+     .help = "Mass per volume."},
+    {.key = "damping",
+     .kind = FIELD_REAL,
+     AT(MaterialSpec, damping),
+     .unit = "s",
+     .range = {0.0, 1.0e6, false, false},
+     .fallback = "0",
+     .help = "Internal damping: the elastic moment grows by this time times its rate."},
+    {0},
+};
+
+static const Group MATERIAL_GROUP = {
+    .name = "material",
+    .help = "What rods are made of.",
+    .size = sizeof(MaterialSpec),
+    .fields = MATERIAL_FIELDS,
+};
+
+static const Field KEYFRAME_FIELDS[] = {
+    {.key = "time",
+     .kind = FIELD_REAL,
+     AT(KeyframeSpec, time),
+     .unit = "s",
+     .range = {-1.0e12, 1.0e12, false, false},
+     .required = true,
+     .help = "When; later than the keyframe before."},
+    {.key = "position",
+     .kind = FIELD_VEC3,
+     AT(KeyframeSpec, position),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "Displacement from where the thing was placed, along the axes of the world."},
+    {.key = "rotation",
+     .kind = FIELD_VEC3,
+     AT(KeyframeSpec, rotation),
+     .unit = "rad",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Rotation from how it was placed, about its own position: the axis in the world, "
+             "times the angle."},
+    {0},
+};
+
+static const Group KEYFRAME_GROUP = {
+    .name = "keyframe",
+    .help = "Where a moved thing is at one moment.",
+    .size = sizeof(KeyframeSpec),
+    .fields = KEYFRAME_FIELDS,
+};
+
+static const Field MOTION_FIELDS[] = {
+    {.key = "interpolation",
+     .kind = FIELD_CHOICE,
+     AT(MotionSpec, interpolation),
+     .choices = interpolation_choices,
+     .fallback = "smooth",
+     .help = "`smooth` goes from rest to rest between keyframes with the least jerk; `linear` "
+             "keeps a constant velocity."},
+    {.key = "keyframes",
+     .kind = FIELD_GROUPS,
+     AT(MotionSpec, keyframes),
+     .required = true,
+     .group = &KEYFRAME_GROUP,
+     .help = "Before the first and after the last the thing stands still."},
+    {0},
+};
+
+static const Group MOTION_GROUP = {
+    .name = "motion",
+    .help = "A scripted motion of a clamp or a collider.",
+    .size = sizeof(MotionSpec),
+    .fields = MOTION_FIELDS,
+};
+
+static const Field CLAMP_FIELDS[] = {
+    {.key = "position",
+     .kind = FIELD_VEC3,
+     AT(ClampSpec, position),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "Where the rod starts."},
+    {.key = "direction",
+     .kind = FIELD_DIRECTION,
+     AT(ClampSpec, direction),
+     .range = ANY_LENGTH,
+     .fallback = "[1, 0, 0]",
+     .help = "Where the rod's tangent points at its start; any length."},
+    {.key = "normal",
+     .kind = FIELD_DIRECTION,
+     AT(ClampSpec, normal),
+     .range = ANY_LENGTH,
+     .fallback_note = "chosen",
+     .help = "The second axis of the rod's frame, about which `k1` bends, lies as near to this "
+             "as it can; not along `direction`."},
+    {.key = "motion",
+     .kind = FIELD_GROUP,
+     AT(ClampSpec, motion),
+     .group = &MOTION_GROUP,
+     .fallback_note = "still",
+     .help = "How the clamp moves."},
+    {0},
+};
+
+static const Group CLAMP_GROUP = {
+    .name = "clamp",
+    .help = "Where and how the start of a rod is held.",
+    .size = sizeof(ClampSpec),
+    .fields = CLAMP_FIELDS,
+};
+
+static const Field REPEAT_FIELDS[] = {
+    {.key = "count",
+     .kind = FIELD_COUNT3,
+     AT(RepeatSpec, count),
+     .range = {1, 1000000, false, false},
+     .required = true,
+     .fallback = "[1, 1, 1]",
+     .help = "Copies along x, y and z."},
+    {.key = "spacing",
+     .kind = FIELD_VEC3,
+     AT(RepeatSpec, spacing),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "Between neighbours."},
+    {.key = "jitter",
+     .kind = FIELD_VEC3,
+     AT(RepeatSpec, jitter),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Each copy is moved by a random offset, uniform between minus and plus this."},
+    {.key = "seed",
+     .kind = FIELD_INT,
+     AT(RepeatSpec, seed),
+     .range = {0, 2147483647, false, false},
+     .fallback = "1",
+     .help = "Of the random offsets: the same seed gives the same scene everywhere."},
+    {.key = "centred",
+     .kind = FIELD_BOOL,
+     AT(RepeatSpec, centred),
+     .fallback = "true",
+     .help = "Whether the grid has its centre, or its first copy, at the position of the clamp."},
+    {0},
+};
+
+static const Group REPEAT_GROUP = {
+    .name = "repeat",
+    .help = "A grid of copies of a rod along the axes of the world.",
+    .size = sizeof(RepeatSpec),
+    .fields = REPEAT_FIELDS,
+};
+
+static const Field ROD_FIELDS[] = {
+    {.key = "name",
+     .kind = FIELD_NAME,
+     AT(RodSpec, name),
+     .required = true,
+     .help = "What messages and overrides call it."},
+    {.key = "material",
+     .kind = FIELD_NAME,
+     AT(RodSpec, material),
+     .required = true,
+     .help = "The name of one of the `materials`."},
+    {.key = "model",
+     .kind = FIELD_CHOICE,
+     AT(RodSpec, model),
+     .choices = tdl_rod_models,
+     .fallback = "super-helix",
+     .help = "How the rod is made discrete."},
+    {.key = "length",
+     .kind = FIELD_REAL,
+     AT(RodSpec, length),
+     .unit = "m",
+     .range = {1.0e-9, 1.0e9, false, false},
+     .required = true,
+     .help = "Of the centreline; the rod does not stretch."},
+    {.key = "radius",
+     .kind = FIELD_PAIR,
+     AT(RodSpec, radius),
+     .unit = "m",
+     .range = {1.0e-12, 1.0e6, false, false},
+     .required = true,
+     .help = "Of the section; two numbers are the half-axes of an ellipse along the second and "
+             "the third axis of the rod's frame."},
+    {.key = "elements",
+     .kind = FIELD_INT,
+     AT(RodSpec, elements),
+     .range = {1, 100000, false, false},
+     .fallback = "10",
+     .help = "Pieces of equal length."},
+    {.key = "natural_curvature",
+     .kind = FIELD_VEC3S,
+     AT(RodSpec, natural_curvature),
+     .unit = "1/m",
+     .range = ANY_CURVATURE,
+     .fallback = "[0, 0, 0]",
+     .help = "At rest without forces: (twist, k1, k2) about the axes of the rod's frame, for the "
+             "whole rod or for each element."},
+    {.key = "curvature",
+     .kind = FIELD_VEC3S,
+     AT(RodSpec, curvature),
+     .unit = "1/m",
+     .range = ANY_CURVATURE,
+     .fallback_note = "the natural curvature",
+     .help = "At the start of the simulation, written in the same way."},
+    {.key = "clamp",
+     .kind = FIELD_GROUP,
+     AT(RodSpec, clamp),
+     .group = &CLAMP_GROUP,
+     .fallback_note = "at the origin, along x",
+     .help = "How its start is held."},
+    {.key = "repeat",
+     .kind = FIELD_GROUP,
+     AT(RodSpec, repeat),
+     .group = &REPEAT_GROUP,
+     .fallback_note = "one rod",
+     .help = "Makes a grid of copies."},
+    {0},
+};
+
+static const Group ROD_GROUP = {
+    .name = "rod",
+    .help = "An elastic rod that does not stretch, held at its start.",
+    .size = sizeof(RodSpec),
+    .fields = ROD_FIELDS,
+};
+
+static const Field COLLIDER_FIELDS[] = {
+    {.key = "name",
+     .kind = FIELD_NAME,
+     AT(ColliderSpec, name),
+     .required = true,
+     .help = "What messages and overrides call it."},
+    {.key = "shape",
+     .kind = FIELD_CHOICE,
+     AT(ColliderSpec, shape),
+     .choices = shape_choices,
+     .required = true,
+     .help = "A cylinder has no ends; a capsule is a cylinder with round caps."},
+    {.key = "position",
+     .kind = FIELD_VEC3,
+     AT(ColliderSpec, position),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "A point of the plane, or the centre of the shape."},
+    {.key = "normal",
+     .kind = FIELD_DIRECTION,
+     AT(ColliderSpec, normal),
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 1]",
+     .help = "Of a plane only: where its free side faces; any length."},
+    {.key = "direction",
+     .kind = FIELD_DIRECTION,
+     AT(ColliderSpec, direction),
+     .range = ANY_LENGTH,
+     .fallback = "[1, 0, 0]",
+     .help = "Of a cylinder or capsule only: its axis; any length."},
+    {.key = "radius",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, radius),
+     .unit = "m",
+     .range = {1.0e-12, 1.0e9, false, false},
+     .fallback_note = "required but for a plane",
+     .help = "Of a sphere, cylinder or capsule."},
+    {.key = "length",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, length),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback_note = "required for a capsule",
+     .help = "Of a capsule only: between the centres of its caps."},
+    {.key = "motion",
+     .kind = FIELD_GROUP,
+     AT(ColliderSpec, motion),
+     .group = &MOTION_GROUP,
+     .fallback_note = "still",
+     .help = "How it moves."},
+    {0},
+};
+
+static const Group COLLIDER_GROUP = {
+    .name = "collider",
+    .help = "An obstacle that goes where its motion takes it.",
+    .size = sizeof(ColliderSpec),
+    .fields = COLLIDER_FIELDS,
+};
+
+static const Field SCENE_FIELDS[] = {
+    {.key = "title",
+     .kind = FIELD_TEXT,
+     AT(SceneSpec, title),
+     .fallback = "untitled",
+     .help = "One line for people; at most 255 bytes."},
+    {.key = "include",
+     .kind = FIELD_INCLUDE,
+     .fallback_note = "none",
+     .help = "Other scene files to start from, relative to this one."},
+    {.key = "gravity",
+     .kind = FIELD_VEC3,
+     AT(SceneSpec, gravity),
+     .unit = "m/s^2",
+     .range = {-1.0e9, 1.0e9, false, false},
+     .fallback = "[0, 0, -9.81]",
+     .help = "Acceleration of free fall."},
+    {.key = "time",
+     .kind = FIELD_GROUP,
+     AT(SceneSpec, time),
+     .group = &TIME_GROUP,
+     .required = true,
+     .help = "Steps and end of the simulation."},
+    {.key = "start",
+     .kind = FIELD_CHOICE,
+     AT(SceneSpec, start),
+     .choices = start_choices,
+     .fallback = "as-placed",
+     .help = "Let rods go as they were placed, or find their static equilibrium first."},
+    {.key = "output",
+     .kind = FIELD_GROUP,
+     AT(SceneSpec, output),
+     .group = &OUTPUT_GROUP,
+     .fallback_note = "its defaults",
+     .help = "What the result keeps."},
+    {.key = "materials",
+     .kind = FIELD_GROUPS,
+     AT(SceneSpec, materials),
+     .required = true,
+     .group = &MATERIAL_GROUP,
+     .help = "What rods are made of."},
+    {.key = "rods",
+     .kind = FIELD_GROUPS,
+     AT(SceneSpec, rods),
+     .required = true,
+     .group = &ROD_GROUP,
+     .help = "The rods."},
+    {.key = "colliders",
+     .kind = FIELD_GROUPS,
+     AT(SceneSpec, colliders),
+     .group = &COLLIDER_GROUP,
+     .fallback_note = "none",
+     .help = "The obstacles."},
+    {0},
+};
+
+const Group SCENE_GROUP = {
+    .name = "scene",
+    .help = "The file as a whole.",
+    .size = sizeof(SceneSpec),
+    .fields = SCENE_FIELDS,
+};
