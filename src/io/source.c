@@ -110,8 +110,7 @@ Mark source_mark(const Source* source, size_t offset) {
             ++mark.line;
             mark.column = 1;
         } else {
-            ++i;
-            mark.column += i < source->size && starts_code_point(source->text[i]);
+            mark.column += starts_code_point(source->text[i++]);
         }
     }
     return mark;

@@ -19,6 +19,7 @@ typedef struct Reader {
     const Source* source;
     size_t start;     // in bytes
     int first_column; // of the start, from 0
+    Mark end;         // of the source
     yaml_parser_t parser;
 } Reader;
 
@@ -175,8 +176,12 @@ static TdlStatus check_text(Reader* r) {
 // --- events
 // ---------------------------------------------------------------------------------------
 
+// libyaml ends every text with a line break; a place behind one that is not there is the end.
 static Mark mark_from(const Reader* r, yaml_mark_t m) {
     int line = (int)m.line + 1, column = (int)m.column + 1;
+    if (line > r->end.line) {
+        return r->end;
+    }
     return (Mark){r->source, line, line == 1 ? column + r->first_column : column};
 }
 
@@ -380,6 +385,7 @@ TdlStatus yaml_parse(const TdlHost* host, NodePool* pool, const Source* source, 
                      Node** out) {
     static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
     Reader r = {.host = host, .pool = pool, .source = source, .start = start};
+    r.end = source_mark(source, source->size);
     if (start == 0 && strncmp(source->text, BYTE_ORDER_MARK, 3) == 0) {
         r.start = 3;
     } else {
