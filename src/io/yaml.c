@@ -17,9 +17,9 @@ typedef struct Reader {
     const TdlHost* host;
     NodePool* pool;
     const Source* source;
-    size_t start;     // in bytes
-    int first_column; // of the start, from 0
-    Mark end;         // of the source
+    size_t start; // in bytes
+    Mark first;   // of the start
+    Mark end;     // of the source
     yaml_parser_t parser;
 } Reader;
 
@@ -178,11 +178,12 @@ static TdlStatus check_text(Reader* r) {
 
 // libyaml ends every text with a line break; a place behind one that is not there is the end.
 static Mark mark_from(const Reader* r, yaml_mark_t m) {
-    int line = (int)m.line + 1, column = (int)m.column + 1;
+    int line = (int)m.line + r->first.line, column = (int)m.column + 1;
     if (line > r->end.line) {
         return r->end;
     }
-    return (Mark){r->source, line, line == 1 ? column + r->first_column : column};
+    column += m.line == 0 ? r->first.column - 1 : 0;
+    return (Mark){r->source, line, column};
 }
 
 static TdlStatus parser_failed(Reader* r) {
@@ -199,7 +200,7 @@ static TdlStatus parser_failed(Reader* r) {
     bool around = p->context != NULL && p->context_mark.line != p->problem_mark.line;
     if (around) {
         return fail_at(r->host, mark_from(r, p->problem_mark), "%s, %s of line %d", problem,
-                       p->context, (int)p->context_mark.line + 1);
+                       p->context, mark_from(r, p->context_mark).line);
     }
     return fail_at(r->host, mark_from(r, p->problem_mark), "%s%s%s", problem,
                    p->context == NULL ? "" : ", ", p->context == NULL ? "" : p->context);
@@ -386,10 +387,9 @@ TdlStatus yaml_parse(const TdlHost* host, NodePool* pool, const Source* source, 
     static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
     Reader r = {.host = host, .pool = pool, .source = source, .start = start};
     r.end = source_mark(source, source->size);
+    r.first = source_mark(source, start);
     if (start == 0 && strncmp(source->text, BYTE_ORDER_MARK, 3) == 0) {
         r.start = 3;
-    } else {
-        r.first_column = source_mark(source, start).column - 1;
     }
     TdlStatus status = check_text(&r);
     if (status != TDL_STATUS_OK) {
