@@ -55,10 +55,21 @@ static Phrase say_found(const Node* node) {
     return p;
 }
 
-static TdlStatus wrong_kind(const SchemaReader* r, const Field* field, const Node* node) {
+// `item` is what the place takes when it is inside the field's list.
+static TdlStatus wrong_item(const SchemaReader* r, const Field* field, const Node* node,
+                            const char* item) {
     Phrase expected = say_expected(field), found = say_found(node);
+    if (node->key == NULL) {
+        return fail_at(r->host, node->mark, "%s takes %s here, not %s", field->key, item,
+                       found.text);
+    }
     return fail_at(r->host, node->mark, "%s must be %s, not %s", field->key, expected.text,
                    found.text);
+}
+
+static TdlStatus wrong_kind(const SchemaReader* r, const Field* field, const Node* node) {
+    Phrase expected = say_expected(field);
+    return wrong_item(r, field, node, expected.text);
 }
 
 static bool has_range(const Range* range) {
@@ -104,7 +115,7 @@ static Phrase say_range(const Range* range) {
 // ---------------------------------------------------------------------------------------
 
 static TdlStatus number_fault(const SchemaReader* r, const Field* field, const Node* node,
-                              NumberFault fault) {
+                              NumberFault fault, const char* item) {
     Quote q = quote(node->text);
     switch (fault) {
     case NUMBER_UNIT:
@@ -116,7 +127,7 @@ static TdlStatus number_fault(const SchemaReader* r, const Field* field, const N
     case NUMBER_SMALL:
         return fail_at(r->host, node->mark, "%s is too small a number to tell from 0", q.text);
     default:
-        return wrong_kind(r, field, node);
+        return wrong_item(r, field, node, item);
     }
 }
 
@@ -131,22 +142,22 @@ static TdlStatus out_of_range(const SchemaReader* r, const Field* field, const N
 static TdlStatus read_real(const SchemaReader* r, const Field* field, const Node* node,
                            double* out) {
     if (node->kind != NODE_TEXT || node->quoted) {
-        return wrong_kind(r, field, node);
+        return wrong_item(r, field, node, "a number");
     }
     NumberFault fault = parse_real(node->text, out);
     if (fault != NUMBER_FINE) {
-        return number_fault(r, field, node, fault);
+        return number_fault(r, field, node, fault, "a number");
     }
     return in_range(&field->range, *out) ? TDL_STATUS_OK : out_of_range(r, field, node);
 }
 
 static TdlStatus read_int(const SchemaReader* r, const Field* field, const Node* node, int* out) {
     if (node->kind != NODE_TEXT || node->quoted) {
-        return wrong_kind(r, field, node);
+        return wrong_item(r, field, node, "a whole number");
     }
     NumberFault fault = parse_int(node->text, out);
     if (fault != NUMBER_FINE) {
-        return number_fault(r, field, node, fault);
+        return number_fault(r, field, node, fault, "a whole number");
     }
     return in_range(&field->range, *out) ? TDL_STATUS_OK : out_of_range(r, field, node);
 }
@@ -221,7 +232,7 @@ static TdlStatus read_choice(const SchemaReader* r, const Field* field, const No
 static TdlStatus read_reals(const SchemaReader* r, const Field* field, const Node* node, int count,
                             double* out) {
     if (node->kind != NODE_LIST || node->count != count) {
-        return wrong_kind(r, field, node);
+        return wrong_item(r, field, node, "a list of 3 numbers");
     }
     TdlStatus status = TDL_STATUS_OK;
     for (const Node* item = node->first; status == TDL_STATUS_OK && item != NULL;
