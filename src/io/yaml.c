@@ -197,13 +197,14 @@ static TdlStatus parser_failed(Reader* r) {
                        problem);
     }
     // the place of the problem, and of the construct around it when that began on another line
-    bool around = p->context != NULL && p->context_mark.line != p->problem_mark.line;
-    if (around) {
-        return fail_at(r->host, mark_from(r, p->problem_mark), "%s, %s of line %d", problem,
-                       p->context, mark_from(r, p->context_mark).line);
+    Mark mark = mark_from(r, p->problem_mark), around = mark_from(r, p->context_mark);
+    if (p->context == NULL) {
+        return fail_at(r->host, mark, "%s", problem);
     }
-    return fail_at(r->host, mark_from(r, p->problem_mark), "%s%s%s", problem,
-                   p->context == NULL ? "" : ", ", p->context == NULL ? "" : p->context);
+    if (around.line == mark.line) {
+        return fail_at(r->host, mark, "%s, %s", problem, p->context);
+    }
+    return fail_at(r->host, mark, "%s, %s of line %d", problem, p->context, around.line);
 }
 
 static TdlStatus next_event(Reader* r, yaml_event_t* event) {
