@@ -557,7 +557,7 @@ TEST(the_seed_decides_the_offsets) {
 }
 
 TEST(directions_and_curvatures_reach_the_rod) {
-    // k1 bends about the second axis, the hint: a half circle from +z towards t x hint ... -> -x
+    // a half circle about the second axis, which is the hint
     TdlWorld* world = build(TIME HAIR LONG_ROD
                             "    elements: 2\n    natural_curvature: [0, 3.14159265358979, 0]\n"
                             "    clamp: {direction: [0, 0, 5], normal: [0, 2, 0]}\n");
