@@ -147,8 +147,8 @@ static TdlStatus make_motion(Arena* arena, const MotionSpec* spec, TdlMotionDef*
     return TDL_STATUS_OK;
 }
 
-static TdlRodDef make_rod(const SceneSpec* spec, const RodSpec* rod) {
-    const MaterialSpec* material = scene_find_material(spec, rod->material);
+static TdlRodDef make_rod(const TdlScene* scene, const RodSpec* rod) {
+    const MaterialSpec* material = scene_find_material(scene, rod->material);
     const VecList* natural = &rod->natural_curvature;
     const VecList* curvature = rod->curvature.count == 0 ? natural : &rod->curvature;
     TdlRodDef def = tdl_rod_def_default();
@@ -185,7 +185,7 @@ static TdlVec3 copy_offset(const RepeatSpec* repeat, int i, int j, int k, Rng* r
 static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* rod,
                           TdlWorld* world) {
     char model[TDL_SCENE_MODEL_SIZE];
-    TdlRodDef def = make_rod(&scene->spec, rod);
+    TdlRodDef def = make_rod(scene, rod);
     def.model = model_name(rod->model, model, sizeof model);
     TdlStatus status = make_motion(arena, &rod->clamp.motion, &def.motion);
     Rng rng = rng_seed((uint64_t)rod->repeat.seed);

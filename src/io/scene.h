@@ -93,7 +93,8 @@ struct TdlScene {
     NodePool pool;
     Node* root; // includes and overrides merged in
     SceneSpec spec;
-    int rod_count, element_count, dof_count; // with repetitions
+    const struct NameEntry* materials_by_name; // [spec.materials.count], sorted
+    int rod_count, element_count, dof_count;   // with repetitions
 };
 
 // --- stages of loading
@@ -115,6 +116,6 @@ TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* tex
                           const char* const* overrides, int override_count, TdlScene** out);
 
 // The material a rod refers to; null when there is none of that name.
-const MaterialSpec* scene_find_material(const SceneSpec* spec, const char* name);
+const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name);
 
 #endif

@@ -12,6 +12,10 @@
 static const double STEPS_MAX = 1.0e9;
 static const int64_t ELEMENTS_MAX = 100000000;
 
+// The most an element may turn, rad. The cost of a helix grows with its turns; a rod worth
+// simulating makes a few in an element, not hundreds.
+static const double TURN_MAX = 1000.0;
+
 // Slack in comparing two times, for the rounding of their decimal texts.
 static const double TIME_SLACK = 1.0e-12;
 
@@ -37,20 +41,27 @@ static int compare_names(const void* a, const void* b) {
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-// `list` holds structs of `size` bytes that begin with their node; all have a name.
-static TdlStatus check_names(TdlScene* scene, const GroupList* list, size_t size) {
-    ArenaMark start = arena_mark(&scene->arena);
+// The names of a list, sorted. `list` holds structs of `size` bytes that begin with their node.
+static NameEntry* sort_names(TdlScene* scene, const GroupList* list, size_t size) {
     NameEntry* entries = ARENA_NEW(&scene->arena, NameEntry, list->count);
-    if (entries == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    for (int i = 0; i < list->count; ++i) {
+    for (int i = 0; entries != NULL && i < list->count; ++i) {
         const Node* node;
         memcpy(&node, (const char*)list->items + (size_t)i * size, sizeof node);
         const Node* name = node_find(node, "name");
         entries[i] = (NameEntry){name->text, name->mark, i};
     }
-    qsort(entries, (size_t)list->count, sizeof *entries, compare_names);
+    if (entries != NULL) {
+        qsort(entries, (size_t)list->count, sizeof *entries, compare_names);
+    }
+    return entries;
+}
+
+static TdlStatus check_names(TdlScene* scene, const GroupList* list, size_t size,
+                             const NameEntry** out) {
+    const NameEntry* entries = sort_names(scene, list, size);
+    if (entries == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     const NameEntry* twin = NULL;
     for (int i = 1; i < list->count; ++i) {
         bool same = strcmp(entries[i - 1].name, entries[i].name) == 0;
@@ -58,26 +69,26 @@ static TdlStatus check_names(TdlScene* scene, const GroupList* list, size_t size
             twin = &entries[i];
         }
     }
-    TdlStatus status = TDL_STATUS_OK;
     if (twin != NULL) {
-        status = fail_at(&scene->host, twin->mark, "the name '%s' is already taken", twin->name);
+        return fail_at(&scene->host, twin->mark, "the name '%s' is already taken", twin->name);
     }
-    arena_release(&scene->arena, start);
-    return status;
+    *out = entries;
+    return TDL_STATUS_OK;
 }
 
-const MaterialSpec* scene_find_material(const SceneSpec* spec, const char* name) {
-    const MaterialSpec* materials = spec->materials.items;
-    for (int i = 0; i < spec->materials.count; ++i) {
-        if (strcmp(materials[i].name, name) == 0) {
-            return &materials[i];
-        }
-    }
-    return NULL;
+static int compare_to_name(const void* name, const void* entry) {
+    return strcmp(name, ((const NameEntry*)entry)->name);
+}
+
+const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name) {
+    const GroupList* list = &scene->spec.materials;
+    const NameEntry* found = bsearch(name, scene->materials_by_name, (size_t)list->count,
+                                     sizeof *found, compare_to_name);
+    return found == NULL ? NULL : (const MaterialSpec*)list->items + found->index;
 }
 
 static TdlStatus check_material(const TdlScene* scene, const RodSpec* rod) {
-    if (scene_find_material(&scene->spec, rod->material) != NULL) {
+    if (scene_find_material(scene, rod->material) != NULL) {
         return TDL_STATUS_OK;
     }
     const MaterialSpec* materials = scene->spec.materials.items;
@@ -129,6 +140,16 @@ static TdlStatus check_list(const TdlScene* scene, const RodSpec* rod, const Vec
         return fail_at(&scene->host, mark_of(rod->node, key),
                        "%s has %d vectors for %d elements; give one each, or one for all", key,
                        list->count, rod->elements);
+    }
+    for (int i = 0; i < list->count; ++i) {
+        double turn = tdl_norm3(list->items[i]) * rod->length / rod->elements;
+        if (!(turn <= TURN_MAX)) {
+            const Node* node = node_find(rod->node, key);
+            return fail_at(&scene->host, list->each ? node_item(node, i)->mark : node->mark,
+                           "an element of %g m would turn by %.3g rad, at most %g: take a smaller "
+                           "curvature or more elements",
+                           rod->length / rod->elements, turn, TURN_MAX);
+        }
     }
     return TDL_STATUS_OK;
 }
@@ -229,15 +250,17 @@ static TdlStatus check_times(TdlScene* scene) {
 
 TdlStatus scene_check(TdlScene* scene) {
     const SceneSpec* spec = &scene->spec;
+    const NameEntry* names;
     TdlStatus status = check_times(scene);
     if (status == TDL_STATUS_OK) {
-        status = check_names(scene, &spec->materials, sizeof(MaterialSpec));
+        status =
+            check_names(scene, &spec->materials, sizeof(MaterialSpec), &scene->materials_by_name);
     }
     if (status == TDL_STATUS_OK) {
-        status = check_names(scene, &spec->rods, sizeof(RodSpec));
+        status = check_names(scene, &spec->rods, sizeof(RodSpec), &names);
     }
     if (status == TDL_STATUS_OK) {
-        status = check_names(scene, &spec->colliders, sizeof(ColliderSpec));
+        status = check_names(scene, &spec->colliders, sizeof(ColliderSpec), &names);
     }
     const RodSpec* rods = spec->rods.items;
     for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {

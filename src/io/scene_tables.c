@@ -306,7 +306,7 @@ static const Field ROD_FIELDS[] = {
      .range = ANY_CURVATURE,
      .fallback = "[0, 0, 0]",
      .help = "At rest without forces: (twist, k1, k2) about the axes of the rod's frame, for the "
-             "whole rod or for each element."},
+             "whole rod or for each element. An element may turn by at most 1000 rad."},
     {.key = "curvature",
      .kind = FIELD_VEC3S,
      AT(RodSpec, curvature),

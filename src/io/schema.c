@@ -174,8 +174,19 @@ static TdlStatus read_text(const SchemaReader* r, const Field* field, const Node
     if (node->kind != NODE_TEXT || (node->text[0] == '\0' && !node->quoted)) {
         return wrong_kind(r, field, node);
     }
-    if (strlen(node->text) > TEXT_MAX) {
+    size_t size = strlen(node->text);
+    if (size > TEXT_MAX) {
         return fail_at(r->host, node->mark, "%s is longer than %d bytes", field->key, TEXT_MAX);
+    }
+    // escapes in quotes can make characters that the file itself may not have
+    for (size_t i = 0; i < size;) {
+        unsigned code = 0;
+        size_t length = utf8_decode(node->text + i, size - i, &code);
+        if (length == 0 || !utf8_is_plain(code) || code == '\n' || code == '\r') {
+            return fail_at(r->host, node->mark, "%s must be one line of printable characters",
+                           field->key);
+        }
+        i += length;
     }
     *out = node->text;
     return TDL_STATUS_OK;

@@ -17,13 +17,64 @@
 // Code points of a line shown at most; more is cut around the caret.
 enum { SHOWN_MAX = 96, SHOWN_BEFORE = 64, NAME_MAX_SHOWN = 1024 };
 
-static char* copy_clean_name(Arena* arena, const char* name) {
-    size_t size = strlen(name) + 1;
-    char* copy = ARENA_NEW(arena, char, size);
-    for (size_t i = 0; copy != NULL && i < size; ++i) {
-        bool control = (unsigned char)name[i] < ' ' && i + 1 < size;
-        copy[i] = control ? '?' : name[i];
+// --- code points
+// ----------------------------------------------------------------------------------
+
+size_t utf8_decode(const char* text, size_t size, unsigned* code) {
+    static const unsigned LEAST[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char* s = (const unsigned char*)text;
+    if (size == 0) {
+        return 0;
     }
+    size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (length == 0 || length > size || s[0] >= 0xf8) {
+        return 0;
+    }
+    *code = length == 1 ? s[0] : s[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; ++i) {
+        if ((s[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        *code = *code << 6 | (s[i] & 0x3fu);
+    }
+    bool surrogate = *code >= 0xd800 && *code < 0xe000;
+    return *code < LEAST[length] || *code > 0x10ffff || surrogate ? 0 : length;
+}
+
+// Line breaks beyond ASCII and a byte-order mark inside the text are odd: with them, lines and
+// columns would differ from what an editor shows.
+bool utf8_is_plain(unsigned code) {
+    bool space = code == '\t' || code == '\n' || code == '\r';
+    bool control = (code < 0x20 && !space) || (code >= 0x7f && code < 0xa0);
+    bool odd =
+        code == 0x2028 || code == 0x2029 || code == 0xfeff || code == 0xfffe || code == 0xffff;
+    return !control && !odd;
+}
+
+// Copies one code point to `out`, '?' for one that does not print; returns the bytes read and
+// adds the bytes written to *used.
+static size_t copy_printable(const char* text, size_t size, char* out, size_t* used) {
+    unsigned code = 0;
+    size_t length = utf8_decode(text, size, &code);
+    if (length == 0 || !utf8_is_plain(code) || code == '\n' || code == '\r') {
+        out[(*used)++] = '?';
+        return length == 0 ? 1 : length;
+    }
+    memcpy(out + *used, text, length);
+    *used += length;
+    return length;
+}
+
+static char* copy_clean_name(Arena* arena, const char* name) {
+    size_t size = strlen(name), used = 0;
+    char* copy = ARENA_NEW(arena, char, size + 1);
+    if (copy == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < size;) {
+        i += copy_printable(name + i, size - i, copy, &used);
+    }
+    copy[used] = '\0';
     return copy;
 }
 
@@ -101,9 +152,14 @@ static bool starts_code_point(char c) {
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
+size_t source_start(const Source* source) {
+    static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
+    return strncmp(source->text, BYTE_ORDER_MARK, 3) == 0 ? 3 : 0;
+}
+
 Mark source_mark(const Source* source, size_t offset) {
     Mark mark = {source, 1, 1};
-    for (size_t i = 0; i < offset && i < source->size;) {
+    for (size_t i = source_start(source); i < offset && i < source->size;) {
         size_t length = break_length(source->text + i);
         if (length > 0 && i + length <= offset) {
             i += length;
@@ -117,7 +173,7 @@ Mark source_mark(const Source* source, size_t offset) {
 }
 
 static size_t line_start(const Source* source, int line) {
-    size_t i = 0;
+    size_t i = source_start(source);
     for (int at = 1; at < line && i < source->size;) {
         size_t length = break_length(source->text + i);
         at += length > 0;
@@ -139,20 +195,16 @@ static void show_line(const Source* source, Mark mark, char* out, size_t out_siz
     }
     int column = 0;
     size_t i = line_start(source, mark.line);
-    for (; i < source->size && break_length(source->text + i) == 0; ++i) {
-        char c = source->text[i];
-        column += starts_code_point(c) || column == 0;
-        if (column >= first + SHOWN_MAX) {
-            break;
+    while (i < source->size && break_length(source->text + i) == 0 &&
+           ++column < first + SHOWN_MAX) {
+        char skipped[4];
+        size_t none = 0;
+        bool seen = column >= first;
+        if (seen && column < mark.column) {
+            below[below_size++] = source->text[i] == '\t' ? '\t' : ' ';
         }
-        if (column < first || shown_size + 5 > sizeof shown) {
-            continue;
-        }
-        bool control = ((unsigned char)c < ' ' && c != '\t') || c == 127;
-        shown[shown_size++] = control ? '?' : c;
-        if (column < mark.column && starts_code_point(c)) {
-            below[below_size++] = c == '\t' ? '\t' : ' ';
-        }
+        i += copy_printable(source->text + i, source->size - i, seen ? shown : skipped,
+                            seen ? &shown_size : &none);
     }
     bool cut = column >= first + SHOWN_MAX;
     snprintf(out, out_size, "\n    %.*s%s\n    %.*s^", (int)shown_size, shown, cut ? "..." : "",
@@ -176,17 +228,11 @@ TdlStatus fail_at(const TdlHost* host, Mark mark, const char* format, ...) {
 }
 
 Quote quote(const char* text) {
-    Quote q;
-    size_t length = 0;
-    q.text[length++] = '\'';
-    for (; *text != '\0' && length < QUOTE_SIZE - 9; ++text) {
-        unsigned char c = (unsigned char)*text;
-        q.text[length++] = c < ' ' || c == 127 ? '?' : *text;
+    Quote q = {"'"};
+    size_t used = 1, size = strlen(text), i = 0;
+    while (i < size && used + 9 <= QUOTE_SIZE) { // 4 bytes of a code point, "...'" and a zero
+        i += copy_printable(text + i, size - i, q.text, &used);
     }
-    // never end inside a code point
-    for (; *text != '\0' && !starts_code_point(*text) && length < QUOTE_SIZE - 5; ++text) {
-        q.text[length++] = *text;
-    }
-    memcpy(q.text + length, *text == '\0' ? "'" : "...'", *text == '\0' ? 2 : 5);
+    memcpy(q.text + used, i == size ? "'" : "...'", i == size ? 2 : 5);
     return q;
 }

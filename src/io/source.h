@@ -6,7 +6,7 @@
 
 // A text that was read: a file, or an override from the command line.
 typedef struct Source {
-    const char* name; // as shown in messages, without control characters
+    const char* name; // as shown in messages, without unprintable characters
     const char* text; // [size], with a zero behind it
     size_t size;
 } Source;
@@ -26,6 +26,16 @@ Source* source_from_text(Arena* arena, const char* name, const char* text, size_
 // 128 bytes) says why, as an end of "cannot be read: ".
 TdlStatus source_from_file(Arena* arena, const char* path, const Source** out, char* reason);
 
+// The code point at `text`, of which `size` bytes are there: its length in bytes, or 0 when it is
+// not UTF-8 in its shortest form.
+size_t utf8_decode(const char* text, size_t size, unsigned* code);
+
+// Printable, or white space that every editor takes for the same.
+bool utf8_is_plain(unsigned code);
+
+// Bytes of the byte-order mark some editors put at the start: 3 or 0. Columns do not count it.
+size_t source_start(const Source* source);
+
 // The place of the byte at `offset`.
 Mark source_mark(const Source* source, size_t offset);
 
@@ -33,7 +43,8 @@ Mark source_mark(const Source* source, size_t offset);
 // returns TDL_STATUS_BAD_INPUT.
 TdlStatus fail_at(const TdlHost* host, Mark mark, const char* format, ...) TDL_PRINTF(3, 4);
 
-// A stranger's text made fit for a message: in quotes, cut when long, control characters as '?'.
+// A stranger's text made fit for a message: in quotes, cut when long, and '?' for what is not
+// printable.
 enum { QUOTE_SIZE = 64 };
 typedef struct Quote {
     char text[QUOTE_SIZE];

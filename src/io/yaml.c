@@ -121,50 +121,17 @@ void node_replace(Node* parent, const Node* old_child, Node* new_child) {
 // --- checks of the text as a whole
 // ----------------------------------------------------------------
 
-// Bytes of the code point at `s` (at most `left`), 0 when it is not UTF-8; the point in *code.
-static size_t decode(const unsigned char* s, size_t left, unsigned* code) {
-    static const unsigned LEAST[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = s[0] < 0x80   ? 1
-                    : s[0] < 0xc0 ? 0
-                    : s[0] < 0xe0 ? 2
-                    : s[0] < 0xf0 ? 3
-                    : s[0] < 0xf8 ? 4
-                                  : 0;
-    if (length == 0 || length > left) {
-        return 0;
-    }
-    *code = length == 1 ? s[0] : s[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; ++i) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        *code = *code << 6 | (s[i] & 0x3fu);
-    }
-    bool surrogate = *code >= 0xd800 && *code < 0xe000;
-    return *code < LEAST[length] || *code > 0x10ffff || surrogate ? 0 : length;
-}
-
-// Printable, or white space that every editor takes for the same. Line breaks beyond ASCII and a
-// byte-order mark inside the text would move lines and columns apart from what an editor shows.
-static bool is_plain(unsigned code) {
-    bool space = code == '\t' || code == '\n' || code == '\r';
-    bool control = (code < 0x20 && !space) || (code >= 0x7f && code < 0xa0);
-    bool odd =
-        code == 0x2028 || code == 0x2029 || code == 0xfeff || code == 0xfffe || code == 0xffff;
-    return !control && !odd;
-}
-
 static TdlStatus check_text(Reader* r) {
-    const unsigned char* text = (const unsigned char*)r->source->text;
+    const char* text = r->source->text;
     size_t size = r->source->size;
     for (size_t i = r->start; i < size;) {
         unsigned code = 0;
-        size_t length = decode(text + i, size - i, &code);
+        size_t length = utf8_decode(text + i, size - i, &code);
         if (length == 0) {
             return fail_at(r->host, source_mark(r->source, i), "this byte, 0x%02x, is not UTF-8",
-                           text[i]);
+                           (unsigned char)text[i]);
         }
-        if (!is_plain(code)) {
+        if (!utf8_is_plain(code)) {
             return fail_at(r->host, source_mark(r->source, i),
                            "the control character U+%04X has no place in a scene", code);
         }
@@ -385,13 +352,12 @@ static TdlStatus read_stream(Reader* r, Node** out) {
 
 TdlStatus yaml_parse(const TdlHost* host, NodePool* pool, const Source* source, size_t start,
                      Node** out) {
-    static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
-    Reader r = {.host = host, .pool = pool, .source = source, .start = start};
-    r.end = source_mark(source, source->size);
-    r.first = source_mark(source, start);
-    if (start == 0 && strncmp(source->text, BYTE_ORDER_MARK, 3) == 0) {
-        r.start = 3;
-    }
+    Reader r = {.host = host,
+                .pool = pool,
+                .source = source,
+                .start = start == 0 ? source_start(source) : start,
+                .first = source_mark(source, start),
+                .end = source_mark(source, source->size)};
     TdlStatus status = check_text(&r);
     if (status != TDL_STATUS_OK) {
         return status;

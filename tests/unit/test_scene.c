@@ -103,6 +103,10 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails("# x\n\ngravty: [0, 0, 0]\n" TIME HAIR ROD,
                 "s:3:1: unknown key 'gravty' in the scene; did you mean 'gravity'?");
     check_fails("include: x.yaml\n" TIME HAIR ROD, "s:1:10: only a file can include another");
+    check_fails("title: \"\\e[1m\"\n" TIME HAIR ROD,
+                "s:1:8: title must be one line of printable characters");
+    check_fails("title: |\n  a\n  b\n" TIME HAIR ROD,
+                "s:1:8: title must be one line of printable characters");
     // times
     check_fails("time: {step: 1e-9, end: 2}\n" HAIR ROD,
                 "s:1:14: 2 s in steps of 1e-09 s are more than 1e+09 steps");
@@ -131,6 +135,13 @@ TEST(each_mistake_is_told_at_its_place) {
                 "for all");
     check_fails(TIME HAIR LONG_ROD "    elements: 2\n    curvature: [[1,2,3],[1,2,3],[1,2,3]]\n",
                 "s:9:16: curvature has 3 vectors for 2 elements; give one each, or one for all");
+    // found by fuzzing: building a helix of millions of turns took minutes
+    check_fails(TIME HAIR LONG_ROD "    natural_curvature: [0, 100, 1e9]\n",
+                "s:8:24: an element of 0.1 m would turn by 1e+08 rad, at most 1000: take a smaller "
+                "curvature or more elements");
+    check_fails(TIME HAIR LONG_ROD "    elements: 2\n    curvature: [[0, 0, 0], [0, 3e3, 0]]\n",
+                "s:9:28: an element of 0.5 m would turn by 1.5e+03 rad, at most 1000: take a "
+                "smaller curvature or more elements");
     // directions
     check_fails(TIME HAIR LONG_ROD "    clamp: {direction: [0, 0, 0]}\n",
                 "s:8:24: direction must not be zero");
@@ -293,7 +304,7 @@ TEST(wrong_overrides_are_named) {
         {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g=1",
          "--set a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g=1:1:65: nested "
          "more than 32 deep"},
-        {"title=\xff", "--set title=\xff:1:7: this byte, 0xff, is not UTF-8"},
+        {"title=\xff", "--set title=?:1:7: this byte, 0xff, is not UTF-8"},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; ++i) {
         Capture capture;

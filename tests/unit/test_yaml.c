@@ -176,7 +176,12 @@ TEST(the_caret_stands_under_its_column) {
     // behind the end of the line, and of the file
     check_caret("ab\n", 1, 3, "t:1:3: no\n    ab\n      ^");
     check_caret("ab\n", 2, 1, "t:2:1: no\n    \n    ^");
+    // what does not print, and bytes that are not UTF-8, are shown as '?'
     check_caret("a\x01z", 1, 3, "t:1:3: no\n    a?z\n      ^");
+    check_caret("a\xff\xc2\x9b[1mz", 1, 2, "t:1:2: no\n    a??[1mz\n     ^");
+    check_caret("\xef\xbb\xbf"
+                "abc",
+                1, 2, "t:1:2: no\n    abc\n     ^");
 }
 
 TEST(long_lines_are_cut_around_the_caret) {
@@ -217,10 +222,11 @@ TEST(marks_of_bytes_count_lines_and_code_points) {
 TEST(quotes_are_short_and_clean) {
     CHECK_TEXT(quote("abc").text, "'abc'");
     CHECK_TEXT(quote("a\nb\x7f").text, "'a?b?'");
+    CHECK_TEXT(quote("\xc2\x9b\xff\xc3\xa9").text, "'??\xc3\xa9'");
     char text[200];
     memset(text, 'x', sizeof text - 1);
     text[199] = '\0';
-    CHECK_INT(strlen(quote(text).text), QUOTE_SIZE - 8 + 3);
+    CHECK_INT(strlen(quote(text).text), QUOTE_SIZE - 4);
     // no half code point before the dots
     for (int i = 0; i < 99; ++i) {
         memcpy(text + 2 * i, "\xc3\xa9", 2);
@@ -253,8 +259,8 @@ TEST(a_written_tree_reads_the_same) {
         "a: 1\nb: [1, 2.50, 3e-7]\n",
         "t: \"1\"\nu: 'it''s: a #text'\nv: |\n  two\n  lines\n",
         "l: []\nm: {}\nn:\n  - [1, 2]\n  - {k: v}\n  - - deep\n    - er: {x: y}\n",
-        "e: \"\\u00e9\\t\\\"\"\nlong: this text is much longer than the eighty columns at which "
-        "writers of YAML like to fold their lines, so it must not be folded\n",
+        ("e: \"\\u00e9\\t\\\"\"\nlong: this text is much longer than the eighty columns at which "
+         "writers of YAML like to fold their lines, so it must not be folded\n"),
         "\"odd key: #\": 1\n\"\": 2\n'true': x\n",
     };
     char path[64];
