@@ -48,6 +48,10 @@ static TdlStatus load(const TdlHost* host, const char* path, const char* name, c
 
 TdlStatus tdl_scene_load(const TdlHost* host, const char* path, const char* const* overrides,
                          int override_count, TdlScene** out) {
+    if (path == NULL || override_count < 0 || (overrides == NULL && override_count > 0)) {
+        *out = NULL;
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "a scene needs a path");
+    }
     return load(host, path, NULL, NULL, 0, overrides, override_count, out);
 }
 

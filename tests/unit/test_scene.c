@@ -375,6 +375,15 @@ TEST(included_files_merge) {
     drop("more.yaml", "top.yaml", NULL);
 }
 
+TEST(a_scene_without_a_path_is_the_callers_mistake) {
+    Capture capture;
+    TdlHost host = capture_host(&capture);
+    TdlScene* scene;
+    CHECK_INT(tdl_scene_load(&host, NULL, NULL, 0, &scene), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_scene_load(&host, "x", NULL, 1, &scene), TDL_STATUS_BAD_ARGUMENT);
+    CHECK(scene == NULL);
+}
+
 TEST(wrong_includes_are_told_where_they_are_asked_for) {
     make_folder();
     check_file_fails("none.yaml", TDL_STATUS_IO,
