@@ -1,6 +1,6 @@
 // Strict numbers. The grammar is checked by hand, because strtod takes hexadecimals, "inf", "nan"
 // and the decimal comma of a locale; then strtod of the C locale converts, correctly rounded.
-#include "io/schema.h"
+#include "io/number.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,6 +5,7 @@
 #include "io/scene.h"
 
 #include "base/log.h"
+#include "io/number.h"
 
 #include <string.h>
 

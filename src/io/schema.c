@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "io/number.h"
 
 #include <string.h>
 
@@ -13,11 +14,7 @@ enum { TEXT_MAX = 255, NAME_MAX_BYTES = 63, GROUPS_MAX = 1 << 20 };
 // --- words for messages
 // ---------------------------------------------------------------------------
 
-typedef struct Phrase {
-    char text[160];
-} Phrase;
-
-static Phrase say_expected(const Field* field) {
+Phrase schema_say_expected(const Field* field) {
     Phrase p;
     static const char* const TEXTS[] = {
         [FIELD_REAL] = "a number",
@@ -40,25 +37,10 @@ static Phrase say_expected(const Field* field) {
     return p;
 }
 
-static Phrase say_found(const Node* node) {
-    Phrase p;
-    if (node->kind == NODE_LIST) {
-        snprintf(p.text, sizeof p.text, "a list of %d", node->count);
-    } else if (node->kind == NODE_MAP) {
-        snprintf(p.text, sizeof p.text, "a group of keys");
-    } else if (node->text[0] == '\0' && !node->quoted) {
-        snprintf(p.text, sizeof p.text, "nothing");
-    } else {
-        Quote q = quote(node->text);
-        snprintf(p.text, sizeof p.text, "the %stext %s", node->quoted ? "quoted " : "", q.text);
-    }
-    return p;
-}
-
 // `item` is what the place takes when it is inside the field's list.
 static TdlStatus wrong_item(const SchemaReader* r, const Field* field, const Node* node,
                             const char* item) {
-    Phrase expected = say_expected(field), found = say_found(node);
+    Phrase expected = schema_say_expected(field), found = say_found(node);
     if (node->key == NULL) {
         return fail_at(r->host, node->mark, "%s takes %s here, not %s", field->key, item,
                        found.text);
@@ -68,47 +50,8 @@ static TdlStatus wrong_item(const SchemaReader* r, const Field* field, const Nod
 }
 
 static TdlStatus wrong_kind(const SchemaReader* r, const Field* field, const Node* node) {
-    Phrase expected = say_expected(field);
+    Phrase expected = schema_say_expected(field);
     return wrong_item(r, field, node, expected.text);
-}
-
-static bool has_range(const Range* range) {
-    return range->min != 0.0 || range->max != 0.0;
-}
-
-static bool in_range(const Range* range, double x) {
-    bool above = range->open_min ? x > range->min : x >= range->min;
-    bool below = range->open_max ? x < range->max : x <= range->max;
-    return !has_range(range) || (above && below);
-}
-
-// A number as one would write it: 1e9 rather than 1e+09, but every digit of 2147483647.
-static Phrase say_number(double x) {
-    Phrase p;
-    double short_value = 0.0;
-    snprintf(p.text, sizeof p.text, "%g", x);
-    if (parse_real(p.text, &short_value) != NUMBER_FINE || short_value != x) {
-        snprintf(p.text, sizeof p.text, "%.17g", x);
-    }
-    char* power = strchr(p.text, 'e');
-    if (power != NULL) {
-        char* from = power + 1 + (power[1] == '+');
-        char* to = power + 1;
-        *to = *from;
-        bool minus = *from == '-';
-        from += minus;
-        to += minus;
-        from += strspn(from, "0");
-        memmove(to, from, strlen(from) + 1);
-    }
-    return p;
-}
-
-static Phrase say_range(const Range* range) {
-    Phrase p, min = say_number(range->min), max = say_number(range->max);
-    snprintf(p.text, sizeof p.text, "in %c%.32s, %.32s%c", range->open_min ? '(' : '[', min.text,
-             max.text, range->open_max ? ')' : ']');
-    return p;
 }
 
 // --- values
@@ -148,7 +91,7 @@ static TdlStatus read_real(const SchemaReader* r, const Field* field, const Node
     if (fault != NUMBER_FINE) {
         return number_fault(r, field, node, fault, "a number");
     }
-    return in_range(&field->range, *out) ? TDL_STATUS_OK : out_of_range(r, field, node);
+    return range_holds(&field->range, *out) ? TDL_STATUS_OK : out_of_range(r, field, node);
 }
 
 static TdlStatus read_int(const SchemaReader* r, const Field* field, const Node* node, int* out) {
@@ -159,7 +102,7 @@ static TdlStatus read_int(const SchemaReader* r, const Field* field, const Node*
     if (fault != NUMBER_FINE) {
         return number_fault(r, field, node, fault, "a whole number");
     }
-    return in_range(&field->range, *out) ? TDL_STATUS_OK : out_of_range(r, field, node);
+    return range_holds(&field->range, *out) ? TDL_STATUS_OK : out_of_range(r, field, node);
 }
 
 static TdlStatus read_bool(const SchemaReader* r, const Field* field, const Node* node, bool* out) {
@@ -477,74 +420,4 @@ TdlStatus schema_read(SchemaReader* r, const Group* group, const Node* map, void
         }
     }
     return check_required(r, group, map);
-}
-
-// --- the reference page
-// ---------------------------------------------------------------------------
-
-static void document_value(const Field* f, FILE* out) {
-    if (f->kind == FIELD_CHOICE) {
-        size_t length;
-        const char* word;
-        for (int i = 0; (word = choice_at(f->choices(), i, &length)) != NULL; ++i) {
-            fprintf(out, "%s`%.*s`", i == 0 ? "" : " or ", (int)length, word);
-        }
-        return;
-    }
-    Phrase expected = say_expected(f);
-    fputs(expected.text, out);
-    if (f->kind == FIELD_GROUP || f->kind == FIELD_GROUPS) {
-        fprintf(out, ", see [%s](#%s)", f->group->name, f->group->name);
-    }
-    if (f->unit != NULL) {
-        fprintf(out, ", %s", f->unit);
-    }
-    if (has_range(&f->range)) {
-        Phrase range = say_range(&f->range);
-        fprintf(out, ", %s", range.text);
-    }
-    if (f->kind == FIELD_DIRECTION) {
-        fputs(", not zero", out);
-    }
-}
-
-static void document_group(const Group* group, FILE* out) {
-    fprintf(out,
-            "\n## %s\n\n%s\n\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n",
-            group->name, group->help);
-    for (const Field* f = group->fields; f->key != NULL; ++f) {
-        fprintf(out, "| `%s` | ", f->key);
-        document_value(f, out);
-        if (f->required) {
-            fputs(" | **required**", out);
-        } else if (f->fallback != NULL) {
-            fprintf(out, " | `%s`", f->fallback);
-        } else {
-            fprintf(out, " | %s", f->fallback_note == NULL ? "" : f->fallback_note);
-        }
-        fprintf(out, " | %s |\n", f->help);
-    }
-}
-
-// Collects the groups below `group`, each once, in the order they are met.
-static int collect(const Group* group, const Group** found, int count) {
-    for (int i = 0; i < count; ++i) {
-        if (found[i] == group) {
-            return count;
-        }
-    }
-    TDL_ASSERT(count < SCHEMA_GROUPS_MAX);
-    found[count++] = group;
-    for (const Field* f = group->fields; f->key != NULL; ++f) {
-        count = f->group == NULL ? count : collect(f->group, found, count);
-    }
-    return count;
-}
-
-void schema_document(const Group* group, FILE* out) {
-    const Group* found[SCHEMA_GROUPS_MAX];
-    int count = collect(group, found, 0);
-    for (int i = 0; i < count; ++i) {
-        document_group(found[i], out);
-    }
 }

@@ -7,7 +7,7 @@
 #ifndef TDL_IO_SCHEMA_H
 #define TDL_IO_SCHEMA_H
 
-#include "io/yaml.h"
+#include "io/words.h"
 #include "tendril/math.h"
 
 #include <stdio.h>
@@ -39,12 +39,6 @@ typedef struct GroupList {
     void* items; // [count] of the group's struct
     int count;
 } GroupList;
-
-// Open ends exclude their bound. All zero: any finite number.
-typedef struct Range {
-    double min, max;
-    bool open_min, open_max;
-} Range;
 
 typedef struct Field {
     const char* key; // a null key ends the table
@@ -87,35 +81,10 @@ TdlStatus schema_read(SchemaReader* reader, const Group* group, const Node* map,
 // Fills the struct at `out` with the group's defaults, as when nothing was given.
 TdlStatus schema_defaults(SchemaReader* reader, const Group* group, void* out);
 
+// What a field takes, for messages and the page: "a number", "one of a|b".
+Phrase schema_say_expected(const Field* field);
+
 // Writes the tables of a group and of all groups below it, in Markdown.
 void schema_document(const Group* group, FILE* out);
-
-// Strict numbers: the whole text, decimal, finite, the same in every locale.
-typedef enum NumberFault {
-    NUMBER_FINE,
-    NUMBER_NOT,   // no number
-    NUMBER_UNIT,  // a number with something behind it, such as "3.5 GPa"
-    NUMBER_LARGE, // too large for a double or an int
-    NUMBER_SMALL, // not zero, but too small for a double
-} NumberFault;
-NumberFault parse_real(const char* text, double* out);
-NumberFault parse_int(const char* text, int* out);
-
-// Choices are written "a|b|c".
-const char* choice_at(const char* choices, int index, size_t* length); // null past the last
-int choice_index(const char* choices, const char* text);               // -1: none of them
-
-// The word nearest to a misspelt one, and "; did you mean 'x'?" for it ("" when none is near).
-typedef struct Nearest {
-    const char* wrong;
-    const char* best;
-    int best_length, distance;
-} Nearest;
-typedef struct Hint {
-    char text[96];
-} Hint;
-Nearest nearest_to(const char* wrong);
-void nearest_try(Nearest* nearest, const char* word, size_t length);
-Hint nearest_hint(const Nearest* nearest);
 
 #endif

@@ -1,6 +1,7 @@
 #include "io/schema.h"
 
 #include "capture.h"
+#include "io/number.h"
 #include "io/scene.h"
 #include "test.h"
 
