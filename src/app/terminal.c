@@ -44,16 +44,13 @@ static void clear_line(void) {
 void terminal_log(void* user, TdlLogLevel level, const char* message) {
     (void)user;
     clear_line();
+    // an error stands as it is, so that it starts with its file:line:column
     bool color = has_color();
-    if (level == TDL_LOG_ERROR) {
-        fprintf(stderr, "%serror:%s %s\n", color ? "\033[1;31m" : "", color ? "\033[0m" : "",
-                message);
-    } else if (level == TDL_LOG_WARNING) {
-        fprintf(stderr, "%swarning:%s %s\n", color ? "\033[1;33m" : "", color ? "\033[0m" : "",
-                message);
-    } else {
-        fprintf(stderr, "%s\n", message);
-    }
+    const char* start = !color || level > TDL_LOG_WARNING ? ""
+                        : level == TDL_LOG_ERROR          ? "\033[31m"
+                                                          : "\033[33m";
+    fprintf(stderr, "%s%s%s%s\n", start, level == TDL_LOG_WARNING ? "warning: " : "", message,
+            start[0] == '\0' ? "" : "\033[0m");
 }
 
 // "1:05" or "2:03:09"
