@@ -24,23 +24,32 @@ typedef struct TdlRunDef {
 
 typedef struct TdlRunInfo {
     long steps, frames;  // in the result as a whole
+    long step_total;     // steps the scene asks for
     long steps_here;     // done by this call
     double time;         // s, simulated
     double seconds;      // wall time of this call
     TdlEnergy energy;    // at the end
-    double energy_rise;  // largest over the steps of this call, J
-    int substeps_max;    // largest over the steps of this call
-    uint64_t state_hash; //
+    double energy_rise;  // largest over the steps of the run, J
+    int substeps_max;    // largest over the steps of the run
+    uint64_t state_hash; // of the world, tdl_world_state_hash
     bool finished;       // reached the scene's end
 } TdlRunInfo;
 
 /// Runs a scene from its start. TDL_STATUS_STOPPED when the progress function asked to stop.
+/// `info` is filled as far as the run came, whatever is returned; steps is -1 when no folder was
+/// made.
 TDL_API TdlStatus tdl_run(const TdlHost* host, const TdlScene* scene, const TdlRunDef* def,
                           TdlRunInfo* info);
 
 /// Continues the run in def->directory from its last checkpoint, with the same bits as a run that
 /// was never interrupted. A finished run is left as it is.
 TDL_API TdlStatus tdl_run_resume(const TdlHost* host, const TdlRunDef* def, TdlRunInfo* info);
+
+/// Looks at the folder of a run without changing it. `info` tells of its last checkpoint; `last`
+/// (may be null) receives the last row of its log, which may be later; `running` (may be null)
+/// tells whether a process is at work in it.
+TDL_API TdlStatus tdl_run_inspect(const TdlHost* host, const char* directory, TdlRunInfo* info,
+                                  TdlStepInfo* last, bool* running);
 
 // --- reading results
 // ------------------------------------------------------------------------------
@@ -60,13 +69,16 @@ typedef struct TdlResultInfo {
 /// Opens a folder of results, or its result.h5; a run may still be writing it.
 TDL_API TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out);
 TDL_API void tdl_result_close(TdlResult* result);
+
+/// Looks again: frames written since, or another file after a resume. On failure nothing changes.
+TDL_API TdlStatus tdl_result_refresh(TdlResult* result);
 TDL_API TdlResultInfo tdl_result_info(const TdlResult* result);
 
 /// The first point of each rod in a frame's points: [rod_count + 1], the last is point_count.
 TDL_API const int* tdl_result_point_start(const TdlResult* result);
 
 /// One frame: its time and the centreline points of all rods, [3 point_count]; either may be null.
-TDL_API TdlStatus tdl_result_read_frame(const TdlResult* result, long frame, double* time,
+TDL_API TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time,
                                         double* points);
 
 #ifdef __cplusplus

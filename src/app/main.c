@@ -22,13 +22,12 @@ static const Command VERSION_COMMAND = {
 };
 
 extern const Command CHECK_COMMAND;
+extern const Command INFO_COMMAND;
 extern const Command MANUAL_COMMAND;
+extern const Command RUN_COMMAND;
 
 const Command* const COMMANDS[] = {
-    &CHECK_COMMAND,
-    &MANUAL_COMMAND,
-    &VERSION_COMMAND,
-    NULL,
+    &RUN_COMMAND, &CHECK_COMMAND, &INFO_COMMAND, &MANUAL_COMMAND, &VERSION_COMMAND, NULL,
 };
 
 int main(int argc, char** argv) {

@@ -1,0 +1,153 @@
+// tendril info: what is in a result.
+#include "app/command.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Facts {
+    const char* path;
+    TdlResultInfo result;
+    bool has_run; // a folder with a checkpoint; the rest is then known
+    TdlRunInfo run;
+    TdlStepInfo last; // step 0: no row yet
+    bool running;
+} Facts;
+
+static bool is_run_folder(const char* path) {
+    char checkpoint[4200];
+    struct stat info;
+    snprintf(checkpoint, sizeof checkpoint, "%.4096s/checkpoint", path);
+    return stat(checkpoint, &info) == 0;
+}
+
+static TdlStatus gather(const TdlHost* host, const char* path, Facts* facts) {
+    *facts = (Facts){.path = path};
+    TdlResult* result;
+    TdlStatus status = tdl_result_open(host, path, &result);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    facts->result = tdl_result_info(result);
+    tdl_result_close(result);
+    facts->has_run = is_run_folder(path);
+    if (facts->has_run) {
+        status = tdl_run_inspect(host, path, &facts->run, &facts->last, &facts->running);
+    }
+    return status;
+}
+
+static const char* state_of(const Facts* facts) {
+    if (!facts->has_run) {
+        return facts->result.finished ? "finished" : "incomplete";
+    }
+    return facts->run.finished ? "finished" : facts->running ? "running" : "interrupted";
+}
+
+// The latest energies known: those of the log, or of the checkpoint before the first row.
+static TdlEnergy energy_of(const Facts* facts) {
+    return facts->last.step > 0 ? facts->last.energy : facts->run.energy;
+}
+
+static long step_of(const Facts* facts) {
+    return facts->last.step > facts->run.steps ? facts->last.step : facts->run.steps;
+}
+
+static void print_plain(const Facts* facts) {
+    const TdlResultInfo* r = &facts->result;
+    printf("%s\n", r->title[0] == '\0' ? facts->path : r->title);
+    printf("  written by  tendril %s\n", r->version);
+    printf("  rods        %d with %d points and %d coordinates\n", r->rod_count, r->point_count,
+           r->dof_count);
+    printf("  colliders   %d\n", r->collider_count);
+    printf("  frames      %ld from %g s to %g s\n", r->frame_count, r->first_time, r->last_time);
+    printf("  state       %s", state_of(facts));
+    if (!facts->has_run) {
+        printf("\n");
+        return;
+    }
+    printf(", step %ld of %ld\n", step_of(facts), facts->run.step_total);
+    TdlEnergy energy = energy_of(facts);
+    printf("  energy      kinetic %.6g J, elastic %.6g J, gravity %.6g J\n", energy.kinetic,
+           energy.elastic, energy.gravity);
+    if (facts->run.finished) {
+        printf("  state hash  %016" PRIx64 "\n", facts->run.state_hash);
+    } else if (!facts->running) {
+        printf("Continue from step %ld with: tendril run --resume %s\n", facts->run.steps,
+               facts->path);
+    }
+}
+
+static void print_json_text(const char* text) {
+    putchar('"');
+    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
+        if (*c == '"' || *c == '\\') {
+            printf("\\%c", *c);
+        } else if (*c < ' ') {
+            printf("\\u%04x", *c);
+        } else {
+            putchar(*c);
+        }
+    }
+    putchar('"');
+}
+
+static void print_json_real(const char* name, double value) {
+    if (isfinite(value)) {
+        printf(", \"%s\": %.17g", name, value);
+    } else {
+        printf(", \"%s\": null", name);
+    }
+}
+
+static void print_json(const Facts* facts) {
+    const TdlResultInfo* r = &facts->result;
+    printf("{\"title\": ");
+    print_json_text(r->title);
+    printf(", \"version\": ");
+    print_json_text(r->version);
+    printf(", \"state\": \"%s\", \"rods\": %d, \"colliders\": %d, \"points\": %d, \"dofs\": %d, "
+           "\"frames\": %ld",
+           state_of(facts), r->rod_count, r->collider_count, r->point_count, r->dof_count,
+           r->frame_count);
+    print_json_real("first_time", r->first_time);
+    print_json_real("last_time", r->last_time);
+    if (facts->has_run) {
+        TdlEnergy energy = energy_of(facts);
+        printf(", \"step\": %ld, \"step_total\": %ld, \"checkpoint_step\": %ld", step_of(facts),
+               facts->run.step_total, facts->run.steps);
+        print_json_real("kinetic_energy", energy.kinetic);
+        print_json_real("elastic_energy", energy.elastic);
+        print_json_real("gravity_energy", energy.gravity);
+        printf(", \"checkpoint_hash\": \"%016" PRIx64 "\"", facts->run.state_hash);
+    }
+    printf("}\n");
+}
+
+static int run_info(const Args* args) {
+    static Facts facts;
+    TdlStatus status = gather(args_host(args), args_operand(args, 0), &facts);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    if (args_has(args, "json")) {
+        print_json(&facts);
+    } else {
+        print_plain(&facts);
+    }
+    return EXIT_DONE;
+}
+
+static const Option INFO_OPTIONS[] = {{0}};
+
+const Command INFO_COMMAND = {
+    .name = "info",
+    .operands = "DIR",
+    .summary = "Tell what is in a result",
+    .text = "Works while the run goes on and after it was killed. DIR may also be a result.h5 on "
+            "its own.",
+    .example = "tendril info out/hanging-curl\ntendril info out/hanging-curl --json",
+    .options = INFO_OPTIONS,
+    .run = run_info,
+};

@@ -1,0 +1,164 @@
+// tendril run: runs a scene into a folder, or continues one.
+#include "app/command.h"
+#include "app/terminal.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum { SET_MAX = 4096, PATH_MAX_BYTES = 4096 };
+
+static volatile sig_atomic_t stop_asked;
+
+static void ask_to_stop(int number) {
+    (void)number;
+    stop_asked = 1;
+}
+
+// The first signal asks to stop after the step; the handler is then gone, so a second one ends the
+// process at once, which a run survives too.
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+    action.sa_flags |= (int)SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static bool show_progress(void* user, const TdlStepInfo* info, long step_total) {
+    const bool* quiet = user;
+    if (!*quiet) {
+        char remark[64];
+        snprintf(remark, sizeof remark, "t = %.4g s", info->time);
+        terminal_progress((double)info->step, (double)step_total, "steps", remark);
+    }
+    return !stop_asked;
+}
+
+// out/<name of the scene without folder and extension>
+static void default_directory(const char* scene, char out[PATH_MAX_BYTES]) {
+    const char* slash = strrchr(scene, '/');
+    const char* name = slash == NULL ? scene : slash + 1;
+    const char* dot = strrchr(name, '.');
+    bool yaml =
+        dot != NULL && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    int length = (int)(yaml ? (size_t)(dot - name) : strlen(name));
+    snprintf(out, PATH_MAX_BYTES, "out/%.*s", length, name);
+}
+
+static void print_summary(const char* directory) {
+    char path[PATH_MAX_BYTES + 16], buffer[4096];
+    snprintf(path, sizeof path, "%s/summary.json", directory);
+    FILE* file = fopen(path, "r");
+    if (file == NULL) {
+        return;
+    }
+    size_t got;
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        fwrite(buffer, 1, got, stdout);
+    }
+    fclose(file);
+}
+
+// Says in a line or two how the run ended and what can be done next.
+static void tell_end(const char* directory, TdlStatus status, const TdlRunInfo* info) {
+    if (status == TDL_STATUS_OK && info->steps_here == 0 && info->step_total > 0) {
+        fprintf(stderr, "%s is finished already: %ld steps, %ld frames\n", directory, info->steps,
+                info->frames);
+    } else if (status == TDL_STATUS_OK) {
+        fprintf(stderr, "%s: %ld steps, %ld frames, %.6g s simulated in %.3g s\n", directory,
+                info->steps, info->frames, info->time, info->seconds);
+    } else {
+        fprintf(stderr, "%s at step %ld of %ld; what was computed is in %s\n",
+                status == TDL_STATUS_STOPPED ? "stopped" : "ended", info->steps, info->step_total,
+                directory);
+    }
+    if (status == TDL_STATUS_OK) {
+        fprintf(stderr, "look at it with: tendril info %s\n", directory);
+    } else if (status != TDL_STATUS_DIVERGED) {
+        fprintf(stderr, "continue with: tendril run --resume %s\n", directory);
+    }
+}
+
+static int end_run(const Args* args, const char* directory, TdlStatus status,
+                   const TdlRunInfo* info) {
+    terminal_end_progress();
+    bool made = info->steps >= 0;
+    if (made && (status != TDL_STATUS_OK || !args_has(args, "quiet"))) {
+        tell_end(directory, status, info);
+    }
+    if (made && args_has(args, "json")) {
+        print_summary(directory);
+    }
+    return exit_code(status);
+}
+
+static TdlStatus load_scene(const Args* args, TdlScene** out) {
+    static const char* overrides[SET_MAX];
+    int count = args_count(args, "set");
+    for (int i = 0; i < count && i < SET_MAX; ++i) {
+        overrides[i] = args_text_at(args, "set", i);
+    }
+    return tdl_scene_load(args_host(args), args_operand(args, 0), overrides, count, out);
+}
+
+static int run_resume(const Args* args, TdlRunDef* def) {
+    if (args_operand_count(args) > 0 || args_has(args, "output") || args_has(args, "set")) {
+        return usage_error(args, "--resume continues a run as it was begun: it takes no scene, "
+                                 "no --output and no --set");
+    }
+    def->directory = args_text(args, "resume", NULL);
+    TdlRunInfo info;
+    TdlStatus status = tdl_run_resume(args_host(args), def, &info);
+    return end_run(args, def->directory, status, &info);
+}
+
+static int run_run(const Args* args) {
+    bool quiet = args_has(args, "quiet");
+    TdlRunDef def = {.thread_count = args_int(args, "threads", 0),
+                     .progress = show_progress,
+                     .progress_user = &quiet};
+    catch_signals();
+    if (args_has(args, "resume")) {
+        return run_resume(args, &def);
+    }
+    if (args_operand_count(args) == 0) {
+        return usage_error(args, "missing SCENE, or --resume DIR to continue a run");
+    }
+    char directory[PATH_MAX_BYTES];
+    default_directory(args_operand(args, 0), directory);
+    def.directory = args_text(args, "output", directory);
+    TdlScene* scene;
+    TdlStatus status = load_scene(args, &scene);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    TdlRunInfo info;
+    status = tdl_run(args_host(args), scene, &def, &info);
+    tdl_scene_destroy(scene);
+    return end_run(args, def.directory, status, &info);
+}
+
+static const Option RUN_OPTIONS[] = {
+    {"output", 'o', OPTION_FILE, "DIR", 0, 0,
+     "folder of the result, which must not exist yet; default out/<name of the scene>", false},
+    {"set", 's', OPTION_TEXT, "PATH=VALUE", 0, 0,
+     "override one value of the scene, such as time.step=1e-4 or rods.curl.elements=20", true},
+    {"resume", 'r', OPTION_FILE, "DIR", 0, 0,
+     "continue the run in DIR from its last checkpoint, with the same bits", false},
+    {0},
+};
+
+const Command RUN_COMMAND = {
+    .name = "run",
+    .operands = "[SCENE]",
+    .summary = "Run a scene, or continue a run that was interrupted",
+    .text = "The folder receives result.h5 (the frames, readable while the run goes on), log.csv "
+            "(a row a step), summary.json (at the end), scene.yaml (the scene as run) and "
+            "checkpoint.\nCtrl-C stops after the current step and saves; whatever ended a run, "
+            "--resume goes on with it, and the result is the same as if it had not been "
+            "interrupted.",
+    .example = "tendril run scenes/hanging-curl.yaml -o out/curl --set time.step=5e-4\n"
+               "tendril run --resume out/curl",
+    .options = RUN_OPTIONS,
+    .run = run_run,
+};

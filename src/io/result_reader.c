@@ -1,0 +1,532 @@
+// Reading result.h5, also while a run writes it or after one was killed.
+//
+// The file may come from anybody: every object is checked for kind, type, rank and extent before
+// it is read, links must be plain (none leads out of the file), and since HDF5 reads zeros
+// behind the end of a cut file without a word, the place of every chunk is compared with the
+// file's size. The number of frames is the length of `time`, read before the other sets are
+// opened: they are never shorter.
+#include "io/result.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// Limits no sane file reaches; they stop absurd extents before memory is asked for.
+enum { MAX_ROWS = 1 << 24, MAX_PARTS = 1 << 16 };
+
+// HDF5 reads metadata with a wrong checksum again, in case a writer was in the middle of it, and
+// waits 1 ns, 2 ns, 4 ns ... between: about 5 ms in all, where its default never ends.
+enum { READ_ATTEMPTS = 22 };
+
+struct TdlResult {
+    TdlHost host;
+    char path[PATH_SIZE]; // of the HDF5 file
+    hid_t file;
+    hid_t sets[RESULT_SET_COUNT];
+    hsize_t chunk[RESULT_SET_COUNT][3];
+    hsize_t proved[RESULT_SET_COUNT]; // 1 + the row of chunks last found whole
+    ResultCounts counts;
+    TdlResultInfo info;
+    int* point_start; // [rods + 1]
+};
+
+static TdlStatus bad(const TdlResult* r, const char* what) {
+    return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: %s", r->path, what);
+}
+
+static TdlStatus bad_set(const TdlResult* r, const char* group, const char* name,
+                         const char* what) {
+    return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: /%s/%s %s", r->path, group, name, what);
+}
+
+// --- attributes ----------------------------------------------------------------------------------
+
+static hid_t open_scalar(hid_t object, const char* name, H5T_class_t kind) {
+    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    if (attribute < 0) {
+        return H5I_INVALID_HID;
+    }
+    hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
+    bool good = space >= 0 && type >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+                H5Tget_class(type) == kind;
+    H5Sclose(space);
+    H5Tclose(type);
+    if (!good) {
+        H5Aclose(attribute);
+        return H5I_INVALID_HID;
+    }
+    return attribute;
+}
+
+static bool read_number(hid_t object, const char* name, H5T_class_t kind, hid_t type, void* out) {
+    hid_t attribute = open_scalar(object, name, kind);
+    if (attribute < 0) {
+        return false;
+    }
+    bool good = H5Aread(attribute, type, out) >= 0;
+    H5Aclose(attribute);
+    return good;
+}
+
+// Reads a text of at most size - 1 bytes.
+static bool read_text(hid_t object, const char* name, char* out, size_t size) {
+    hid_t attribute = open_scalar(object, name, H5T_STRING);
+    if (attribute < 0) {
+        return false;
+    }
+    hid_t type = H5Aget_type(attribute);
+    char buffer[1024] = {0};
+    bool good = type >= 0 && H5Tis_variable_str(type) == 0 && H5Tget_size(type) <= size &&
+                H5Tget_size(type) < sizeof buffer && H5Aread(attribute, type, buffer) >= 0;
+    H5Tclose(type);
+    H5Aclose(attribute);
+    if (good) {
+        snprintf(out, size, "%s", buffer);
+    }
+    return good;
+}
+
+// --- objects -------------------------------------------------------------------------------------
+
+static bool is_plain_link(hid_t place, const char* name) {
+    H5L_info_t link;
+    return H5Lexists(place, name, H5P_DEFAULT) > 0 &&
+           H5Lget_info(place, name, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+}
+
+static hid_t open_object(hid_t place, const char* name, H5I_type_t kind) {
+    hid_t object = is_plain_link(place, name) ? H5Oopen(place, name, H5P_DEFAULT) : -1;
+    if (object >= 0 && H5Iget_type(object) != kind) {
+        H5Oclose(object);
+        return H5I_INVALID_HID;
+    }
+    return object < 0 ? H5I_INVALID_HID : object;
+}
+
+static bool has_type(hid_t set, hid_t expected) {
+    hid_t type = H5Dget_type(set);
+    bool same = type >= 0 && H5Tequal(type, expected) > 0;
+    H5Tclose(type);
+    return same;
+}
+
+// The extents of a set of the given rank.
+static bool get_dims(hid_t set, int rank, hsize_t dims[3]) {
+    hid_t space = H5Dget_space(set);
+    bool good = space >= 0 && H5Sget_simple_extent_ndims(space) == rank &&
+                H5Sget_simple_extent_dims(space, dims, NULL) == rank;
+    H5Sclose(space);
+    return good;
+}
+
+// Whether the set is stored plainly in this file, the way our writer does.
+static bool has_layout(hid_t set, H5D_layout_t layout, int rank, const hsize_t dims[3],
+                       hsize_t chunk[3]) {
+    hid_t plan = H5Dget_create_plist(set);
+    bool good = plan >= 0 && H5Pget_layout(plan) == layout && H5Pget_nfilters(plan) == 0 &&
+                H5Pget_external_count(plan) == 0;
+    if (good && layout == H5D_CHUNKED) {
+        good = H5Pget_chunk(plan, rank, chunk) == rank;
+        good = good && (rank < 2 || dims[1] / chunk[1] <= MAX_PARTS);
+        good = good && (rank < 3 || chunk[2] == dims[2]);
+    }
+    H5Pclose(plan);
+    return good;
+}
+
+static uint64_t file_size(const TdlResult* r) {
+    struct stat info;
+    return stat(r->path, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
+static bool lies_inside(const TdlResult* r, uint64_t address, uint64_t size) {
+    uint64_t end = file_size(r);
+    return address != HADDR_UNDEF && size <= end && address <= end - size;
+}
+
+// --- the tables ----------------------------------------------------------------------------------
+
+// Reads a column of whole numbers, one a row; *out is freed by the caller.
+static TdlStatus read_starts(TdlResult* r, hid_t group, const char* name, int** out, int* rows) {
+    hid_t set = open_object(group, name, H5I_DATASET);
+    if (set < 0) {
+        return bad_set(r, "rods", name, "is missing");
+    }
+    hsize_t dims[3] = {0};
+    TdlStatus status = TDL_STATUS_OK;
+    if (!has_type(set, H5T_STD_I32LE) || !get_dims(set, 1, dims) || dims[0] < 1 ||
+        dims[0] > MAX_ROWS || !has_layout(set, H5D_CONTIGUOUS, 1, dims, NULL)) {
+        status = bad_set(r, "rods", name, "is not a table of whole numbers");
+    } else if (!lies_inside(r, H5Dget_offset(set), dims[0] * sizeof(int32_t))) {
+        status = bad_set(r, "rods", name, "lies behind the end of the file, which was cut");
+    }
+    int* data = NULL;
+    if (status == TDL_STATUS_OK) {
+        data = tdl_alloc_array(&r->host.mem, (size_t)dims[0], sizeof(int));
+        status = data == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    }
+    if (status == TDL_STATUS_OK &&
+        H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
+        status = bad_set(r, "rods", name, "could not be read");
+    }
+    for (hsize_t i = 0; status == TDL_STATUS_OK && i < dims[0]; ++i) {
+        if (i == 0 ? data[0] != 0 : data[i] < data[i - 1]) {
+            status = bad_set(r, "rods", name, "does not grow from 0");
+        }
+    }
+    H5Dclose(set);
+    *out = data;
+    *rows = (int)dims[0];
+    return status;
+}
+
+static TdlStatus read_rods(TdlResult* r) {
+    hid_t group = open_object(r->file, "rods", H5I_GROUP);
+    if (group < 0) {
+        return bad(r, "the group /rods is missing");
+    }
+    int rows = 0, dof_rows = 0;
+    int* dof_start = NULL;
+    TdlStatus status = read_starts(r, group, "point_start", &r->point_start, &rows);
+    if (status == TDL_STATUS_OK) {
+        status = read_starts(r, group, "dof_start", &dof_start, &dof_rows);
+    }
+    if (status == TDL_STATUS_OK && rows != dof_rows) {
+        status = bad(r, "the tables of /rods differ in length");
+    }
+    if (status == TDL_STATUS_OK) {
+        r->counts.rods = rows - 1;
+        r->counts.points = r->point_start[rows - 1];
+        r->counts.dofs = dof_start[rows - 1];
+    }
+    if (status == TDL_STATUS_OK && r->counts.points > INT_MAX / 3) {
+        status = bad(r, "has more points than can be");
+    }
+    tdl_free(&r->host.mem, dof_start);
+    H5Gclose(group);
+    return status;
+}
+
+static TdlStatus read_colliders(TdlResult* r) {
+    hid_t group = open_object(r->file, "colliders", H5I_GROUP);
+    hid_t set = group < 0 ? -1 : open_object(group, "shape", H5I_DATASET);
+    hsize_t dims[3] = {0};
+    bool good = set >= 0 && get_dims(set, 1, dims) && dims[0] <= MAX_ROWS;
+    if (set >= 0) {
+        H5Dclose(set);
+    }
+    if (group >= 0) {
+        H5Gclose(group);
+    }
+    r->counts.colliders = (int)dims[0];
+    return good ? TDL_STATUS_OK : bad_set(r, "colliders", "shape", "is missing or wrong");
+}
+
+// --- the frames ----------------------------------------------------------------------------------
+
+static TdlStatus open_set(TdlResult* r, hid_t group, ResultSet set) {
+    const ResultSetSpec* spec = &RESULT_SETS[set];
+    hsize_t expected[3], dims[3] = {0};
+    int rank = result_set_dims(set, r->counts, expected);
+    if (rank == 0) {
+        return TDL_STATUS_OK;
+    }
+    hid_t opened = open_object(group, spec->name, H5I_DATASET);
+    if (opened < 0) {
+        return bad_set(r, "frames", spec->name, "is missing");
+    }
+    r->sets[set] = opened;
+    if (!has_type(opened, result_file_type(spec->type)) || !get_dims(opened, rank, dims) ||
+        !has_layout(opened, H5D_CHUNKED, rank, dims, r->chunk[set])) {
+        return bad_set(r, "frames", spec->name, "has another type, rank or layout than expected");
+    }
+    for (int i = 1; i < rank; ++i) {
+        if (dims[i] != expected[i]) {
+            return bad_set(r, "frames", spec->name,
+                           "does not fit the tables of rods and colliders");
+        }
+    }
+    if (set == RESULT_TIME) {
+        if (dims[0] > LONG_MAX / 2) {
+            return bad_set(r, "frames", spec->name, "is absurdly long");
+        }
+        r->info.frame_count = (long)dims[0];
+    } else if (dims[0] < (hsize_t)r->info.frame_count) {
+        return bad_set(r, "frames", spec->name, "is shorter than /frames/time");
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus open_sets(TdlResult* r) {
+    hid_t group = open_object(r->file, "frames", H5I_GROUP);
+    if (group < 0) {
+        return bad(r, "the group /frames is missing");
+    }
+    // the time first: what is opened later is at least as long
+    TdlStatus status = open_set(r, group, RESULT_TIME);
+    for (int set = 0; status == TDL_STATUS_OK && set < RESULT_TIME; ++set) {
+        status = open_set(r, group, (ResultSet)set);
+    }
+    H5Gclose(group);
+    return status;
+}
+
+// Proves that the chunks holding a frame lie inside the file.
+static TdlStatus prove_chunks(TdlResult* r, ResultSet set, long frame, int rank,
+                              const hsize_t dims[3]) {
+    const hsize_t* chunk = r->chunk[set];
+    hsize_t row = (hsize_t)frame / chunk[0];
+    if (r->proved[set] == row + 1) {
+        return TDL_STATUS_OK;
+    }
+    hsize_t bytes = H5Tget_size(result_file_type(RESULT_SETS[set].type));
+    for (int i = 0; i < rank; ++i) {
+        bytes *= chunk[i];
+    }
+    hsize_t width = rank > 1 ? dims[1] : 1, part = rank > 1 ? chunk[1] : 1;
+    for (hsize_t first = 0; first < width; first += part) {
+        hsize_t offset[3] = {row * chunk[0], first, 0}, size = 0;
+        haddr_t address = HADDR_UNDEF;
+        if (H5Dget_chunk_info_by_coord(r->sets[set], offset, NULL, &address, &size) < 0 ||
+            size != bytes || !lies_inside(r, address, size)) {
+            return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                            "%s: /frames/%s has no data for frame %ld; the file was cut", r->path,
+                            RESULT_SETS[set].name, frame);
+        }
+    }
+    r->proved[set] = row + 1;
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus read_set(TdlResult* r, ResultSet set, long frame, hid_t type, void* out) {
+    hsize_t dims[3] = {1, 1, 1}, start[3] = {(hsize_t)frame, 0, 0};
+    int rank = result_set_dims(set, r->counts, dims);
+    if (rank == 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = prove_chunks(r, set, frame, rank, dims);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    hid_t memory = H5Screate_simple(rank, dims, NULL), space = H5Dget_space(r->sets[set]);
+    bool good = memory >= 0 && space >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, dims, NULL) >= 0 &&
+                H5Dread(r->sets[set], type, memory, space, H5P_DEFAULT, out) >= 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+    if (!good) {
+        return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                        "%s: /frames/%s could not be read at frame %ld: %s", r->path,
+                        RESULT_SETS[set].name, frame, hdf5_reason());
+    }
+    return TDL_STATUS_OK;
+}
+
+// --- opening -------------------------------------------------------------------------------------
+
+static hid_t open_mode(const char* path, unsigned mode) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_file_locking(access, true, true);
+    H5Pset_metadata_read_attempts(access, READ_ATTEMPTS);
+    hid_t file = H5Fopen(path, mode, access);
+    H5Pclose(access);
+    return file;
+}
+
+static TdlStatus open_file(TdlResult* r) {
+    struct stat info;
+    if (stat(r->path, &info) != 0) {
+        return tdl_fail(&r->host, TDL_STATUS_IO, "%s: could not be opened: %s", r->path,
+                        strerror(errno));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return tdl_fail(&r->host, TDL_STATUS_IO, "%s: not a regular file", r->path);
+    }
+    r->file = open_mode(r->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ);
+    if (r->file >= 0) {
+        return TDL_STATUS_OK;
+    }
+    // older files of other programs cannot be opened that way; they deserve the right message
+    hid_t other = open_mode(r->path, H5F_ACC_RDONLY);
+    if (other >= 0) {
+        H5Fclose(other);
+        return bad(r, "an HDF5 file, but not a result of Tendril");
+    }
+    return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: not a result of Tendril, or damaged: %s",
+                    r->path, hdf5_reason());
+}
+
+static TdlStatus read_head(TdlResult* r, int64_t* step_total) {
+    char format[64];
+    int version = 0;
+    if (!read_text(r->file, "format", format, sizeof format) ||
+        strcmp(format, RESULT_FORMAT) != 0 ||
+        !read_number(r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version)) {
+        return bad(r, "an HDF5 file, but not a result of Tendril");
+    }
+    if (version != RESULT_VERSION) {
+        return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                        "%s: has format version %d; this Tendril (%s) reads version %d", r->path,
+                        version, tdl_version(), RESULT_VERSION);
+    }
+    if (!read_text(r->file, "tendril_version", r->info.version, sizeof r->info.version) ||
+        !read_text(r->file, "title", r->info.title, sizeof r->info.title) ||
+        !read_number(r->file, "step_total", H5T_INTEGER, H5T_NATIVE_INT64, step_total)) {
+        return bad(r, "the attributes tendril_version, title or step_total are missing or wrong");
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus read_span(TdlResult* r, int64_t step_total) {
+    long count = r->info.frame_count;
+    int64_t step = -1;
+    if (count == 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = read_set(r, RESULT_TIME, count - 1, H5T_NATIVE_DOUBLE, &r->info.last_time);
+    if (status == TDL_STATUS_OK) {
+        status = read_set(r, RESULT_STEP, count - 1, H5T_NATIVE_INT64, &step);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = read_set(r, RESULT_TIME, 0, H5T_NATIVE_DOUBLE, &r->info.first_time);
+    }
+    if (status == TDL_STATUS_OK &&
+        (!isfinite(r->info.first_time) || !isfinite(r->info.last_time))) {
+        status = bad_set(r, "frames", "time", "holds something that is not a number");
+    }
+    r->info.finished = step == step_total;
+    return status;
+}
+
+static TdlStatus open_all(TdlResult* r) {
+    int64_t step_total = 0;
+    TdlStatus status = open_file(r);
+    status = status == TDL_STATUS_OK ? read_head(r, &step_total) : status;
+    status = status == TDL_STATUS_OK ? read_rods(r) : status;
+    status = status == TDL_STATUS_OK ? read_colliders(r) : status;
+    status = status == TDL_STATUS_OK ? open_sets(r) : status;
+    status = status == TDL_STATUS_OK ? read_span(r, step_total) : status;
+    r->info.rod_count = r->counts.rods;
+    r->info.collider_count = r->counts.colliders;
+    r->info.point_count = r->counts.points;
+    r->info.dof_count = r->counts.dofs;
+    return status;
+}
+
+TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out) {
+    TdlStatus status = path_check(host, path);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlResult* r = tdl_alloc_zero(&host->mem, sizeof *r);
+    if (r == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    r->host = *host;
+    r->file = H5I_INVALID_HID;
+    for (int i = 0; i < RESULT_SET_COUNT; ++i) {
+        r->sets[i] = H5I_INVALID_HID;
+    }
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        path_join(r->path, path, "result.h5");
+    } else {
+        snprintf(r->path, sizeof r->path, "%s", path);
+    }
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    status = open_all(r);
+    hdf5_quiet_end(quiet);
+    if (status != TDL_STATUS_OK) {
+        tdl_result_close(r);
+        return status;
+    }
+    *out = r;
+    return TDL_STATUS_OK;
+}
+
+static void close_handles(TdlResult* r) {
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    for (int i = 0; i < RESULT_SET_COUNT; ++i) {
+        if (r->sets[i] >= 0) {
+            H5Dclose(r->sets[i]);
+        }
+    }
+    if (r->file >= 0) {
+        H5Fclose(r->file);
+    }
+    hdf5_quiet_end(quiet);
+}
+
+void tdl_result_close(TdlResult* result) {
+    if (result == NULL) {
+        return;
+    }
+    close_handles(result);
+    TdlAllocator mem = result->host.mem;
+    tdl_free(&mem, result->point_start);
+    tdl_free(&mem, result);
+}
+
+// Opens anew: a resumed run has put another file in the old one's place.
+TdlStatus tdl_result_refresh(TdlResult* result) {
+    TdlResult* fresh;
+    TdlStatus status = tdl_result_open(&result->host, result->path, &fresh);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlResult old = *result;
+    *result = *fresh;
+    *fresh = old;
+    tdl_result_close(fresh);
+    return TDL_STATUS_OK;
+}
+
+TdlResultInfo tdl_result_info(const TdlResult* result) {
+    return result->info;
+}
+
+const int* tdl_result_point_start(const TdlResult* result) {
+    return result->point_start;
+}
+
+ResultCounts result_counts(const TdlResult* result) {
+    return result->counts;
+}
+
+static TdlStatus check_frame(const TdlResult* r, long frame) {
+    if (frame < 0 || frame >= r->info.frame_count) {
+        return tdl_fail(&r->host, TDL_STATUS_BAD_ARGUMENT, "%s: there is no frame %ld among %ld",
+                        r->path, frame, r->info.frame_count);
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time, double* points) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK && time != NULL) {
+        status = read_set(result, RESULT_TIME, frame, H5T_NATIVE_DOUBLE, time);
+    }
+    if (status == TDL_STATUS_OK && points != NULL) {
+        status = read_set(result, RESULT_POINTS, frame, H5T_NATIVE_DOUBLE, points);
+    }
+    hdf5_quiet_end(quiet);
+    return status;
+}
+
+TdlStatus result_read(TdlResult* result, long frame, ResultFrame* out) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    for (int set = 0; status == TDL_STATUS_OK && set < RESULT_SET_COUNT; ++set) {
+        status = read_set(result, (ResultSet)set, frame, result_memory_type(RESULT_SETS[set].type),
+                          result_frame_data(out, (ResultSet)set));
+    }
+    hdf5_quiet_end(quiet);
+    return status;
+}

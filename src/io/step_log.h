@@ -1,0 +1,32 @@
+// log.csv: one row a step.
+#ifndef TDL_IO_STEP_LOG_H
+#define TDL_IO_STEP_LOG_H
+
+#include "io/file.h"
+#include "tendril/world.h"
+
+#include <stdio.h>
+
+typedef struct StepLog {
+    TdlHost host;
+    FILE* file; // null when closed
+    char path[PATH_SIZE];
+} StepLog;
+
+// Creates the file with the names of its columns.
+TdlStatus step_log_create(const TdlHost* host, const char* path, StepLog* out);
+
+// Opens an existing log and drops everything behind its first `size` bytes.
+TdlStatus step_log_resume(const TdlHost* host, const char* path, int64_t size, StepLog* out);
+
+TdlStatus step_log_append(StepLog* log, const TdlStepInfo* info);
+
+// Hands all rows to the system; *size (may be null) receives the bytes written since the start.
+TdlStatus step_log_flush(StepLog* log, int64_t* size);
+
+TdlStatus step_log_close(StepLog* log);
+
+// The last whole row; step is 0 when there is none.
+TdlStatus step_log_last(const TdlHost* host, const char* path, TdlStepInfo* out);
+
+#endif
