@@ -24,11 +24,20 @@ static const Command VERSION_COMMAND = {
 extern const Command CHECK_COMMAND;
 extern const Command INFO_COMMAND;
 extern const Command MANUAL_COMMAND;
+extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
 
+// clang-format off
 const Command* const COMMANDS[] = {
-    &RUN_COMMAND, &CHECK_COMMAND, &INFO_COMMAND, &MANUAL_COMMAND, &VERSION_COMMAND, NULL,
+    &RUN_COMMAND,
+    &CHECK_COMMAND,
+    &INFO_COMMAND,
+    &RENDER_COMMAND,
+    &MANUAL_COMMAND,
+    &VERSION_COMMAND,
+    NULL,
 };
+// clang-format on
 
 int main(int argc, char** argv) {
     return command_main(argc, argv);

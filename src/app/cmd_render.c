@@ -1,0 +1,235 @@
+// tendril render: a picture of a result, as SVG: every fibre as a line, some moments laid over each
+// other from pale to dark, seen from afar (no perspective), with a scale.
+#include "app/command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 900, HEIGHT = 700, MARGIN = 40, FOOT = 40 };
+
+// Above this many fibres only the last moment is drawn unless asked otherwise.
+enum { CROWD = 100, DEFAULT_MOMENTS = 12 };
+
+typedef struct View {
+    double right[3], up[3]; // axes of the picture in the world
+    double min[2], max[2];  // m, what must be seen
+    double scale;           // pixels per m
+} View;
+
+typedef struct Drawing {
+    TdlResult* result;
+    TdlResultInfo info;
+    View view;
+    double* points; // [3 point_count]
+    long* frames;   // [moment_count]
+    int moment_count;
+    const char* color;
+} Drawing;
+
+// Looks along the horizontal direction `azimuth` (degrees, 0 from -y to +y so that x is to the
+// right), from `elevation` degrees above the horizon; z is up.
+static View make_view(double azimuth, double elevation) {
+    const double degree = 3.14159265358979323846 / 180.0;
+    double ca = cos(azimuth * degree), sa = sin(azimuth * degree);
+    double ce = cos(elevation * degree), se = sin(elevation * degree);
+    return (View){.right = {ca, sa, 0.0},
+                  .up = {-sa * se, ca * se, ce},
+                  .min = {INFINITY, INFINITY},
+                  .max = {-INFINITY, -INFINITY}};
+}
+
+static double along(const double axis[3], const double* x) {
+    return axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2];
+}
+
+static TdlStatus measure(Drawing* d) {
+    for (int k = 0; k < d->moment_count; ++k) {
+        TdlStatus status = tdl_result_read_frame(d->result, d->frames[k], NULL, d->points);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        for (int i = 0; i < d->info.point_count; ++i) {
+            double p[2] = {along(d->view.right, d->points + 3 * i),
+                           along(d->view.up, d->points + 3 * i)};
+            for (int c = 0; c < 2; ++c) {
+                d->view.min[c] = fmin(d->view.min[c], p[c]);
+                d->view.max[c] = fmax(d->view.max[c], p[c]);
+            }
+        }
+    }
+    double w = d->view.max[0] - d->view.min[0], h = d->view.max[1] - d->view.min[1];
+    d->view.scale = fmin((WIDTH - 2 * MARGIN) / fmax(w, 1.0e-9),
+                         (HEIGHT - 2 * MARGIN - FOOT) / fmax(h, 1.0e-9));
+    return TDL_STATUS_OK;
+}
+
+// Pixels, with the content in the middle of its box.
+static void project(const View* v, const double* x, double out[2]) {
+    double w = (v->max[0] - v->min[0]) * v->scale, h = (v->max[1] - v->min[1]) * v->scale;
+    double left = 0.5 * (WIDTH - w), bottom = 0.5 * (HEIGHT - FOOT + h);
+    out[0] = left + (along(v->right, x) - v->min[0]) * v->scale;
+    out[1] = bottom - (along(v->up, x) - v->min[1]) * v->scale;
+}
+
+static TdlStatus draw_moment(const Drawing* d, int k, FILE* out) {
+    double time, age = d->moment_count > 1 ? (double)k / (d->moment_count - 1) : 1.0;
+    TdlStatus status = tdl_result_read_frame(d->result, d->frames[k], &time, d->points);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    bool crowd = d->info.rod_count > CROWD;
+    fprintf(
+        out,
+        "<g stroke=\"%s\" stroke-opacity=\"%.2f\" stroke-width=\"%s\"><title>t = %.4g s</title>\n",
+        d->color, (crowd ? 0.35 : 0.15) + (crowd ? 0.3 : 0.85) * age * age,
+        crowd ? "0.6" : (k == d->moment_count - 1 ? "2" : "1.2"), time);
+    const int* start = tdl_result_point_start(d->result);
+    for (int rod = 0; rod < d->info.rod_count; ++rod) {
+        fprintf(out, "<polyline points=\"");
+        for (int i = start[rod]; i < start[rod + 1]; ++i) {
+            double p[2];
+            project(&d->view, d->points + 3 * i, p);
+            fprintf(out, "%.1f,%.1f ", p[0], p[1]);
+        }
+        fprintf(out, "\"/>\n");
+    }
+    fprintf(out, "</g>\n");
+    return TDL_STATUS_OK;
+}
+
+// The largest of 1, 2, 5 times a power of ten that is at most `length`.
+static double round_length(double length) {
+    double power = pow(10.0, floor(log10(length)));
+    double lead = length / power;
+    return power * (lead >= 5.0 ? 5.0 : lead >= 2.0 ? 2.0 : 1.0);
+}
+
+static void print_escaped(const char* text, FILE* out) {
+    for (const char* c = text; *c != '\0'; ++c) {
+        switch (*c) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        default:
+            fputc(*c, out);
+        }
+    }
+}
+
+static void draw_foot(const Drawing* d, FILE* out) {
+    double length = round_length(0.25 * (WIDTH - 2 * MARGIN) / d->view.scale);
+    const char* units[] = {"m", "mm", "&#181;m"};
+    int unit = length >= 0.5 ? 0 : length >= 0.5e-3 ? 1 : 2;
+    double value = length * (unit == 0 ? 1.0 : unit == 1 ? 1.0e3 : 1.0e6);
+    double y = HEIGHT - 24.0, x = WIDTH - MARGIN;
+    fprintf(out, "<g stroke=\"#333\" stroke-width=\"2\"><path d=\"M%.1f %.1fH%.1f\"/></g>\n", x, y,
+            x - length * d->view.scale);
+    fprintf(out,
+            "<g font-family=\"sans-serif\" font-size=\"15\" fill=\"#333\">\n"
+            "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.3g %s</text>\n",
+            x, y - 8.0, value, units[unit]);
+    fprintf(out, "<text x=\"%d\" y=\"%.1f\">", MARGIN, y);
+    print_escaped(d->info.title[0] == '\0' ? "Tendril" : d->info.title, out);
+    fprintf(out, ", t = %.4g s</text>\n</g>\n", d->info.last_time);
+}
+
+static TdlStatus draw(Drawing* d, FILE* out) {
+    TdlStatus status = measure(d);
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+            "<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n",
+            WIDTH, HEIGHT, WIDTH, HEIGHT);
+    for (int k = 0; k < d->moment_count && status == TDL_STATUS_OK; ++k) {
+        status = draw_moment(d, k, out);
+    }
+    fprintf(out, "</g>\n");
+    draw_foot(d, out);
+    fprintf(out, "</svg>\n");
+    return status;
+}
+
+static void choose_frames(Drawing* d) {
+    for (int k = 0; k < d->moment_count; ++k) {
+        long last = d->info.frame_count - 1;
+        d->frames[k] = d->moment_count > 1 ? last * k / (d->moment_count - 1) : last;
+    }
+}
+
+static int write_picture(const Args* args, Drawing* d, const char* path) {
+    FILE* out = fopen(path, "w");
+    if (out == NULL) {
+        fprintf(stderr, "%s: cannot be written\n", path);
+        return EXIT_INPUT;
+    }
+    TdlStatus status = draw(d, out);
+    bool written = !ferror(out);
+    written = fclose(out) == 0 && written;
+    if (status != TDL_STATUS_OK || !written) {
+        remove(path);
+        return status != TDL_STATUS_OK ? exit_code(status) : EXIT_FAILED;
+    }
+    if (args_has(args, "json")) {
+        printf("{\"picture\": \"%s\", \"moments\": %d, \"rods\": %d}\n", path, d->moment_count,
+               d->info.rod_count);
+    } else if (!args_has(args, "quiet")) {
+        fprintf(stderr, "Drew %d moment%s of %d rod%s in %s\n", d->moment_count,
+                d->moment_count == 1 ? "" : "s", d->info.rod_count,
+                d->info.rod_count == 1 ? "" : "s", path);
+    }
+    return EXIT_DONE;
+}
+
+static int run_render(const Args* args) {
+    TdlResult* result;
+    TdlStatus status = tdl_result_open(args_host(args), args_operand(args, 0), &result);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    Drawing d = {.result = result, .info = tdl_result_info(result), .color = "#1b4f8a"};
+    d.view = make_view(args_real(args, "azimuth", 20.0), args_real(args, "elevation", 15.0));
+    int wanted = args_int(args, "moments", d.info.rod_count > CROWD ? 1 : DEFAULT_MOMENTS);
+    d.moment_count = wanted < d.info.frame_count ? wanted : (int)d.info.frame_count;
+    int code = EXIT_INPUT;
+    if (d.moment_count < 1 || d.info.point_count < 1) {
+        fprintf(stderr, "%s: there is nothing to draw yet\n", args_operand(args, 0));
+    } else {
+        d.points = malloc(3 * (size_t)d.info.point_count * sizeof *d.points);
+        d.frames = malloc((size_t)d.moment_count * sizeof *d.frames);
+        code = EXIT_FAILED;
+        if (d.points != NULL && d.frames != NULL) {
+            choose_frames(&d);
+            code = write_picture(args, &d, args_text(args, "output", "picture.svg"));
+        }
+    }
+    free(d.points);
+    free(d.frames);
+    tdl_result_close(result);
+    return code;
+}
+
+static const Option RENDER_OPTIONS[] = {
+    {"output", 'o', OPTION_FILE, "FILE", 0, 0, "the picture; default picture.svg", false},
+    {"moments", 'm', OPTION_INT, "N", 1, 1000,
+     "how many moments to lay over each other; default 12, or 1 for more than 100 rods", false},
+    {"azimuth", 0, OPTION_REAL, "DEG", -360, 360,
+     "turn about the vertical; 0 has x to the right; default 20", false},
+    {"elevation", 0, OPTION_REAL, "DEG", -90, 90, "height of the eye; default 15", false},
+    {0},
+};
+
+const Command RENDER_COMMAND = {
+    .name = "render",
+    .operands = "DIR",
+    .summary = "Draw a result as an SVG picture",
+    .text = "Every rod is a line; moments from the first frame to the last are laid over each\n"
+            "other from pale to dark. The length of the bar is given beside it.",
+    .example = "tendril render out/hanging-curl -o curl.svg\n"
+               "tendril render out/wisp --azimuth 0 --elevation 90 -o from-above.svg",
+    .options = RENDER_OPTIONS,
+    .run = run_render,
+};
