@@ -75,19 +75,34 @@ TEST(ints_are_whole) {
     CHECK_INT(parse_int("12 m", &value), NUMBER_UNIT);
 }
 
-TEST(a_decimal_comma_in_the_locale_changes_nothing) {
-    static const char* const COMMA[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
-    bool found = false;
-    for (size_t i = 0; !found && i < sizeof COMMA / sizeof *COMMA; ++i) {
-        found = setlocale(LC_ALL, COMMA[i]) != NULL;
+// Sets a locale with a decimal comma: an installed one, or one made for the occasion.
+static bool set_comma_locale(char* folder) {
+    if (setlocale(LC_ALL, "de_DE.UTF-8") != NULL) {
+        return true;
     }
+    char command[160];
+    snprintf(command, sizeof command, "localedef -i de_DE -f ISO-8859-1 %s/de_DE > /dev/null 2>&1",
+             folder);
+    return system(command) == 0 && setenv("LOCPATH", folder, 1) == 0 &&
+           setlocale(LC_ALL, "de_DE") != NULL;
+}
+
+TEST(a_decimal_comma_in_the_locale_changes_nothing) {
+    char folder[] = "/tmp/tendril-locale-XXXXXX", command[64];
+    REQUIRE(mkdtemp(folder) != NULL);
+    bool comma = set_comma_locale(folder);
     double value = 0.0;
+    bool really = strtod("1,5", NULL) == 1.5;
     CHECK_INT(parse_real("1.5", &value), NUMBER_FINE);
     CHECK(value == 1.5);
+    CHECK_INT(parse_real("1,5", &value), NUMBER_UNIT);
     setlocale(LC_ALL, "C");
-    if (!found) {
-        SKIP("no locale with a decimal comma is installed");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK_INT(system(command), 0);
+    if (!comma) {
+        SKIP("no locale with a decimal comma, and no localedef to make one");
     }
+    CHECK(really);
 }
 
 // --- words
