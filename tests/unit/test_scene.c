@@ -259,6 +259,41 @@ TEST(overrides_change_and_add_values) {
     }
 }
 
+TEST(a_group_does_not_grow_without_end) {
+    static char sets[YAML_KEYS_MAX][16];
+    static const char* list[YAML_KEYS_MAX];
+    for (int i = 0; i < YAML_KEYS_MAX; ++i) {
+        snprintf(sets[i], sizeof sets[i], "k%d=1", i);
+        list[i] = sets[i];
+    }
+    Capture capture;
+    TdlHost host = capture_host(&capture);
+    TdlScene* scene;
+    CHECK_INT(scene_load_text(&host, "s", TWO_RODS, strlen(TWO_RODS), list, YAML_KEYS_MAX, &scene),
+              TDL_STATUS_BAD_INPUT);
+    CHECK_TEXT(capture.first, "--set k997=1:1:1: more than 1000 keys in one group");
+}
+
+TEST(long_names_and_texts_are_cut_in_messages) {
+    static char name[3001], text[3100], expected[1200];
+    memset(name, 'n', 3000);
+    Capture capture;
+    TdlHost host = capture_host(&capture);
+    TdlScene* scene;
+    memset(text, 'x', 3000);
+    snprintf(text + 3000, sizeof text - 3000, ": 1\n");
+    CHECK_INT(scene_load_text(&host, name, text, strlen(text), NULL, 0, &scene),
+              TDL_STATUS_BAD_INPUT);
+    snprintf(expected, sizeof expected, "...%s:1:", name + 3000 - 1024);
+    CHECK(strncmp(capture.first, expected, strlen(expected)) == 0);
+    CHECK(strlen(capture.text) < 2000 && strchr(capture.text, '^') != NULL);
+    // a title is read whole before its length is judged
+    snprintf(text, sizeof text, "title: %s\n" TIME, name);
+    CHECK_INT(scene_load_text(&host, "s", text, strlen(text), NULL, 0, &scene),
+              TDL_STATUS_BAD_INPUT);
+    CHECK_TEXT(capture.first, "s:1:8: title is longer than 255 bytes");
+}
+
 TEST(overrides_come_in_order) {
     Capture capture;
     TdlHost host = capture_host(&capture);
@@ -679,4 +714,38 @@ TEST(each_allocation_fails_in_turn) {
     }
     CHECK(failures > 8);
     printf("  %d allocations failed in turn\n", failures);
+}
+
+// The arena asks for memory only now and then. A remark of growing length in front of the scene
+// moves that moment through every place that asks the arena.
+TEST(memory_may_end_at_every_place) {
+    static const char SCENE[] = "rods:\n  - {name: a, material: hair, length: 1, radius: 0.1, "
+                                "natural_curvature: [[1, 2, 3], [4, 5, 6]], elements: 2}\n"
+                                "colliders: [{name: c, shape: plane}]\n" TIME HAIR;
+    static const char* const SET[] = {"output.samples=2", "rods.a.clamp.normal=[0, 1, 0]"};
+    static char text[20000];
+    int failures = 0;
+    for (size_t pad = 1; pad < 16384 + 64; pad += 64) {
+        memset(text, '#', pad);
+        snprintf(text + pad, sizeof text - pad, "\n%s", SCENE);
+        for (long fail_at = 1;; ++fail_at) {
+            Capture capture;
+            FailingMemory memory = {.fail_at = fail_at};
+            TdlHost host = capture_host(&capture);
+            host.mem = (TdlAllocator){failing_resize, &memory};
+            TdlScene* scene;
+            TdlStatus status = scene_load_text(&host, "s", text, strlen(text), SET, 2, &scene);
+            bool failed = memory.calls >= fail_at;
+            CHECK_INT(status, failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK);
+            CHECK_INT(capture.errors, failed);
+            tdl_scene_destroy(scene);
+            CHECK_INT(memory.live, 0);
+            failures += failed;
+            if (!failed) {
+                break;
+            }
+        }
+    }
+    printf("  %d allocations failed in turn\n", failures);
+    CHECK(failures > 500);
 }
