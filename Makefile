@@ -25,7 +25,7 @@ bench: build
 docs: build
 	@$(TENDRIL) manual --format markdown >docs/command.md
 	@$(TENDRIL) manual --format scene >docs/scene.md
-	@echo 'docs/command.md and docs/scene.md are up to date; start reading at docs/README.md'
+	@echo 'docs/command.md and docs/scene.md are up to date'
 
 clean:
 	rm -rf build out

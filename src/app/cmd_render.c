@@ -82,8 +82,8 @@ static TdlStatus draw_moment(const Drawing* d, int k, FILE* out) {
     fprintf(
         out,
         "<g stroke=\"%s\" stroke-opacity=\"%.2f\" stroke-width=\"%s\"><title>t = %.4g s</title>\n",
-        d->color, (crowd ? 0.35 : 0.15) + (crowd ? 0.3 : 0.85) * age * age,
-        crowd ? "0.6" : (k == d->moment_count - 1 ? "2" : "1.2"), time);
+        d->color, (crowd ? 0.2 : 0.15) + (crowd ? 0.25 : 0.85) * age * age,
+        crowd ? "0.4" : (k == d->moment_count - 1 ? "2" : "1.2"), time);
     const int* start = tdl_result_point_start(d->result);
     for (int rod = 0; rod < d->info.rod_count; ++rod) {
         fprintf(out, "<polyline points=\"");
