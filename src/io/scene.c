@@ -231,10 +231,6 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
     for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
         status = add_rods(scene, arena, &rods[i], world);
     }
-    if (spec->colliders.count > 0) {
-        tdl_log(&scene->host, TDL_LOG_WARNING,
-                "colliders follow their motion, but rods pass through them in this version");
-    }
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
         status = add_collider(arena, &colliders[i], world);
     }
