@@ -243,6 +243,43 @@ TEST(scenes_without_steps_and_settled_starts) {
     scratch_remove(&scratch);
 }
 
+// A rod of a thousand kilometres and a nanometre leaves the numbers a double can hold.
+TEST(diverged_runs_keep_the_last_good_state) {
+    Scratch scratch = scratch_make();
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    static const char text[] = "title: too slender\n"
+                               "time: {step: 1e-3, end: 0.2}\n"
+                               "output: {frame: 0.001}\n"
+                               "materials: [{name: hair, young: 1e9}]\n"
+                               "rods:\n"
+                               "  - {name: a, material: hair, length: 1e6, radius: 1e-9,\n"
+                               "     elements: 6, clamp: {position: [0, 0, 0]}}\n";
+    scratch_write(scratch_path(&scratch, "scene.yaml"), text, sizeof text - 1);
+    const char* folder = scratch_path(&scratch, "run");
+    TdlRunInfo info, again;
+    TdlStatus status = run_scene(&host, &scratch, folder, NULL, 0, &info);
+    if (status == TDL_STATUS_OK) {
+        scratch_remove(&scratch);
+        SKIP("this scene no longer diverges");
+    }
+    CHECK_INT(status, TDL_STATUS_DIVERGED);
+    CHECK_INT(heard.count, 1);
+    CHECK(!info.finished && info.steps < 200);
+    CHECK_INT(count_rows(folder), info.steps);
+    CHECK(access(in_folder(folder, "summary.json"), F_OK) == 0);
+    CHECK(!summary_says_finished(folder));
+    // the state is there, is finite, and diverges again at the same step
+    TdlStepInfo last;
+    CHECK_INT(tdl_run_inspect(&host, folder, &again, &last, NULL), TDL_STATUS_OK);
+    CHECK_INT(again.steps, info.steps);
+    CHECK(isfinite(again.energy.kinetic));
+    CHECK_INT(resume(&host, folder, &again), TDL_STATUS_DIVERGED);
+    CHECK_INT(again.steps, info.steps);
+    CHECK(again.state_hash == info.state_hash);
+    scratch_remove(&scratch);
+}
+
 // --- what is refused -----------------------------------------------------------------------------
 
 TEST(existing_folders_and_files_are_not_touched) {
