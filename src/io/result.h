@@ -119,6 +119,9 @@ long result_writer_frame_count(const ResultWriter* writer);
 TdlStatus result_writer_go_live(ResultWriter* writer);
 TdlStatus result_writer_append(ResultWriter* writer, const ResultFrame* frame);
 
+// The file was renamed: messages use the new path.
+void result_writer_moved(ResultWriter* writer, const char* path);
+
 // Closes the file and frees the writer; accepts null.
 TdlStatus result_writer_close(ResultWriter* writer);
 

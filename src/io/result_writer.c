@@ -390,6 +390,10 @@ long result_writer_frame_count(const ResultWriter* writer) {
     return (long)writer->frame_count;
 }
 
+void result_writer_moved(ResultWriter* writer, const char* path) {
+    snprintf(writer->path, sizeof writer->path, "%s", path);
+}
+
 TdlStatus result_writer_go_live(ResultWriter* writer) {
     Hdf5Quiet quiet = hdf5_quiet_begin();
     TdlStatus status = TDL_STATUS_OK;

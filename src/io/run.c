@@ -305,7 +305,12 @@ static TdlStatus start(Run* run, const TdlScene* scene) {
     status = status == TDL_STATUS_OK ? result_writer_go_live(run->writer) : status;
     status = status == TDL_STATUS_OK ? write_frame(run) : status;
     status = status == TDL_STATUS_OK ? save_checkpoint(run) : status;
-    return status == TDL_STATUS_OK ? folder_publish(&run->folder) : status;
+    status = status == TDL_STATUS_OK ? folder_publish(&run->folder) : status;
+    if (status == TDL_STATUS_OK) {
+        result_writer_moved(run->writer, run_path(run, "result.h5", path));
+        run_path(run, "log.csv", run->log.path);
+    }
+    return status;
 }
 
 // Copies the frames the checkpoint counts into a new file and puts it in the old one's place. A
@@ -342,6 +347,8 @@ static TdlStatus reopen_result(Run* run) {
     status = status == TDL_STATUS_OK ? file_rename(&run->host, temporary, path) : status;
     if (status != TDL_STATUS_OK) {
         unlink(temporary);
+    } else {
+        result_writer_moved(run->writer, path);
     }
     return status;
 }
