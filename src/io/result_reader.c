@@ -21,8 +21,8 @@
 enum { MAX_ROWS = 1 << 24, MAX_PARTS = 1 << 16 };
 
 // HDF5 reads metadata with a wrong checksum again, in case a writer was in the middle of it, and
-// waits 1 ns, 2 ns, 4 ns ... between: about 5 ms in all, where its default never ends.
-enum { READ_ATTEMPTS = 22 };
+// waits 1 ns, 2 ns, 4 ns ... between: about 1 ms in all, where its default never ends.
+enum { READ_ATTEMPTS = 18 };
 
 struct TdlResult {
     TdlHost host;

@@ -7,7 +7,7 @@
 
 // Wall time that the unbroken run should take: long enough that kills fall into it, short enough
 // for twenty of them.
-static const double RUN_SECONDS = 0.35;
+static const double RUN_SECONDS = 0.25;
 
 enum { KILLS = 20 };
 

@@ -371,8 +371,8 @@ TEST(truncated_files_are_refused_or_read_right) {
         for (size_t cut = 0; cut < size;) {
             scratch_write(cut_path, data, cut);
             ++*(is_refused(cut_path) ? &refused : &read);
-            // every byte of the superblock, then steps of up to 4000 bytes
-            cut += cut < 100 ? 1 : (size_t)(1 + rng_below(&rng, 4000));
+            // every byte of the superblock, then steps of up to 8000 bytes
+            cut += cut < 100 ? 1 : (size_t)(1 + rng_below(&rng, 8000));
         }
         printf("  %zu bytes: %d cuts refused, %d read right\n", size, refused, read);
         CHECK(refused > 100);
@@ -393,7 +393,7 @@ TEST(damaged_files_do_not_crash) {
     char* data = scratch_read(path, &size);
     Rng rng = rng_seed(11);
     int refused = 0;
-    for (int i = 0; i < 600; ++i) {
+    for (int i = 0; i < 300; ++i) {
         // mostly near the front, where the head lies
         size_t at = (size_t)(rng_unit(&rng) * (double)(i % 4 == 0 ? size : size / 16));
         char bit = (char)(1 << rng_below(&rng, 8));
@@ -411,7 +411,7 @@ TEST(damaged_files_do_not_crash) {
             tdl_result_close(result);
         }
     }
-    printf("  %d of 600 refused\n", refused);
+    printf("  %d of 300 refused\n", refused);
     CHECK(refused > 10);
     free(data);
     scratch_remove(&scratch);
