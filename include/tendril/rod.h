@@ -27,8 +27,23 @@ typedef struct TdlMotionDef {
     TdlInterpolation interpolation;
 } TdlMotionDef;
 
-/// An inextensible elastic rod, clamped at its start. Its material frame has the tangent as first
-/// axis; curvature vectors are (twist, k1, k2) in that frame, in 1/m.
+/// How an end of a rod is held.
+typedef enum TdlHold {
+    TDL_HOLD_CLAMPED = 0, // place and frame
+    TDL_HOLD_PINNED,      // place only: the end turns freely
+    TDL_HOLD_FREE,
+} TdlHold;
+
+/// A force and a torque that act on one point of a rod; both keep their direction in the world.
+typedef struct TdlRodLoad {
+    double at;      // m, arc length in [0, length]
+    TdlVec3 force;  // N
+    TdlVec3 torque; // N m; it has no potential, so statics refuses it
+} TdlRodLoad;
+
+/// An inextensible elastic rod, by default clamped at its start and free at its end. Its material
+/// frame has the tangent as first axis; curvature vectors are (twist, k1, k2) in that frame, in
+/// 1/m.
 typedef struct TdlRodDef {
     const char* model; // "super-helix" (default)
     double length;     // m, > 0; default 0.1
@@ -46,8 +61,17 @@ typedef struct TdlRodDef {
     const TdlVec3* natural_curvature_of; // [element_count] instead, when not null; copied
     const TdlVec3* curvature_of;         // [element_count] instead, when not null; copied
 
-    TdlPose clamp;       // place and material frame of the start; default: origin, along x
-    TdlMotionDef motion; // of the clamp; default: still
+    double mass_damping; // 1/s, >= 0: a force -mass_damping times velocity per mass; default 0
+    double drag;         // N s/m^2, >= 0: a force drag (wind - velocity) per length; default 0
+
+    TdlPose clamp;           // place and material frame of the start; default: origin, along x
+    TdlMotionDef motion;     // of the start, as far as it is held; default: still
+    TdlHold start;           // default: clamped
+    TdlHold end;             // default: free. A held end stays where the first shape puts it
+    TdlMotionDef end_motion; // of the end, as far as it is held; default: still
+
+    const TdlRodLoad* loads; // [load_count], copied; default: none
+    int load_count;
 } TdlRodDef;
 
 TDL_API TdlRodDef tdl_rod_def_default(void);

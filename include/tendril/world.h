@@ -12,6 +12,7 @@ typedef struct TdlWorld TdlWorld;
 
 typedef struct TdlWorldDef {
     TdlVec3 gravity;  // m/s^2; default (0, 0, -9.81)
+    TdlVec3 wind;     // m/s, the same everywhere: what drags on rods with a `drag`; default 0
     double step;      // s, > 0: length of a time step; default 1e-3
     int thread_count; // 0: one per processor; default 1. Results do not depend on it
 } TdlWorldDef;
@@ -56,6 +57,7 @@ TDL_API TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* 
 
 typedef struct TdlEnergy {
     double kinetic, elastic, gravity; // J; gravity is zero at the origin's height
+    double load;                      // J: of point forces, zero at the origin
 } TdlEnergy;
 
 /// What one step did.

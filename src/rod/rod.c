@@ -1,6 +1,7 @@
 // What all rod models share: definitions, their checks, sections, and the state as bytes.
 #include "rod/rod.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 
 #include <string.h>
@@ -38,7 +39,13 @@ TdlRodDef tdl_rod_def_default(void) {
         .poisson = 0.48,
         .density = 1000.0,
         .clamp.rotation = tdl_identity33(),
+        .start = TDL_HOLD_CLAMPED,
+        .end = TDL_HOLD_FREE,
     };
+}
+
+static bool not_negative(double x) {
+    return isfinite(x) && x >= 0.0;
 }
 
 static bool positive(double x) {
@@ -66,6 +73,33 @@ static bool curvatures_sane(const TdlRodDef* def) {
     return sane;
 }
 
+static bool hold_sane(TdlHold hold) {
+    return hold == TDL_HOLD_CLAMPED || hold == TDL_HOLD_PINNED || hold == TDL_HOLD_FREE;
+}
+
+static const char* find_load_fault(const TdlRodDef* def) {
+    if (!not_negative(def->mass_damping)) {
+        return "mass_damping must not be negative";
+    }
+    if (!not_negative(def->drag)) {
+        return "drag must not be negative";
+    }
+    if (!hold_sane(def->start) || !hold_sane(def->end)) {
+        return "start and end must be clamped, pinned or free";
+    }
+    if (def->load_count < 0 || (def->load_count > 0 && def->loads == NULL)) {
+        return "load_count must count loads";
+    }
+    for (int i = 0; i < def->load_count; ++i) {
+        const TdlRodLoad* load = &def->loads[i];
+        if (!(load->at >= 0.0 && load->at <= def->length) || !tdl_finite3(load->force) ||
+            !tdl_finite3(load->torque)) {
+            return "a load must be finite and act at an arc length from 0 to length";
+        }
+    }
+    return NULL;
+}
+
 // The first thing that is wrong with a definition, or null.
 static const char* find_fault(const TdlRodDef* def) {
     if (def->model == NULL || rod_model_find(def->model) == NULL) {
@@ -89,7 +123,7 @@ static const char* find_fault(const TdlRodDef* def) {
     if (!positive(def->density)) {
         return "density must be positive";
     }
-    if (!(isfinite(def->damping) && def->damping >= 0.0)) {
+    if (!not_negative(def->damping)) {
         return "damping must not be negative";
     }
     if (!curvatures_sane(def)) {
@@ -98,7 +132,9 @@ static const char* find_fault(const TdlRodDef* def) {
     if (!tdl_finite3(def->clamp.position) || !(rotation_defect(def->clamp.rotation) < 1.0e-9)) {
         return "clamp must be a finite place and a rotation";
     }
-    return NULL;
+    const char* fault = find_load_fault(def);
+    const RodModel* model = rod_model_find(def->model);
+    return fault == NULL && model->find_fault != NULL ? model->find_fault(def) : fault;
 }
 
 // Section of half-axes a (second axis) and b (third): area, and the stiffnesses of K3.
@@ -113,45 +149,81 @@ static void set_section(Rod* rod, const TdlRodDef* def) {
     rod->stiffness.z = def->young * PI / 4.0 * (a * a * a) * b;
 }
 
+static int root_dofs(TdlHold start) {
+    return start == TDL_HOLD_CLAMPED ? 0 : start == TDL_HOLD_PINNED ? 3 : 6;
+}
+
+// Lays the arrays out in one allocation.
+static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
+    const RodModel* model = rod->model;
+    int n = def->element_count;
+    rod->root_dofs = model->dof_count != NULL ? 0 : root_dofs(def->start);
+    rod->dof_count = model->dof_count != NULL ? model->dof_count(def)
+                                              : n * model->dofs_per_element + rod->root_dofs;
+    size_t dofs = (size_t)rod->dof_count;
+    size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
+    size_t work = model->work_count(rod->dof_count, n);
+    double* block = tdl_alloc_array(&host->mem, 5 * dofs + memory + work, sizeof(double));
+    rod->q = block;
+    rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 1, sizeof *rod->loads);
+    if (block == NULL || rod->loads == NULL) {
+        return false;
+    }
+    rod->v = block + dofs;
+    rod->q_before = block + 2 * dofs;
+    rod->memory = block + 3 * dofs;
+    rod->q_rest = rod->memory + memory;
+    rod->v_free = rod->q_rest + dofs;
+    rod->work = rod->v_free + dofs;
+    return true;
+}
+
+static void set_loads(Rod* rod, const TdlRodDef* def) {
+    rod->load_count = def->load_count;
+    for (int i = 0; i < def->load_count; ++i) {
+        double u = def->loads[i].at / rod->element_length;
+        int element = (int)fmin(u, rod->element_count - 1);
+        rod->loads[i] =
+            (RodLoad){element, fmin(u - element, 1.0), def->loads[i].force, def->loads[i].torque};
+    }
+}
+
+// Curvatures, one per element: the given ones, or the same for all.
+static void set_curvatures(Rod* rod, const TdlVec3* given, TdlVec3 same, TdlVec3* kappa,
+                           double* q) {
+    for (int i = 0; i < rod->element_count; ++i) {
+        kappa[i] = given != NULL ? given[i] : same;
+    }
+    rod->model->set_curvature(rod, kappa, q);
+}
+
 TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
     const char* fault = find_fault(def);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: %s", fault);
     }
-    const RodModel* model = rod_model_find(def->model);
-    int n = def->element_count;
-    size_t dofs = (size_t)(n * model->dofs_per_element);
     Rod* rod = tdl_alloc_zero(&host->mem, sizeof *rod);
-    double* block = tdl_alloc_array(&host->mem, 5 * dofs + model->work_count(n), sizeof(double));
-    TdlVec3* kappa = tdl_alloc_array(&host->mem, (size_t)n, sizeof *kappa);
-    if (rod == NULL || block == NULL || kappa == NULL) {
-        tdl_free(&host->mem, rod);
-        tdl_free(&host->mem, block);
+    TdlVec3* kappa = tdl_alloc_array(&host->mem, (size_t)def->element_count, sizeof *kappa);
+    if (rod != NULL) {
+        rod->model = rod_model_find(def->model);
+    }
+    if (rod == NULL || kappa == NULL || !allocate(host, rod, def)) {
+        rod_destroy(host, rod);
         tdl_free(&host->mem, kappa);
         return TDL_STATUS_NO_MEMORY;
     }
-    rod->model = model;
-    rod->element_count = n;
-    rod->dof_count = (int)dofs;
-    rod->element_length = def->length / n;
+    rod->element_count = def->element_count;
+    rod->element_length = def->length / def->element_count;
     rod->damping = def->damping;
+    rod->mass_damping = def->mass_damping;
+    rod->drag = def->drag;
+    rod->start_hold = def->start;
+    rod->end_hold = def->end;
     rod->base.now = def->clamp;
     set_section(rod, def);
-    rod->q = block;
-    rod->v = block + dofs;
-    rod->q_before = block + 2 * dofs;
-    rod->q_rest = block + 3 * dofs;
-    rod->v_free = block + 4 * dofs;
-    rod->work = block + 5 * dofs;
-    for (int i = 0; i < n; ++i) {
-        kappa[i] =
-            def->natural_curvature_of ? def->natural_curvature_of[i] : def->natural_curvature;
-    }
-    model->set_curvature(rod, kappa, rod->q_rest);
-    for (int i = 0; i < n; ++i) {
-        kappa[i] = def->curvature_of ? def->curvature_of[i] : def->curvature;
-    }
-    model->set_curvature(rod, kappa, rod->q);
+    set_loads(rod, def);
+    set_curvatures(rod, def->natural_curvature_of, def->natural_curvature, kappa, rod->q_rest);
+    set_curvatures(rod, def->curvature_of, def->curvature, kappa, rod->q);
     tdl_free(&host->mem, kappa);
     rod_stop(rod);
     *out = rod;
@@ -161,12 +233,27 @@ TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
 void rod_destroy(const TdlHost* host, Rod* rod) {
     if (rod != NULL) {
         tdl_free(&host->mem, rod->q);
+        tdl_free(&host->mem, rod->loads);
         tdl_free(&host->mem, rod);
     }
 }
 
+double rod_mass_factor(const Rod* rod, double dt) {
+    return 1.0 + dt * (rod->mass_damping + rod->drag / rod->line_density);
+}
+
+TdlVec3 rod_pull(const Rod* rod, const RodStep* step) {
+    return tdl_axpy3(step->gravity, rod->drag / rod->line_density, step->wind);
+}
+
 double rod_length(const Rod* rod) {
     return rod->element_length * rod->element_count;
+}
+
+TdlPose rod_end(const Rod* rod) {
+    const RodModel* model = rod->model;
+    return (TdlPose){model->point(rod, rod->element_count - 1, 1.0),
+                     model->end_frame != NULL ? model->end_frame(rod) : tdl_identity33()};
 }
 
 double rod_mass(const Rod* rod) {
@@ -182,29 +269,40 @@ void rod_stop(Rod* rod) {
     rod->model->refresh(rod);
 }
 
-static size_t coordinates_size(const Rod* rod) {
-    return 3 * (size_t)rod->dof_count * sizeof(double);
+// q, v, q_before and memory lie one after the other.
+static size_t coordinate_count(const Rod* rod) {
+    return (size_t)(rod->q_rest - rod->q);
 }
 
 size_t rod_state_size(const Rod* rod) {
-    return coordinates_size(rod) + sizeof rod->base;
+    return coordinate_count(rod) * sizeof(double) + 2 * sizeof(RodBase);
 }
 
 void rod_save_state(const Rod* rod, void* bytes) {
-    memcpy(bytes, rod->q, coordinates_size(rod));
-    memcpy((char*)bytes + coordinates_size(rod), &rod->base, sizeof rod->base);
+    size_t size = coordinate_count(rod) * sizeof(double);
+    memcpy(bytes, rod->q, size);
+    memcpy((char*)bytes + size, &rod->base, sizeof(RodBase));
+    memcpy((char*)bytes + size + sizeof(RodBase), &rod->end, sizeof(RodBase));
 }
 
 void rod_load_state(Rod* rod, const void* bytes) {
-    memcpy(rod->q, bytes, coordinates_size(rod));
-    memcpy(&rod->base, (const char*)bytes + coordinates_size(rod), sizeof rod->base);
+    size_t size = coordinate_count(rod) * sizeof(double);
+    memcpy(rod->q, bytes, size);
+    memcpy(&rod->base, (const char*)bytes + size, sizeof(RodBase));
+    memcpy(&rod->end, (const char*)bytes + size + sizeof(RodBase), sizeof(RodBase));
     rod->model->refresh(rod);
+}
+
+uint64_t rod_state_hash(const Rod* rod, uint64_t hash) {
+    hash = hash_bytes(hash, rod->q, coordinate_count(rod) * sizeof(double));
+    hash = hash_bytes(hash, &rod->base, sizeof rod->base);
+    return rod->end_hold == TDL_HOLD_FREE ? hash : hash_bytes(hash, &rod->end, sizeof rod->end);
 }
 
 bool rod_state_finite(const Rod* rod) {
     double sum = 0.0; // a NaN or an infinity survives multiplication by zero
-    for (int i = 0; i < 3 * rod->dof_count; ++i) {
+    for (size_t i = 0; i < coordinate_count(rod); ++i) {
         sum += 0.0 * rod->q[i];
     }
-    return sum == 0.0;
+    return sum == 0.0 && tdl_finite3(rod->base.now.position);
 }

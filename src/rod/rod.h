@@ -21,6 +21,13 @@ typedef struct RodBase {
     Twist rate;
 } RodBase;
 
+// A point load: at s in [0, 1] of an element.
+typedef struct RodLoad {
+    int element;
+    double s;
+    TdlVec3 force, torque;
+} RodLoad;
+
 // A rod of any model. The arrays are one allocation; `work` belongs to the model.
 typedef struct Rod {
     const RodModel* model;
@@ -29,12 +36,24 @@ typedef struct Rod {
     double line_density;   // kg/m
     double radius[2];      // m
     double damping;        // s
+    double mass_damping;   // 1/s
+    double drag;           // N s/m^2
     TdlVec3 stiffness;     // diagonal of K3: twist, bending about the second and third axes, N m^2
+
+    TdlHold start_hold, end_hold;
+    int root_dofs;  // velocities of a start that is not clamped, said below
+    RodLoad* loads; // [load_count]
+    int load_count;
 
     // The state: coordinates, velocities, and the shape in which these velocities were found; the
     // clamp now and in that shape, and its velocity then.
+    // Where the model has a root of its own (the super-models), the velocities of a start that is
+    // not clamped are the last of v: its angular velocity, and for a free start its linear velocity
+    // too, in world axes. Its place is then base.now, and the last of q only count its turning.
     double *q, *v, *q_before; // [dof_count] each, one after the other
+    double* memory;           // [model->memory_count] more of the model's state, next to them
     RodBase base;
+    RodBase end;    // where a held end has to be (now), and how it moves
     double* q_rest; // [dof_count] natural coordinates
     double* v_free; // [dof_count] velocity without contacts, found by predict
     double* work;
@@ -44,8 +63,11 @@ typedef struct Rod {
 typedef struct RodStep {
     double dt;        // s
     TdlVec3 gravity;  // m/s^2
-    Twist base_rate;  // velocity of the clamp during the step
-    TdlPose base_end; // where the clamp is at its end
+    TdlVec3 wind;     // m/s
+    Twist base_rate;  // velocity of the start during the step, as far as it is held; else zero
+    TdlPose base_end; // where the start is at its end
+    Twist end_rate;   // the same of the rod's end
+    TdlPose end_end;
 } RodStep;
 
 // The curve of one element: from `start`, whose rotation's first column is the tangent, with
@@ -59,7 +81,13 @@ typedef struct RodCurve {
 struct RodModel {
     const char* name;
     int dofs_per_element;
-    size_t (*work_count)(int element_count); // doubles of work
+    size_t (*work_count)(int dof_count, int element_count); // doubles of work
+
+    // Optional. Number of coordinates (else dofs_per_element each, and the root's); doubles of
+    // `memory` (else none); what the model cannot do of a definition, in words (else anything).
+    int (*dof_count)(const TdlRodDef* def);
+    size_t (*memory_count)(int element_count);
+    const char* (*find_fault)(const TdlRodDef* def);
 
     // Sets q (or q_rest) from curvatures, one per element.
     void (*set_curvature)(const Rod* rod, const TdlVec3* kappa, double* q);
@@ -74,6 +102,7 @@ struct RodModel {
 
     // Geometry in the present state. `curves` fills [element_count].
     void (*curves)(const Rod* rod, RodCurve* curves);
+    TdlMat3 (*end_frame)(const Rod* rod); // optional: material frame of the far end
     TdlVec3 (*point)(const Rod* rod, int element, double s); // s in [0, 1] along the element
 
     // Generalised force of a unit force along each axis of `basis` at the point (element, s):
@@ -82,8 +111,11 @@ struct RodModel {
 
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);
 
+    // Optional: moves the state by a change of the coordinates (else q += change) and refreshes.
+    void (*move)(Rod* rod, const double* change);
+
     // Potential energy at rest, its gradient [dof] and Hessian [dof * dof, column-major]; either
-    // may be null.
+    // may be null. Torques count as no load.
     double (*potential)(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian);
 };
 
@@ -102,7 +134,15 @@ void rod_destroy(const TdlHost* host, Rod* rod);
 // TDL_STATUS_DIVERGED when it stays above 1e-9; the shape reached is kept.
 TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual);
 
+// Drag and mass damping are forces in proportion to mass: implicit, they multiply the mass in A by
+// this factor, and the wind adds to gravity. (H.22)
+double rod_mass_factor(const Rod* rod, double dt);
+TdlVec3 rod_pull(const Rod* rod, const RodStep* step); // m/s^2, gravity with the wind
+
 double rod_length(const Rod* rod);
+
+// The far end: place, and frame where the model knows it (else the identity).
+TdlPose rod_end(const Rod* rod);
 double rod_mass(const Rod* rod);
 
 // Puts the rod at rest in its present shape.
@@ -113,5 +153,6 @@ size_t rod_state_size(const Rod* rod);
 void rod_save_state(const Rod* rod, void* bytes);
 void rod_load_state(Rod* rod, const void* bytes); // refreshes
 bool rod_state_finite(const Rod* rod);
+uint64_t rod_state_hash(const Rod* rod, uint64_t hash);
 
 #endif

@@ -29,9 +29,10 @@ static const double NEGATIVE = 1.0e-10;
 typedef struct Newton {
     Rod* rod;
     TdlVec3 gravity;
-    double *gradient, *step, *start, *mode; // [n]
-    double* scratch;                        // [3 n]
-    double *hessian, *factor;               // [n n]
+    double *gradient, *step, *change, *mode; // [n]
+    void* start;                             // saved state
+    double* scratch;                         // [3 n]
+    double *hessian, *factor;                // [n n]
 } Newton;
 
 static double max_abs(const double* x, int n) {
@@ -100,10 +101,19 @@ static double find_direction(Newton* w) {
 }
 
 static void move_to(Newton* w, double t) {
-    for (int i = 0; i < w->rod->dof_count; ++i) {
-        w->rod->q[i] = w->start[i] + t * w->step[i];
+    Rod* rod = w->rod;
+    rod_load_state(rod, w->start);
+    for (int i = 0; i < rod->dof_count; ++i) {
+        w->change[i] = t * w->step[i];
     }
-    w->rod->model->refresh(w->rod);
+    if (rod->model->move != NULL) {
+        rod->model->move(rod, w->change);
+        return;
+    }
+    for (int i = 0; i < rod->dof_count; ++i) {
+        rod->q[i] += w->change[i];
+    }
+    rod->model->refresh(rod);
 }
 
 // Moves along the direction until the energy has fallen enough. False when it cannot, which near
@@ -111,7 +121,7 @@ static void move_to(Newton* w, double t) {
 static bool search_line(Newton* w, double energy, double curvature) {
     int n = w->rod->dof_count;
     double slope = tdl_dot(n, w->gradient, w->step), t = 1.0;
-    memcpy(w->start, w->rod->q, (size_t)n * sizeof(double));
+    rod_save_state(w->rod, w->start);
     for (int k = 0; k < MAX_HALVINGS; ++k, t *= 0.5) {
         move_to(w, t);
         double next = w->rod->model->potential(w->rod, w->gravity, NULL, NULL);
@@ -158,15 +168,33 @@ static double iterate(Newton* w) {
 
 TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual) {
     size_t n = (size_t)rod->dof_count;
+    for (int i = 0; i < rod->load_count; ++i) {
+        if (tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) > 0.0) {
+            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                            "a rod under a torque has no potential energy to settle in");
+        }
+    }
     double* block = tdl_alloc_array(&host->mem, 2 * n * n + 7 * n, sizeof(double));
-    if (block == NULL) {
+    void* start = tdl_alloc_array(&host->mem, rod_state_size(rod), 1);
+    if (block == NULL || start == NULL) {
+        tdl_free(&host->mem, block);
+        tdl_free(&host->mem, start);
         return TDL_STATUS_NO_MEMORY;
     }
-    Newton work = {rod,           gravity,       block,
-                   block + n,     block + 2 * n, block + 3 * n,
-                   block + 4 * n, block + 7 * n, block + 7 * n + n * n};
+    rod_stop(rod);
+    Newton work = {.rod = rod,
+                   .gravity = gravity,
+                   .gradient = block,
+                   .step = block + n,
+                   .change = block + 2 * n,
+                   .mode = block + 3 * n,
+                   .start = start,
+                   .scratch = block + 4 * n,
+                   .hessian = block + 7 * n,
+                   .factor = block + 7 * n + n * n};
     *residual = iterate(&work);
     tdl_free(&host->mem, block);
+    tdl_free(&host->mem, start);
     rod_stop(rod);
     if (!(*residual <= ACCEPTED)) {
         return tdl_fail(host, TDL_STATUS_DIVERGED,

@@ -55,9 +55,13 @@ static double* matrix_of(const Rod* rod) {
     return wrench_of(rod) + 6 * (size_t)rod->element_count;
 }
 
-static size_t work_count(int element_count) {
-    size_t n = (size_t)element_count, dofs = 3 * n;
+static size_t work_count(int dof_count, int element_count) {
+    size_t n = (size_t)element_count, dofs = (size_t)dof_count;
     return n * ELEMENT_DOUBLES + 6 * n + dofs * dofs;
+}
+
+static const char* find_fault(const TdlRodDef* def) {
+    return def->end == TDL_HOLD_FREE ? NULL : "a super-helix cannot hold its end";
 }
 
 static void set_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
@@ -119,6 +123,15 @@ static void set_field(Element* el, const HelixAxes* axes, TdlMat3 R, double l, T
     }
 }
 
+void super_helix_read_root(Rod* rod) {
+    if (rod->root_dofs >= 3) {
+        rod->base.rate.angular = tdl_load3(rod->v, rod->element_count);
+    }
+    if (rod->root_dofs == 6) {
+        rod->base.rate.linear = tdl_load3(rod->v, rod->element_count + 1);
+    }
+}
+
 static void refresh_fields(Rod* rod) {
     Element* el = elements_of(rod);
     double l = rod->element_length;
@@ -144,6 +157,7 @@ static void refresh_fields(Rod* rod) {
 
 static void refresh(Rod* rod) {
     Element* el = elements_of(rod);
+    super_helix_read_root(rod);
     TdlPose start = rod->base.now;
     for (int i = 0; i < rod->element_count; ++i) {
         TdlVec3 q = tdl_load3(rod->q, i);
@@ -156,6 +170,11 @@ static void refresh(Rod* rod) {
 
 static TdlVec3 end_point(const Element* el) {
     return tdl_add3(el->start.position, el->span);
+}
+
+static TdlMat3 end_frame(const Rod* rod) {
+    const Element* last = &elements_of(rod)[rod->element_count - 1];
+    return next_frame(last->start.rotation, last->axes.q);
 }
 
 static void curves(const Rod* rod, RodCurve* out) {
@@ -172,6 +191,16 @@ static TdlVec3 point(const Rod* rod, int element, double s) {
     helix_functions(el->axes.y, s, f);
     TdlVec3 p = tdl_mul33_3(el->start.rotation, helix_position(&el->axes, f));
     return tdl_axpy3(el->start.position, rod->element_length, p);
+}
+
+// The root's share of a force and a moment about it.
+static void store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row) {
+    if (rod->root_dofs >= 3) {
+        tdl_store3(row, rod->element_count, moment);
+    }
+    if (rod->root_dofs == 6) {
+        tdl_store3(row, rod->element_count + 1, force);
+    }
 }
 
 static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows) {
@@ -191,6 +220,7 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
         }
         TdlVec3 own = tdl_tmul33_3(el[element].start.rotation, force[k]);
         tdl_store3(row, element, tdl_scale3(rod->element_length, tdl_tmul33_3(B, own)));
+        store_root(rod, force[k], tdl_cross3(tdl_sub3(x, rod->base.now.position), force[k]), row);
     }
 }
 
@@ -211,6 +241,18 @@ static void store_block(double* A, int n, int i, int j, TdlMat3 block) {
     TdlVec3 column[3] = {block.cx, block.cy, block.cz};
     for (int c = 0; c < 3; ++c) {
         tdl_store3(A + (size_t)(3 * j + c) * (size_t)n + 3 * (size_t)i, 0, column[c]);
+    }
+}
+
+// Rows of a root that turns, and of one that also moves.
+static void store_root_mass(const Rod* rod, Moments all, double* A) {
+    int n = rod->element_count, dofs = rod->dof_count;
+    if (rod->root_dofs >= 3) {
+        store_block(A, dofs, n, n, all.J);
+    }
+    if (rod->root_dofs == 6) {
+        store_block(A, dofs, n + 1, n, tdl_skew3(tdl_scale3(-1.0, all.h)));
+        store_block(A, dofs, n + 1, n + 1, tdl_scale33(all.m, tdl_identity33()));
     }
 }
 
@@ -240,11 +282,18 @@ void super_helix_mass(const Rod* rod, double* A) {
             store_block(A, rod->dof_count, i, j, block);
             angular = tdl_add33(angular, tdl_mul33(tdl_skew3(below->span), linear));
         }
+        if (rod->root_dofs >= 3) {
+            store_block(A, rod->dof_count, rod->element_count, i, angular);
+        }
+        if (rod->root_dofs == 6) {
+            store_block(A, rod->dof_count, rod->element_count + 1, i, linear);
+        }
         beyond = shift_moments(beyond, e->span);
         beyond.m += m;
         beyond.h = tdl_axpy3(beyond.h, m, e->h);
         beyond.J = tdl_axpy33(beyond.J, m, e->J);
     }
+    store_root_mass(rod, beyond, A);
 }
 
 // --- gravity and velocity products ----------------------------------------------------------
@@ -279,6 +328,7 @@ static void gather_loads(const Rod* rod, const double* wrench, double* out) {
         force = tdl_add3(force, tdl_load3(wrench, 2 * i));
         moment = tdl_add3(moment, tdl_load3(wrench, 2 * i + 1));
     }
+    store_root(rod, force, moment, out);
 }
 
 // Puts an element's load, said in its own axes, in its places.
@@ -288,6 +338,29 @@ static void store_load(const Element* el, int i, double m, HelixLoad load, doubl
     tdl_store3(wrench, 2 * i, tdl_scale3(m, tdl_mul33_3(R, load.force)));
     tdl_store3(wrench, 2 * i + 1, tdl_scale3(m, tdl_mul33_3(R, load.moment)));
     tdl_store3(out, i, tdl_scale3(m, load.generalised));
+}
+
+// Adds `scale` times the point loads. (H.23)
+static void add_point_loads(const Rod* rod, double scale, double* wrench, double* out) {
+    const Element* el = elements_of(rod);
+    double l = rod->element_length, f[HELIX_COUNT];
+    for (int k = 0; k < rod->load_count; ++k) {
+        const RodLoad* load = &rod->loads[k];
+        const Element* e = &el[load->element];
+        TdlMat3 R = e->start.rotation;
+        int i = load->element;
+        helix_functions(e->axes.y, load->s, f);
+        TdlVec3 force = tdl_scale3(scale, load->force), torque = tdl_scale3(scale, load->torque);
+        TdlVec3 arm = tdl_scale3(l, tdl_mul33_3(R, helix_position(&e->axes, f)));
+        TdlVec3 moment = tdl_add3(torque, tdl_cross3(arm, force));
+        TdlVec3 own =
+            tdl_scale3(l, tdl_tmul33_3(helix_displacement(&e->axes, f), tdl_tmul33_3(R, force)));
+        own =
+            tdl_add3(own, tdl_tmul33_3(helix_rotation_rate(&e->axes, f), tdl_tmul33_3(R, torque)));
+        tdl_store3(out, i, tdl_add3(tdl_load3(out, i), own));
+        tdl_store3(wrench, 2 * i, tdl_add3(tdl_load3(wrench, 2 * i), force));
+        tdl_store3(wrench, 2 * i + 1, tdl_add3(tdl_load3(wrench, 2 * i + 1), moment));
+    }
 }
 
 void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double* out) {
@@ -307,15 +380,15 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
 
 // --- the step -------------------------------------------------------------------------------
 
-// Load, in the element's own axes, of the velocities it brings along plus `gain`, less those that
-// the clamp's motion gives its present shape. (H.19)
-static HelixLoad momentum_load(const Element* el, double l, Twist base, TdlVec3 gain) {
+// Load, in the element's own axes, of the velocities it brings along, less those of the rigid
+// motion `base` of its present shape. (H.19)
+static HelixLoad momentum_load(const Element* el, double l, Twist base) {
     TdlMat3 R = el->start.rotation;
     TdlVec3 P[HELIX_AKK], brought[HELIX_AKK], given[HELIX_AKK];
     HelixGram mixed;
     helix_mixed_gram(el->axes.y, el->y_before, &mixed);
-    helix_velocity(&el->axes, l, tdl_tmul33_3(R, tdl_sub3(base.linear, gain)),
-                   tdl_tmul33_3(R, base.angular), (TdlVec3){0}, given);
+    helix_velocity(&el->axes, l, tdl_tmul33_3(R, base.linear), tdl_tmul33_3(R, base.angular),
+                   (TdlVec3){0}, given);
     for (int k = 0; k < HELIX_AKK; ++k) {
         brought[k] = tdl_tmul33_3(R, el->field[k]);
     }
@@ -332,24 +405,32 @@ static HelixLoad momentum_load(const Element* el, double l, Twist base, TdlVec3 
 void super_helix_momentum(const Rod* rod, const RodStep* step, double* out) {
     const Element* el = elements_of(rod);
     double l = rod->element_length, m = rod->line_density * l, *wrench = wrench_of(rod);
-    TdlVec3 gain = tdl_scale3(step->dt, step->gravity);
+    double factor = rod_mass_factor(rod, step->dt);
+    TdlVec3 gain = tdl_scale3(step->dt, rod_pull(rod, step));
     for (int i = 0; i < rod->element_count; ++i) {
         TdlVec3 arm = tdl_sub3(el[i].start.position, rod->base.now.position);
-        Twist base = step->base_rate;
+        Twist base = {tdl_scale3(factor, step->base_rate.linear),
+                      tdl_scale3(factor, step->base_rate.angular)};
         base.linear = tdl_add3(base.linear, tdl_cross3(base.angular, arm));
-        store_load(&el[i], i, m, momentum_load(&el[i], l, base, gain), wrench, out);
+        base.linear = tdl_sub3(base.linear, gain);
+        store_load(&el[i], i, m, momentum_load(&el[i], l, base), wrench, out);
     }
+    add_point_loads(rod, step->dt, wrench, out);
     gather_loads(rod, wrench, out);
 }
 
-// (M + (dt tau + dt^2) K) v = momentum - dt K (q - q_rest). (H.18)
+// (c M + (dt tau + dt^2) K) v = momentum - dt K (q - q_rest), with c for drag. (H.18), (H.22)
 static bool predict(Rod* rod, const RodStep* step) {
     double dt = step->dt, tau = rod->damping, *A = matrix_of(rod), *v = rod->v_free;
     int n = rod->dof_count;
     super_helix_momentum(rod, step, v);
     super_helix_mass(rod, A);
     const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
-    for (int i = 0; i < n; ++i) {
+    double factor = rod_mass_factor(rod, dt);
+    for (size_t i = 0; i < (size_t)n * (size_t)n; ++i) {
+        A[i] *= factor;
+    }
+    for (int i = 0; i < 3 * rod->element_count; ++i) {
         double k = K3[i % 3] / rod->element_length;
         A[(size_t)i * (size_t)n + (size_t)i] += (dt * tau + dt * dt) * k;
         v[i] -= dt * k * (rod->q[i] - rod->q_rest[i]);
@@ -366,15 +447,51 @@ static void solve(const Rod* rod, double* x) {
     tdl_cholesky_solve(n, matrix_of(rod), n, 1, x, n);
 }
 
+void super_helix_move_root(Rod* rod, const RodStep* step) {
+    rod->base.before = rod->base.now;
+    rod->base.now = step->base_end;
+    rod->base.rate = step->base_rate;
+    super_helix_read_root(rod);
+    TdlPose before = rod->base.before;
+    if (rod->root_dofs >= 3) {
+        TdlVec3 turn = tdl_scale3(step->dt, rod->base.rate.angular);
+        rod->base.now.rotation =
+            tdl_rotation_nearest(tdl_mul33(tdl_rotation_exp(turn), before.rotation));
+    }
+    if (rod->root_dofs == 6) {
+        rod->base.now.position = tdl_axpy3(before.position, step->dt, rod->base.rate.linear);
+    }
+    rod->end.before = rod->end.now;
+    rod->end.now = step->end_end;
+    rod->end.rate = step->end_rate;
+}
+
+void super_helix_turn_root(Rod* rod, const double* change) {
+    int n = rod->element_count;
+    if (rod->root_dofs >= 3) {
+        TdlMat3 turned = tdl_mul33(tdl_rotation_exp(tdl_load3(change, n)), rod->base.now.rotation);
+        rod->base.now.rotation = tdl_rotation_nearest(turned);
+    }
+    if (rod->root_dofs == 6) {
+        rod->base.now.position = tdl_add3(rod->base.now.position, tdl_load3(change, n + 1));
+    }
+}
+
+static void move(Rod* rod, const double* change) {
+    for (int i = 0; i < rod->dof_count; ++i) {
+        rod->q[i] += change[i];
+    }
+    super_helix_turn_root(rod, change);
+    refresh(rod);
+}
+
 static void advance(Rod* rod, const RodStep* step, const double* v) {
     for (int i = 0; i < rod->dof_count; ++i) {
         rod->q_before[i] = rod->q[i];
         rod->v[i] = v[i];
         rod->q[i] += step->dt * v[i];
     }
-    rod->base.before = rod->base.now;
-    rod->base.now = step->base_end;
-    rod->base.rate = step->base_rate;
+    super_helix_move_root(rod, step);
     refresh(rod);
 }
 
@@ -383,7 +500,7 @@ static void advance(Rod* rod, const RodStep* step, const double* v) {
 static double elastic_energy(const Rod* rod) {
     const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
     double sum = 0.0;
-    for (int i = 0; i < rod->dof_count; ++i) {
+    for (int i = 0; i < 3 * rod->element_count; ++i) {
         double strain = rod->q[i] - rod->q_rest[i];
         sum += K3[i % 3] * strain * strain;
     }
@@ -399,92 +516,196 @@ static double gravity_energy(const Rod* rod, TdlVec3 gravity) {
     return m * height;
 }
 
+static double load_energy(const Rod* rod) {
+    double sum = 0.0;
+    for (int k = 0; k < rod->load_count; ++k) {
+        const RodLoad* load = &rod->loads[k];
+        sum -= tdl_dot3(load->force, point(rod, load->element, load->s));
+    }
+    return sum;
+}
+
 static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
     const Element* el = elements_of(rod);
     double square = 0.0, m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
         square += el[i].field_square;
     }
-    return (TdlEnergy){0.5 * m * square, elastic_energy(rod), gravity_energy(rod, gravity)};
+    return (TdlEnergy){0.5 * m * square, elastic_energy(rod), gravity_energy(rod, gravity),
+                       load_energy(rod)};
 }
 
-// Diagonal block of gravity's Hessian: what lies inside the element, and what it carries. (H.21)
-static TdlMat3 gravity_block(const Element* e, double l, double m, Moments beyond, TdlVec3 g) {
-    TdlMat3 R = e->start.rotation;
-    TdlVec3 own_g = tdl_tmul33_3(R, g), own_t = tdl_tmul33_3(R, tdl_cross3(beyond.h, g));
-    TdlMat3 turn = tdl_tmul33(R, e->turn), unit = tdl_identity33();
-    TdlVec3 own_h = tdl_tmul33_3(R, beyond.h), axis[3] = {unit.cx, unit.cy, unit.cz};
-    TdlVec3 column[3];
-    for (int c = 0; c < 3; ++c) {
-        double value[3];
-        for (int r = 0; r < 3; ++r) {
-            TdlVec3 mean = helix_second(&e->axes, e->gram.g[HELIX_ONE], axis[r], axis[c]);
-            TdlVec3 end = helix_second(&e->axes, e->end, axis[r], axis[c]);
-            TdlVec3 sum = tdl_axpy3(tdl_scale3(m, mean), beyond.m, end);
-            TdlVec3 twist = helix_rotation_second(&e->axes, e->end, axis[r], axis[c]);
-            TdlVec3 tr = tdl_mul33_3(turn, axis[r]), tc = tdl_mul33_3(turn, axis[c]);
-            TdlVec3 carried = tdl_cross3(tdl_cross3(tc, own_h), own_g);
-            value[r] = -l * tdl_dot3(own_g, sum) - tdl_dot3(twist, own_t) - tdl_dot3(tr, carried);
-        }
-        column[c] = (TdlVec3){value[0], value[1], value[2]};
+// Dead forces on all that lies beyond a point: their sum, and the sum of r F' with r from that
+// point to where F acts.
+typedef struct Pull {
+    TdlVec3 F;
+    TdlMat3 P;
+} Pull;
+
+static Pull pull_add(Pull pull, TdlVec3 r, TdlVec3 F) {
+    return (Pull){tdl_add3(pull.F, F), tdl_add33(pull.P, tdl_outer3(r, F))};
+}
+
+static double trace33(TdlMat3 a) {
+    return a.cx.x + a.cy.y + a.cz.z;
+}
+
+// sum of r x F
+static TdlVec3 pull_moment(Pull pull) {
+    TdlMat3 P = pull.P;
+    return (TdlVec3){P.cz.y - P.cy.z, P.cx.z - P.cz.x, P.cy.x - P.cx.y};
+}
+
+// The forces in the axes of R.
+static Pull pull_turned(Pull pull, TdlMat3 R) {
+    return (Pull){tdl_tmul33_3(R, pull.F), tdl_tmul33(R, tdl_mul33(pull.P, R))};
+}
+
+// Second derivative of -sum of F.x along the unit changes r and c of q of an element: the forces
+// inside it (`inside`: sum of f(s) F for each function f), and those it carries. Own axes. (H.21)
+static double pull_second(const Element* e, double l, const TdlVec3 inside[HELIX_COUNT],
+                          Pull beyond, TdlMat3 turn, const TdlVec3 axis[2]) {
+    TdlVec3 end = helix_second(&e->axes, e->end, axis[0], axis[1]);
+    TdlVec3 twist = helix_rotation_second(&e->axes, e->end, axis[0], axis[1]);
+    TdlVec3 tr = tdl_mul33_3(turn, axis[0]), tc = tdl_mul33_3(turn, axis[1]);
+    TdlVec3 carried =
+        tdl_sub3(tdl_mul33_3(beyond.P, tc), tdl_scale3(trace33(beyond.P), tc)); // (tc x r) x F
+    double own = 0.0;
+    for (int f = 0; f < HELIX_COUNT; ++f) {
+        double only[HELIX_COUNT] = {0};
+        only[f] = 1.0;
+        own += tdl_dot3(inside[f], helix_second(&e->axes, only, axis[0], axis[1]));
     }
-    return (TdlMat3){column[0], column[1], column[2]};
+    return -l * (own + tdl_dot3(beyond.F, end)) - tdl_dot3(twist, pull_moment(beyond)) -
+           tdl_dot3(tr, carried);
 }
 
-// Hessian of gravity's potential, tip to root: H_ij = turn_i' [g]x W_j for i < j, where W_j is the
-// change of the first moment. (H.20)
-static void gravity_hessian(const Rod* rod, TdlVec3 g, double* H) {
-    const Element* el = elements_of(rod);
+static TdlMat3 pull_block(const Element* e, double l, const TdlVec3 inside[HELIX_COUNT],
+                          Pull beyond) {
+    TdlMat3 R = e->start.rotation, turn = tdl_tmul33(R, e->turn), unit = tdl_identity33();
+    TdlVec3 axis[3] = {unit.cx, unit.cy, unit.cz}, own[HELIX_COUNT];
+    Pull turned = pull_turned(beyond, R);
+    for (int f = 0; f < HELIX_COUNT; ++f) {
+        own[f] = tdl_tmul33_3(R, inside[f]);
+    }
+    double value[9];
+    for (int k = 0; k < 9; ++k) {
+        TdlVec3 pair[2] = {axis[k % 3], axis[k / 3]};
+        value[k] = pull_second(e, l, own, turned, turn, pair);
+    }
+    return (TdlMat3){tdl_load3(value, 0), tdl_load3(value, 1), tdl_load3(value, 2)};
+}
+
+// Forces inside element j: gravity and its point loads. Fills `inside`, adds F x (displacement for
+// a change of q_j) to W, and returns the forces beyond the element's start.
+static Pull pull_inside(const Rod* rod, int j, TdlVec3 g, Pull beyond, TdlVec3 inside[HELIX_COUNT],
+                        TdlMat3* W) {
+    const Element* e = &elements_of(rod)[j];
     double l = rod->element_length, m = rod->line_density * l;
-    Moments beyond = {0};
-    for (int j = rod->element_count - 1; j >= 0; --j) {
-        const Element* e = &el[j];
-        store_block(H, rod->dof_count, j, j, gravity_block(e, l, m, beyond, g));
-        TdlMat3 W = tdl_axpy33(tdl_scale33(beyond.m, e->shift), m, e->Bm);
-        W = tdl_sub33(W, tdl_mul33(tdl_skew3(beyond.h), e->turn));
-        TdlMat3 gW = tdl_mul33(tdl_skew3(g), W);
-        for (int i = j - 1; i >= 0; --i) {
-            store_block(H, rod->dof_count, j, i, tdl_tmul33(gW, el[i].turn));
-        }
-        beyond.h = tdl_axpy3(tdl_axpy3(beyond.h, beyond.m, e->span), m, e->h);
-        beyond.m += m;
+    beyond.P = tdl_add33(beyond.P, tdl_outer3(e->span, beyond.F));
+    beyond = pull_add(beyond, e->h, tdl_scale3(m, g));
+    *W = tdl_add33(*W, tdl_scale33(m, tdl_mul33(tdl_skew3(g), e->Bm)));
+    for (int f = 0; f < HELIX_COUNT; ++f) {
+        inside[f] = tdl_scale3(m * e->gram.g[HELIX_ONE][f], g);
     }
+    for (int k = 0; k < rod->load_count; ++k) {
+        const RodLoad* load = &rod->loads[k];
+        if (load->element != j) {
+            continue;
+        }
+        double at[HELIX_COUNT];
+        TdlMat3 R = e->start.rotation;
+        helix_functions(e->axes.y, load->s, at);
+        TdlMat3 B = tdl_scale33(l, tdl_mul33(R, helix_displacement(&e->axes, at)));
+        *W = tdl_add33(*W, tdl_mul33(tdl_skew3(load->force), B));
+        TdlVec3 r = tdl_scale3(l, tdl_mul33_3(R, helix_position(&e->axes, at)));
+        beyond = pull_add(beyond, r, load->force);
+        for (int f = 0; f < HELIX_COUNT; ++f) {
+            inside[f] = tdl_axpy3(inside[f], at[f], load->force);
+        }
+    }
+    return beyond;
+}
+
+// Hessian of the potential of gravity and point forces, tip to root: H_ij = turn_i' W_j for i < j,
+// where W_j is the sum of F x (displacement for a change of q_j). (H.20)
+static void pull_hessian(const Rod* rod, TdlVec3 g, double* H) {
+    const Element* el = elements_of(rod);
+    int n = rod->element_count, dofs = rod->dof_count;
+    Pull beyond = {0};
+    for (int j = n - 1; j >= 0; --j) {
+        const Element* e = &el[j];
+        TdlVec3 inside[HELIX_COUNT];
+        TdlMat3 around = tdl_sub33(tdl_scale33(trace33(beyond.P), tdl_identity33()), beyond.P);
+        TdlMat3 W = tdl_add33(tdl_mul33(tdl_skew3(beyond.F), e->shift), tdl_mul33(around, e->turn));
+        Pull all = pull_inside(rod, j, g, beyond, inside, &W);
+        store_block(H, dofs, j, j, pull_block(e, rod->element_length, inside, beyond));
+        for (int i = j - 1; i >= 0; --i) {
+            store_block(H, dofs, j, i, tdl_tmul33(W, el[i].turn));
+        }
+        if (rod->root_dofs >= 3) {
+            store_block(H, dofs, n, j, W);
+        }
+        beyond = all;
+    }
+    if (rod->root_dofs >= 3) {
+        TdlMat3 P = tdl_scale33(0.5, tdl_add33(beyond.P, tdl_transpose33(beyond.P)));
+        store_block(H, dofs, n, n, tdl_sub33(tdl_scale33(trace33(P), tdl_identity33()), P));
+    }
+}
+
+// Gradient of the potential of gravity and point forces. (H.14), (H.23)
+static void pull_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
+    const Element* el = elements_of(rod);
+    double l = rod->element_length, m = rod->line_density * l, *wrench = wrench_of(rod);
+    for (int i = 0; i < rod->element_count; ++i) {
+        TdlVec3 up = tdl_scale3(-1.0, tdl_tmul33_3(el[i].start.rotation, gravity));
+        HelixLoad load = helix_bias(&el[i].axes, &el[i].gram, l, &(HelixMotion){.a = up});
+        store_load(&el[i], i, m, load, wrench, gradient);
+    }
+    add_point_loads(rod, -1.0, wrench, gradient);
+    gather_loads(rod, wrench, gradient);
 }
 
 static double potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian) {
     const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
-    int n = rod->dof_count;
+    int n = rod->dof_count, bending = 3 * rod->element_count;
     if (gradient != NULL) {
-        super_helix_bias(rod, (HelixMotion){.a = tdl_scale3(-1.0, gravity)}, NULL, gradient);
-        for (int i = 0; i < n; ++i) {
+        pull_gradient(rod, gravity, gradient);
+        for (int i = 0; i < bending; ++i) {
             gradient[i] += K3[i % 3] / rod->element_length * (rod->q[i] - rod->q_rest[i]);
         }
     }
     if (hessian != NULL) {
-        gravity_hessian(rod, gravity, hessian);
+        memset(hessian, 0, (size_t)n * (size_t)n * sizeof *hessian);
+        pull_hessian(rod, gravity, hessian);
         for (int i = 0; i < n; ++i) {
-            hessian[(size_t)i * (size_t)n + (size_t)i] += K3[i % 3] / rod->element_length;
+            hessian[(size_t)i * (size_t)n + (size_t)i] +=
+                i < bending ? K3[i % 3] / rod->element_length : 0.0;
             for (int j = 0; j < i; ++j) {
                 hessian[(size_t)i * (size_t)n + (size_t)j] =
                     hessian[(size_t)j * (size_t)n + (size_t)i];
             }
         }
     }
-    return gravity_energy(rod, gravity) + elastic_energy(rod);
+    return gravity_energy(rod, gravity) + elastic_energy(rod) + load_energy(rod);
 }
 
 const RodModel SUPER_HELIX = {
     .name = "super-helix",
     .dofs_per_element = 3,
     .work_count = work_count,
+    .find_fault = find_fault,
     .set_curvature = set_curvature,
     .refresh = refresh,
     .predict = predict,
     .solve = solve,
     .advance = advance,
     .curves = curves,
+    .end_frame = end_frame,
     .point = point,
     .jacobian = jacobian,
     .energy = energy,
+    .move = move,
     .potential = potential,
 };

@@ -20,4 +20,9 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
 // shape. (H.19)
 void super_helix_momentum(const Rod* rod, const RodStep* step, double* out);
 
+// A start that is not clamped: takes its velocity from the last of v; moves it over a step.
+void super_helix_read_root(Rod* rod);
+void super_helix_move_root(Rod* rod, const RodStep* step);
+void super_helix_turn_root(Rod* rod, const double* change);
+
 #endif

@@ -30,8 +30,8 @@ static const double SURPLUS_LIMIT = 0.05;
 
 typedef struct WorldRod {
     Rod* rod;
-    Motion motion;
-    TdlPose placed;
+    Motion motion, end_motion;
+    TdlPose placed, end_placed;
     RodStep step;       // of the step under way
     TdlEnergy energy;   // in the present state
     double energy_rise; // J, in the last attempt, more than could be taken from the velocity
@@ -67,8 +67,8 @@ TdlColliderDef tdl_collider_def_default(void) {
 }
 
 TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld** out) {
-    if (!tdl_finite3(def->gravity)) {
-        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: gravity must be finite");
+    if (!tdl_finite3(def->gravity) || !tdl_finite3(def->wind)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: gravity and wind must be finite");
     }
     if (!(isfinite(def->step) && def->step > 0.0)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: step must be positive");
@@ -97,6 +97,7 @@ void tdl_world_destroy(TdlWorld* world) {
     for (int i = 0; i < world->rod_count; ++i) {
         rod_destroy(&host, world->rods[i].rod);
         motion_destroy(&host, &world->rods[i].motion);
+        motion_destroy(&host, &world->rods[i].end_motion);
     }
     for (int i = 0; i < world->collider_count; ++i) {
         motion_destroy(&host, &world->colliders[i].motion);
@@ -138,10 +139,16 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
         moved.clamp = motion_pose(&added.motion, def->clamp, tdl_world_time(world));
         status = rod_create(&world->host, &moved, &added.rod);
     }
+    if (status == TDL_STATUS_OK) {
+        status = motion_create(&world->host, &def->end_motion, &added.end_motion);
+    }
     if (status != TDL_STATUS_OK) {
+        rod_destroy(&world->host, added.rod);
         motion_destroy(&world->host, &added.motion);
         return status;
     }
+    added.end_placed = rod_end(added.rod);
+    added.rod->end.now = added.rod->end.before = added.end_placed;
     added.energy = added.rod->model->energy(added.rod, world->def.gravity);
     world->rods[world->rod_count++] = added;
     world->state_size += rod_state_size(added.rod);
@@ -187,10 +194,22 @@ static Twist rate_between(TdlPose from, TdlPose to, double dt) {
 }
 
 static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, double dt) {
-    wr->step = (RodStep){.dt = dt, .gravity = world->def.gravity, .base_end = wr->rod->base.now};
-    if (wr->motion.keys != NULL) {
+    const Rod* rod = wr->rod;
+    wr->step = (RodStep){.dt = dt,
+                         .gravity = world->def.gravity,
+                         .wind = world->def.wind,
+                         .base_end = rod->base.now,
+                         .end_end = rod->end.now};
+    if (wr->motion.keys != NULL && rod->start_hold != TDL_HOLD_FREE) {
         wr->step.base_end = motion_pose(&wr->motion, wr->placed, start + dt);
-        wr->step.base_rate = rate_between(wr->rod->base.now, wr->step.base_end, dt);
+        wr->step.base_rate = rate_between(rod->base.now, wr->step.base_end, dt);
+        if (rod->start_hold == TDL_HOLD_PINNED) {
+            wr->step.base_rate.angular = (TdlVec3){0};
+        }
+    }
+    if (wr->end_motion.keys != NULL && rod->end_hold != TDL_HOLD_FREE) {
+        wr->step.end_end = motion_pose(&wr->end_motion, wr->end_placed, start + dt);
+        wr->step.end_rate = rate_between(rod->end.now, wr->step.end_end, dt);
     }
 }
 
@@ -201,11 +220,27 @@ static void predict_rod(void* user, int index, int worker) {
 }
 
 static double total(TdlEnergy e) {
-    return e.kinetic + e.elastic + e.gravity;
+    return e.kinetic + e.elastic + e.gravity + e.load;
 }
 
 static bool is_zero(Twist t) {
     return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
+}
+
+// Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
+// potential.
+static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
+    const Rod* rod = wr->rod;
+    bool still = is_zero(wr->step.end_rate) && is_zero(wr->step.base_rate);
+    if (rod->start_hold == TDL_HOLD_CLAMPED) {
+        still = still && is_zero(rod->base.rate);
+    } else if (rod->start_hold == TDL_HOLD_PINNED) {
+        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
+    }
+    for (int i = 0; i < rod->load_count; ++i) {
+        still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
+    }
+    return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
 }
 
 // Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
@@ -229,14 +264,15 @@ static void advance_rod(void* user, int index, int worker) {
     WorldRod* wr = &world->rods[index];
     Rod* rod = wr->rod;
     TdlEnergy before = wr->energy;
-    bool still = is_zero(rod->base.rate) && is_zero(wr->step.base_rate);
+    bool closed = is_closed(wr, world->def.wind);
     rod->model->advance(rod, &wr->step, rod->v_free);
     wr->energy = rod->model->energy(rod, world->def.gravity);
     wr->failed = wr->failed || !rod_state_finite(rod) || !isfinite(total(wr->energy));
     double reach = rod_mass(rod) * tdl_norm3(world->def.gravity) * rod_length(rod);
-    double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
+    double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic +
+                                   fabs(before.load));
     double surplus = total(wr->energy) - total(before);
-    wr->energy_rise = still && surplus > slack ? take_surplus(wr, surplus) : 0.0;
+    wr->energy_rise = closed && surplus > slack ? take_surplus(wr, surplus) : 0.0;
 }
 
 static void save_rods(const TdlWorld* world, char* bytes) {
@@ -379,6 +415,7 @@ TdlEnergy tdl_world_energy(const TdlWorld* world) {
         sum.kinetic += world->rods[i].energy.kinetic;
         sum.elastic += world->rods[i].energy.elastic;
         sum.gravity += world->rods[i].energy.gravity;
+        sum.load += world->rods[i].energy.load;
     }
     return sum;
 }
@@ -475,16 +512,11 @@ TdlStatus tdl_world_load_state(TdlWorld* world, const void* bytes, size_t size) 
     return TDL_STATUS_OK;
 }
 
-static uint64_t hash_rod(uint64_t hash, const Rod* rod) {
-    hash = hash_bytes(hash, rod->q, 3 * (size_t)rod->dof_count * sizeof(double));
-    return hash_bytes(hash, &rod->base, sizeof rod->base);
-}
-
 uint64_t tdl_world_state_hash(const TdlWorld* world) {
     int64_t steps = world->step_count;
     uint64_t hash = hash_bytes(HASH_START, &steps, sizeof steps);
     for (int i = 0; i < world->rod_count; ++i) {
-        hash = hash_rod(hash, world->rods[i].rod);
+        hash = rod_state_hash(world->rods[i].rod, hash);
     }
     return hash;
 }
