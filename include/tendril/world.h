@@ -56,8 +56,8 @@ TDL_API TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* 
                                          TdlColliderId* out);
 
 typedef struct TdlEnergy {
-    double kinetic, elastic, gravity; // J; gravity is zero at the origin's height
-    double load;                      // J: of point forces, zero at the origin
+    double kinetic, elastic; // J
+    double gravity;          // J: of weight and of point forces, zero at the origin
 } TdlEnergy;
 
 /// What one step did.

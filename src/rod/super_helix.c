@@ -531,8 +531,8 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
     for (int i = 0; i < rod->element_count; ++i) {
         square += el[i].field_square;
     }
-    return (TdlEnergy){0.5 * m * square, elastic_energy(rod), gravity_energy(rod, gravity),
-                       load_energy(rod)};
+    return (TdlEnergy){0.5 * m * square, elastic_energy(rod),
+                       gravity_energy(rod, gravity) + load_energy(rod)};
 }
 
 // Dead forces on all that lies beyond a point: their sum, and the sum of r F' with r from that

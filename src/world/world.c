@@ -220,7 +220,7 @@ static void predict_rod(void* user, int index, int worker) {
 }
 
 static double total(TdlEnergy e) {
-    return e.kinetic + e.elastic + e.gravity + e.load;
+    return e.kinetic + e.elastic + e.gravity;
 }
 
 static bool is_zero(Twist t) {
@@ -269,8 +269,7 @@ static void advance_rod(void* user, int index, int worker) {
     wr->energy = rod->model->energy(rod, world->def.gravity);
     wr->failed = wr->failed || !rod_state_finite(rod) || !isfinite(total(wr->energy));
     double reach = rod_mass(rod) * tdl_norm3(world->def.gravity) * rod_length(rod);
-    double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic +
-                                   fabs(before.load));
+    double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
     double surplus = total(wr->energy) - total(before);
     wr->energy_rise = closed && surplus > slack ? take_surplus(wr, surplus) : 0.0;
 }
@@ -415,7 +414,6 @@ TdlEnergy tdl_world_energy(const TdlWorld* world) {
         sum.kinetic += world->rods[i].energy.kinetic;
         sum.elastic += world->rods[i].energy.elastic;
         sum.gravity += world->rods[i].energy.gravity;
-        sum.load += world->rods[i].energy.load;
     }
     return sum;
 }
