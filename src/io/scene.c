@@ -164,6 +164,10 @@ static TdlRodDef make_rod(const TdlScene* scene, const RodSpec* rod) {
     def.poisson = material->poisson;
     def.density = material->density;
     def.damping = material->damping;
+    def.mass_damping = material->mass_damping;
+    def.drag = rod->drag;
+    def.start = (TdlHold)rod->start;
+    def.end = (TdlHold)rod->end;
     def.natural_curvature = natural->items[0];
     def.natural_curvature_of = natural->each ? natural->items : NULL;
     def.curvature = curvature->items[0];
@@ -186,12 +190,30 @@ static TdlVec3 copy_offset(const RepeatSpec* repeat, int i, int j, int k, Rng* r
     return offset;
 }
 
+// The loads in the arena, which the world copies.
+static TdlStatus make_loads(Arena* arena, const RodSpec* rod, TdlRodDef* def) {
+    const LoadSpec* from = rod->loads.items;
+    TdlRodLoad* loads = ARENA_NEW(arena, TdlRodLoad, rod->loads.count);
+    if (loads == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < rod->loads.count; ++i) {
+        loads[i] = (TdlRodLoad){from[i].at, from[i].force, from[i].torque};
+    }
+    def->loads = loads;
+    def->load_count = rod->loads.count;
+    return TDL_STATUS_OK;
+}
+
 static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* rod,
                           TdlWorld* world) {
     char model[TDL_SCENE_MODEL_SIZE];
     TdlRodDef def = make_rod(scene, rod);
     def.model = model_name(rod->model, model, sizeof model);
     TdlStatus status = make_motion(arena, &rod->clamp.motion, &def.motion);
+    status =
+        status == TDL_STATUS_OK ? make_motion(arena, &rod->end_motion, &def.end_motion) : status;
+    status = status == TDL_STATUS_OK ? make_loads(arena, rod, &def) : status;
     Rng rng = rng_seed((uint64_t)rod->repeat.seed);
     const int* n = rod->repeat.count;
     for (int copy = 0; status == TDL_STATUS_OK && copy < copy_count(rod); ++copy) {
@@ -241,6 +263,7 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     *out = NULL;
     TdlWorldDef def = tdl_world_def_default();
     def.gravity = scene->spec.gravity;
+    def.wind = scene->spec.wind;
     def.step = scene->spec.time.step;
     def.thread_count = thread_count;
     TdlWorld* world;

@@ -20,7 +20,7 @@ typedef struct OutputSpec {
 typedef struct MaterialSpec {
     const Node* node;
     const char* name;
-    double young, poisson, density, damping;
+    double young, poisson, density, damping, mass_damping;
 } MaterialSpec;
 
 typedef struct KeyframeSpec {
@@ -49,6 +49,12 @@ typedef struct RepeatSpec {
     bool centred;
 } RepeatSpec;
 
+typedef struct LoadSpec {
+    const Node* node;
+    double at; // m
+    TdlVec3 force, torque;
+} LoadSpec;
+
 typedef struct RodSpec {
     const Node* node;
     const char *name, *material;
@@ -56,7 +62,11 @@ typedef struct RodSpec {
     double length, radius[2];
     int elements;
     VecList natural_curvature, curvature;
+    double drag;
     ClampSpec clamp;
+    int start, end; // a TdlHold each
+    MotionSpec end_motion;
+    GroupList loads; // of LoadSpec
     RepeatSpec repeat;
 } RodSpec;
 
@@ -77,7 +87,7 @@ typedef enum StartChoice {
 typedef struct SceneSpec {
     const Node* node;
     const char* title;
-    TdlVec3 gravity;
+    TdlVec3 gravity, wind;
     TimeSpec time;
     int start; // a StartChoice
     OutputSpec output;

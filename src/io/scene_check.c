@@ -167,6 +167,23 @@ static TdlStatus check_repeat(const TdlScene* scene, const RepeatSpec* repeat) {
     return TDL_STATUS_OK;
 }
 
+static TdlStatus check_loads(const TdlScene* scene, const RodSpec* rod) {
+    const LoadSpec* loads = rod->loads.items;
+    for (int i = 0; i < rod->loads.count; ++i) {
+        if (loads[i].at > rod->length) {
+            return fail_at(&scene->host, mark_of(loads[i].node, "at"),
+                           "a load at %g m lies beyond the end of the rod, at %g m", loads[i].at,
+                           rod->length);
+        }
+        if (scene->spec.start == START_SETTLED && tdl_norm3(loads[i].torque) > 0.0) {
+            return fail_at(&scene->host, mark_of(loads[i].node, "torque"),
+                           "a rod under a torque has no potential energy to settle in: leave out "
+                           "'start: settled'");
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
 // Adds a rod's copies to the sums. Each count is at most 1e6, so their product fits 64 bits.
 static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     const int* n = rod->repeat.count;
@@ -195,6 +212,12 @@ static TdlStatus check_rod(TdlScene* scene, const RodSpec* rod) {
     }
     if (status == TDL_STATUS_OK) {
         status = check_clamp(scene, &rod->clamp);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_motion(scene, &rod->end_motion);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_loads(scene, rod);
     }
     if (status == TDL_STATUS_OK && rod->repeat.node != NULL) {
         status = check_repeat(scene, &rod->repeat);

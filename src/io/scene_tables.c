@@ -18,6 +18,11 @@ static const char* interpolation_choices(void) {
     return "smooth|linear";
 }
 
+// in the order of TdlHold
+static const char* hold_choices(void) {
+    return "clamped|pinned|free";
+}
+
 static const char* shape_choices(void) {
     return "plane|sphere|cylinder|capsule";
 }
@@ -114,6 +119,13 @@ static const Field MATERIAL_FIELDS[] = {
      .range = {0.0, 1.0e6, false, false},
      .fallback = "0",
      .help = "Internal damping: the elastic moment grows by this time times its rate."},
+    {.key = "mass_damping",
+     .kind = FIELD_REAL,
+     AT(MaterialSpec, mass_damping),
+     .unit = "1/s",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "Damping of all motion: a force against the velocity, in proportion to mass."},
     {0},
 };
 
@@ -261,6 +273,39 @@ static const Group REPEAT_GROUP = {
     .fields = REPEAT_FIELDS,
 };
 
+static const Field LOAD_FIELDS[] = {
+    {.key = "at",
+     .kind = FIELD_REAL,
+     AT(LoadSpec, at),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .required = true,
+     .help = "Where it acts: arc length from the start, at most the rod's length."},
+    {.key = "force",
+     .kind = FIELD_VEC3,
+     AT(LoadSpec, force),
+     .unit = "N",
+     .range = {-1.0e12, 1.0e12, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Keeps its direction in the world."},
+    {.key = "torque",
+     .kind = FIELD_VEC3,
+     AT(LoadSpec, torque),
+     .unit = "N m",
+     .range = {-1.0e12, 1.0e12, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Keeps its direction in the world; it has no potential, so `start: settled` refuses "
+             "it."},
+    {0},
+};
+
+static const Group LOAD_GROUP = {
+    .name = "load",
+    .help = "A force and a torque on one point of a rod.",
+    .size = sizeof(LoadSpec),
+    .fields = LOAD_FIELDS,
+};
+
 static const Field ROD_FIELDS[] = {
     {.key = "name",
      .kind = FIELD_NAME,
@@ -319,7 +364,38 @@ static const Field ROD_FIELDS[] = {
      AT(RodSpec, clamp),
      .group = &CLAMP_GROUP,
      .fallback_note = "at the origin, along x",
-     .help = "How its start is held."},
+     .help = "Where its start is, and how that is moved."},
+    {.key = "start",
+     .kind = FIELD_CHOICE,
+     AT(RodSpec, start),
+     .choices = hold_choices,
+     .fallback = "clamped",
+     .help = "What is held of its start: place and frame, the place only, or nothing."},
+    {.key = "end",
+     .kind = FIELD_CHOICE,
+     AT(RodSpec, end),
+     .choices = hold_choices,
+     .fallback = "free",
+     .help = "What is held of its end, where the first shape puts it."},
+    {.key = "end_motion",
+     .kind = FIELD_GROUP,
+     AT(RodSpec, end_motion),
+     .group = &MOTION_GROUP,
+     .fallback_note = "still",
+     .help = "Moves a held end by keyframes."},
+    {.key = "drag",
+     .kind = FIELD_REAL,
+     AT(RodSpec, drag),
+     .unit = "N s/m^2",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "Drag of the air: force per length and per velocity relative to the `wind`."},
+    {.key = "loads",
+     .kind = FIELD_GROUPS,
+     AT(RodSpec, loads),
+     .group = &LOAD_GROUP,
+     .fallback_note = "none",
+     .help = "Forces and torques on points."},
     {.key = "repeat",
      .kind = FIELD_GROUP,
      AT(RodSpec, repeat),
@@ -331,7 +407,7 @@ static const Field ROD_FIELDS[] = {
 
 static const Group ROD_GROUP = {
     .name = "rod",
-    .help = "An elastic rod that does not stretch, held at its start.",
+    .help = "An elastic rod, held at its start unless said otherwise.",
     .size = sizeof(RodSpec),
     .fields = ROD_FIELDS,
 };
@@ -414,6 +490,13 @@ static const Field SCENE_FIELDS[] = {
      .range = {-1.0e9, 1.0e9, false, false},
      .fallback = "[0, 0, -9.81]",
      .help = "Acceleration of free fall."},
+    {.key = "wind",
+     .kind = FIELD_VEC3,
+     AT(SceneSpec, wind),
+     .unit = "m/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Velocity of the air, the same everywhere, for rods with a `drag`."},
     {.key = "time",
      .kind = FIELD_GROUP,
      AT(SceneSpec, time),
