@@ -9,7 +9,7 @@
 static const char RUN_SCENE[] =
     "title: three rods and a ball\n"
     "time: {step: 1e-3, end: 0.2}\n"
-    "output: {frame: 0.01, checkpoint: 0.01}\n"
+    "output: {frame: 0.01, checkpoint: 0.03}\n"
     "materials:\n"
     "  - {name: hair, young: 1e9, poisson: 0.48, density: 1000, damping: 0.01}\n"
     "rods:\n"

@@ -10,7 +10,7 @@
 
 // HDF5 loses some of its own memory on damaged files, where it keeps no handle to it. Handles of
 // ours are counted instead (no_handles_left).
-const char* __lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char* __lsan_default_suppressions(void);
 const char* __lsan_default_suppressions(void) {
     return "leak:libhdf5";
 }
