@@ -78,9 +78,14 @@ typedef struct TdlStepInfo {
 /// kept. `info` may be null.
 TDL_API TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info);
 
-/// Brings every rod to a static equilibrium under gravity, at rest. `residual` (may be null)
-/// receives the largest remaining generalised force relative to weight times length.
+/// Brings every rod to a static equilibrium under gravity and point forces, at rest. `residual`
+/// (may be null) receives the largest remaining generalised force relative to weight times length.
 TDL_API TdlStatus tdl_world_settle(TdlWorld* world, double* residual);
+
+/// How stable the equilibrium is to which a rod was last settled: the smallest eigenvalue of the
+/// Hessian of its potential energy, over its smallest stiffness (K3 / element length). Positive
+/// where the shape is stable; NaN before the first settling.
+TDL_API double tdl_rod_stability(const TdlWorld* world, TdlRodId rod);
 
 // --- what is there
 // --------------------------------------------------------------------------------

@@ -13,11 +13,11 @@ static const double MAX_TURNING = 3000.0;
 
 static const double PI = 3.14159265358979323846;
 
-static const RodModel* const MODELS[] = {&SUPER_HELIX};
+static const RodModel* const MODELS[] = {&SUPER_HELIX, &SUPER_HELIX_DENSE};
 enum { MODEL_COUNT = sizeof MODELS / sizeof *MODELS };
 
 const char* tdl_rod_models(void) {
-    return "super-helix";
+    return "super-helix|super-helix-dense";
 }
 
 const RodModel* rod_model_find(const char* name) {
@@ -153,6 +153,46 @@ static int root_dofs(TdlHold start) {
     return start == TDL_HOLD_CLAMPED ? 0 : start == TDL_HOLD_PINNED ? 3 : 6;
 }
 
+static bool allocate_group(const TdlHost* host, Rod* rod, int element_count) {
+    if (rod->model->group_work_count == NULL) {
+        return true;
+    }
+    size_t count = rod->model->group_work_count(element_count);
+    RodGroup* group = tdl_alloc_zero(&host->mem, sizeof *group);
+    if (group == NULL) {
+        return false;
+    }
+    *group = (RodGroup){.count = 1, .users = 1, .rods = {rod}};
+    rod->group = group;
+    group->work = tdl_alloc_array(&host->mem, count, sizeof(double));
+    return group->work != NULL;
+}
+
+static void leave_group(const TdlHost* host, Rod* rod) {
+    if (rod->group != NULL && --rod->group->users == 0) {
+        tdl_free(&host->mem, rod->group->work);
+        tdl_free(&host->mem, rod->group);
+    }
+    rod->group = NULL;
+}
+
+bool rod_join(const TdlHost* host, Rod* rod, Rod* mate) {
+    RodGroup* group = mate->group;
+    if (group == NULL || rod->group == NULL || rod->model != mate->model ||
+        rod->group->count != 1 || group->count == ROD_GROUP_SIZE ||
+        rod->element_count != mate->element_count || rod->start_hold != mate->start_hold ||
+        rod->end_hold != mate->end_hold) {
+        return false;
+    }
+    leave_group(host, rod);
+    rod->group = group;
+    rod->lane = group->count;
+    group->rods[group->count++] = rod;
+    ++group->users;
+    rod->model->refresh(rod);
+    return true;
+}
+
 // Lays the arrays out in one allocation.
 static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     const RodModel* model = rod->model;
@@ -166,7 +206,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     double* block = tdl_alloc_array(&host->mem, 5 * dofs + memory + work, sizeof(double));
     rod->q = block;
     rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 1, sizeof *rod->loads);
-    if (block == NULL || rod->loads == NULL) {
+    if (block == NULL || rod->loads == NULL || !allocate_group(host, rod, n)) {
         return false;
     }
     rod->v = block + dofs;
@@ -232,6 +272,7 @@ TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
 
 void rod_destroy(const TdlHost* host, Rod* rod) {
     if (rod != NULL) {
+        leave_group(host, rod);
         tdl_free(&host->mem, rod->q);
         tdl_free(&host->mem, rod->loads);
         tdl_free(&host->mem, rod);

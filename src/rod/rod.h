@@ -28,6 +28,15 @@ typedef struct RodLoad {
     TdlVec3 force, torque;
 } RodLoad;
 
+// Rods that a model advances together, one in each lane. They have the same number of elements and
+// the same kinds of ends.
+enum { ROD_GROUP_SIZE = 4 };
+typedef struct RodGroup {
+    int count, users;
+    struct Rod* rods[ROD_GROUP_SIZE];
+    double* work; // belongs to the model
+} RodGroup;
+
 // A rod of any model. The arrays are one allocation; `work` belongs to the model.
 typedef struct Rod {
     const RodModel* model;
@@ -57,6 +66,9 @@ typedef struct Rod {
     double* q_rest; // [dof_count] natural coordinates
     double* v_free; // [dof_count] velocity without contacts, found by predict
     double* work;
+
+    RodGroup* group; // null where the model has no groups
+    int lane;        // in the group
 } Rod;
 
 // What predict is told about the coming step.
@@ -92,6 +104,17 @@ struct RodModel {
     // Sets q (or q_rest) from curvatures, one per element.
     void (*set_curvature)(const Rod* rod, const TdlVec3* kappa, double* q);
 
+    // Optional: a model that works on groups. Doubles of a group's work; the two halves of a step
+    // for all its rods at once. Then `predict` and `advance` serve rods that are alone, and a rod's
+    // result is the same, bit for bit, in any group.
+    size_t (*group_work_count)(int element_count);
+    void (*predict_group)(RodGroup* group, const RodStep* const* steps, bool* ok);
+    void (*advance_group)(RodGroup* group, const RodStep* const* steps); // with each rod's v
+
+    // Optional: the model with the same coordinates that knows `potential`, where this one does
+    // not.
+    const struct RodModel* statics;
+
     // Recomputes what the model keeps of the state; called whenever the state was written to.
     void (*refresh)(Rod* rod);
 
@@ -119,20 +142,27 @@ struct RodModel {
     double (*potential)(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian);
 };
 
-extern const RodModel SUPER_HELIX;
+extern const RodModel SUPER_HELIX;       // linear time
+extern const RodModel SUPER_HELIX_DENSE; // the reference
 
 // Null when no model has that name.
 const RodModel* rod_model_find(const char* name);
 
 // Checks a definition; on failure the log says which field is wrong.
 TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out);
+
+// Puts a rod into the group of another, if the two can be advanced together.
+bool rod_join(const TdlHost* host, Rod* rod, Rod* mate);
 void rod_destroy(const TdlHost* host, Rod* rod);
 
 // Brings the rod to rest at a static equilibrium near its present shape, by Newton's method with a
 // line search on the potential energy. `residual` receives the largest remaining generalised
 // force over weight times length (over bending stiffness by length when there is no gravity).
-// TDL_STATUS_DIVERGED when it stays above 1e-9; the shape reached is kept.
-TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual);
+// `stability` receives the smallest eigenvalue of the Hessian of the potential energy, over the
+// smallest bending or twisting stiffness of an element (K3 / l): positive at a stable shape.
+// TDL_STATUS_DIVERGED when the residual stays above 1e-9; the shape reached is kept.
+TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
+                     double* stability);
 
 // Drag and mass damping are forces in proportion to mass: implicit, they multiply the mass in A by
 // this factor, and the wind adds to gravity. (H.22)

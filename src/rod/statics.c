@@ -166,14 +166,54 @@ static double iterate(Newton* w) {
     return residual;
 }
 
-TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual) {
-    size_t n = (size_t)rod->dof_count;
+static bool has_torque(const Rod* rod) {
+    bool some = false;
     for (int i = 0; i < rod->load_count; ++i) {
-        if (tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) > 0.0) {
-            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
-                            "a rod under a torque has no potential energy to settle in");
-        }
+        some = some || tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) > 0.0;
     }
+    return some;
+}
+
+// A model without a potential lends its coordinates to the one that has it.
+static TdlStatus settle_twin(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
+                             double* stability) {
+    Rod twin = *rod;
+    twin.model = rod->model->statics;
+    twin.group = NULL;
+    size_t count = twin.model->work_count(twin.dof_count, twin.element_count);
+    twin.work = tdl_alloc_array(&host->mem, count, sizeof(double));
+    if (twin.work == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = rod_settle(host, &twin, gravity, residual, stability);
+    rod->base = twin.base;
+    tdl_free(&host->mem, twin.work);
+    rod_stop(rod);
+    return status;
+}
+
+// The smallest eigenvalue of the Hessian at the end, over the smallest bending stiffness of an
+// element: a pure number, positive at a stable shape.
+static double find_stability(Newton* w) {
+    const Rod* rod = w->rod;
+    int n = rod->dof_count;
+    double bending = fmin(rod->stiffness.x, fmin(rod->stiffness.y, rod->stiffness.z));
+    rod->model->potential(rod, w->gravity, NULL, w->hessian);
+    double lowest = tdl_smallest_eigenvalue(n, w->hessian, n, w->scratch);
+    return lowest * rod->element_length / bending;
+}
+
+TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
+                     double* stability) {
+    *residual = *stability = NAN;
+    if (has_torque(rod)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "a rod under a torque has no potential energy to settle in");
+    }
+    if (rod->model->potential == NULL) {
+        return settle_twin(host, rod, gravity, residual, stability);
+    }
+    size_t n = (size_t)rod->dof_count;
     double* block = tdl_alloc_array(&host->mem, 2 * n * n + 7 * n, sizeof(double));
     void* start = tdl_alloc_array(&host->mem, rod_state_size(rod), 1);
     if (block == NULL || start == NULL) {
@@ -193,14 +233,13 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
                    .hessian = block + 7 * n,
                    .factor = block + 7 * n + n * n};
     *residual = iterate(&work);
+    *stability = find_stability(&work);
     tdl_free(&host->mem, block);
     tdl_free(&host->mem, start);
     rod_stop(rod);
     if (!(*residual <= ACCEPTED)) {
         return tdl_fail(host, TDL_STATUS_DIVERGED,
-                        "no equilibrium: residual %.2g of weight times "
-                        "length remains",
-                        *residual);
+                        "no equilibrium: residual %.2g of weight times length remains", *residual);
     }
     return TDL_STATUS_OK;
 }

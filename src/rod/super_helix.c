@@ -193,8 +193,7 @@ static TdlVec3 point(const Rod* rod, int element, double s) {
     return tdl_axpy3(el->start.position, rod->element_length, p);
 }
 
-// The root's share of a force and a moment about it.
-static void store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row) {
+void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row) {
     if (rod->root_dofs >= 3) {
         tdl_store3(row, rod->element_count, moment);
     }
@@ -220,7 +219,8 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
         }
         TdlVec3 own = tdl_tmul33_3(el[element].start.rotation, force[k]);
         tdl_store3(row, element, tdl_scale3(rod->element_length, tdl_tmul33_3(B, own)));
-        store_root(rod, force[k], tdl_cross3(tdl_sub3(x, rod->base.now.position), force[k]), row);
+        super_helix_store_root(rod, force[k],
+                               tdl_cross3(tdl_sub3(x, rod->base.now.position), force[k]), row);
     }
 }
 
@@ -328,7 +328,7 @@ static void gather_loads(const Rod* rod, const double* wrench, double* out) {
         force = tdl_add3(force, tdl_load3(wrench, 2 * i));
         moment = tdl_add3(moment, tdl_load3(wrench, 2 * i + 1));
     }
-    store_root(rod, force, moment, out);
+    super_helix_store_root(rod, force, moment, out);
 }
 
 // Puts an element's load, said in its own axes, in its places.
@@ -340,26 +340,29 @@ static void store_load(const Element* el, int i, double m, HelixLoad load, doubl
     tdl_store3(out, i, tdl_scale3(m, load.generalised));
 }
 
+HelixLoad super_helix_point_load(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load) {
+    HelixAxes axes = helix_axes(q);
+    double f[HELIX_COUNT];
+    helix_functions(axes.y, load->s, f);
+    TdlVec3 own_force = tdl_tmul33_3(R, load->force), own_torque = tdl_tmul33_3(R, load->torque);
+    TdlVec3 arm = tdl_scale3(l, tdl_mul33_3(R, helix_position(&axes, f)));
+    TdlVec3 slide = tdl_scale3(l, tdl_tmul33_3(helix_displacement(&axes, f), own_force));
+    TdlVec3 turn = tdl_tmul33_3(helix_rotation_rate(&axes, f), own_torque);
+    return (HelixLoad){load->force, tdl_add3(load->torque, tdl_cross3(arm, load->force)),
+                       tdl_add3(slide, turn)};
+}
+
 // Adds `scale` times the point loads. (H.23)
 static void add_point_loads(const Rod* rod, double scale, double* wrench, double* out) {
     const Element* el = elements_of(rod);
-    double l = rod->element_length, f[HELIX_COUNT];
     for (int k = 0; k < rod->load_count; ++k) {
         const RodLoad* load = &rod->loads[k];
-        const Element* e = &el[load->element];
-        TdlMat3 R = e->start.rotation;
         int i = load->element;
-        helix_functions(e->axes.y, load->s, f);
-        TdlVec3 force = tdl_scale3(scale, load->force), torque = tdl_scale3(scale, load->torque);
-        TdlVec3 arm = tdl_scale3(l, tdl_mul33_3(R, helix_position(&e->axes, f)));
-        TdlVec3 moment = tdl_add3(torque, tdl_cross3(arm, force));
-        TdlVec3 own =
-            tdl_scale3(l, tdl_tmul33_3(helix_displacement(&e->axes, f), tdl_tmul33_3(R, force)));
-        own =
-            tdl_add3(own, tdl_tmul33_3(helix_rotation_rate(&e->axes, f), tdl_tmul33_3(R, torque)));
-        tdl_store3(out, i, tdl_add3(tdl_load3(out, i), own));
-        tdl_store3(wrench, 2 * i, tdl_add3(tdl_load3(wrench, 2 * i), force));
-        tdl_store3(wrench, 2 * i + 1, tdl_add3(tdl_load3(wrench, 2 * i + 1), moment));
+        HelixLoad own =
+            super_helix_point_load(el[i].axes.q, el[i].start.rotation, rod->element_length, load);
+        tdl_store3(out, i, tdl_axpy3(tdl_load3(out, i), scale, own.generalised));
+        tdl_store3(wrench, 2 * i, tdl_axpy3(tdl_load3(wrench, 2 * i), scale, own.force));
+        tdl_store3(wrench, 2 * i + 1, tdl_axpy3(tdl_load3(wrench, 2 * i + 1), scale, own.moment));
     }
 }
 
@@ -691,8 +694,8 @@ static double potential(const Rod* rod, TdlVec3 gravity, double* gradient, doubl
     return gravity_energy(rod, gravity) + elastic_energy(rod) + load_energy(rod);
 }
 
-const RodModel SUPER_HELIX = {
-    .name = "super-helix",
+const RodModel SUPER_HELIX_DENSE = {
+    .name = "super-helix-dense",
     .dofs_per_element = 3,
     .work_count = work_count,
     .find_fault = find_fault,

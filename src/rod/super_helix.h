@@ -20,6 +20,13 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
 // shape. (H.19)
 void super_helix_momentum(const Rod* rod, const RodStep* step, double* out);
 
+// A point load on an element with the frame R at its start: force and moment about the start in
+// world axes, and the generalised force on its own q. (H.23)
+HelixLoad super_helix_point_load(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load);
+
+// The share that a root which is not clamped has of a force and a moment about it.
+void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row);
+
 // A start that is not clamped: takes its velocity from the last of v; moves it over a step.
 void super_helix_read_root(Rod* rod);
 void super_helix_move_root(Rod* rod, const RodStep* step);

@@ -35,6 +35,7 @@ typedef struct WorldRod {
     RodStep step;       // of the step under way
     TdlEnergy energy;   // in the present state
     double energy_rise; // J, in the last attempt, more than could be taken from the velocity
+    double stability;   // at the last settling
     bool failed;        // in the last attempt: A was singular or the state is not finite
 } WorldRod;
 
@@ -132,7 +133,7 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
         return TDL_STATUS_NO_MEMORY;
     }
     world->rods = rods;
-    WorldRod added = {.placed = def->clamp};
+    WorldRod added = {.placed = def->clamp, .stability = NAN};
     TdlStatus status = motion_create(&world->host, &def->motion, &added.motion);
     if (status == TDL_STATUS_OK) {
         TdlRodDef moved = *def;
@@ -146,6 +147,9 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
         rod_destroy(&world->host, added.rod);
         motion_destroy(&world->host, &added.motion);
         return status;
+    }
+    if (world->rod_count > 0) {
+        rod_join(&world->host, added.rod, world->rods[world->rod_count - 1].rod);
     }
     added.end_placed = rod_end(added.rod);
     added.rod->end.now = added.rod->end.before = added.end_placed;
@@ -213,10 +217,28 @@ static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, doub
     }
 }
 
-static void predict_rod(void* user, int index, int worker) {
+// The rods of a group follow each other; the first one's task does the work of all.
+static int group_count(const Rod* rod) {
+    return rod->group == NULL ? 1 : rod->lane == 0 ? rod->group->count : 0;
+}
+
+static void predict_group(void* user, int index, int worker) {
     (void)worker;
     WorldRod* wr = &((TdlWorld*)user)->rods[index];
-    wr->failed = !wr->rod->model->predict(wr->rod, &wr->step);
+    int count = group_count(wr->rod);
+    const RodStep* steps[ROD_GROUP_SIZE];
+    bool ok[ROD_GROUP_SIZE];
+    for (int i = 0; i < count; ++i) {
+        steps[i] = &wr[i].step;
+    }
+    if (count > 1) {
+        wr->rod->model->predict_group(wr->rod->group, steps, ok);
+    } else if (count == 1) {
+        ok[0] = wr->rod->model->predict(wr->rod, &wr->step);
+    }
+    for (int i = 0; i < count; ++i) {
+        wr[i].failed = !ok[i];
+    }
 }
 
 static double total(TdlEnergy e) {
@@ -253,25 +275,51 @@ static double take_surplus(WorldRod* wr, double surplus) {
     for (int i = 0; i < wr->rod->dof_count; ++i) {
         wr->rod->v[i] *= factor;
     }
-    wr->rod->model->refresh(wr->rod);
     wr->energy.kinetic -= surplus;
     return 0.0;
 }
 
-static void advance_rod(void* user, int index, int worker) {
-    (void)worker;
-    TdlWorld* world = user;
-    WorldRod* wr = &world->rods[index];
-    Rod* rod = wr->rod;
+// Judges the energy of a rod that was advanced. True when its velocity was changed.
+static bool judge_rod(const TdlWorld* world, WorldRod* wr, bool closed) {
+    const Rod* rod = wr->rod;
     TdlEnergy before = wr->energy;
-    bool closed = is_closed(wr, world->def.wind);
-    rod->model->advance(rod, &wr->step, rod->v_free);
     wr->energy = rod->model->energy(rod, world->def.gravity);
     wr->failed = wr->failed || !rod_state_finite(rod) || !isfinite(total(wr->energy));
+    wr->energy_rise = 0.0;
     double reach = rod_mass(rod) * tdl_norm3(world->def.gravity) * rod_length(rod);
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
     double surplus = total(wr->energy) - total(before);
-    wr->energy_rise = closed && surplus > slack ? take_surplus(wr, surplus) : 0.0;
+    if (!closed || !(surplus > slack)) {
+        return false;
+    }
+    wr->energy_rise = take_surplus(wr, surplus);
+    return wr->energy_rise == 0.0;
+}
+
+static void advance_group(void* user, int index, int worker) {
+    (void)worker;
+    TdlWorld* world = user;
+    WorldRod* wr = &world->rods[index];
+    int count = group_count(wr->rod);
+    const RodStep* steps[ROD_GROUP_SIZE];
+    bool closed[ROD_GROUP_SIZE], changed = false;
+    for (int i = 0; i < count; ++i) {
+        Rod* rod = wr[i].rod;
+        steps[i] = &wr[i].step;
+        closed[i] = is_closed(&wr[i], world->def.wind);
+        memcpy(rod->v, rod->v_free, (size_t)rod->dof_count * sizeof *rod->v);
+    }
+    if (count > 1) {
+        wr->rod->model->advance_group(wr->rod->group, steps);
+    } else if (count == 1) {
+        wr->rod->model->advance(wr->rod, &wr->step, wr->rod->v_free);
+    }
+    for (int i = 0; i < count; ++i) {
+        changed = judge_rod(world, &wr[i], closed[i]) || changed;
+    }
+    if (changed) {
+        wr->rod->model->refresh(wr->rod);
+    }
 }
 
 static void save_rods(const TdlWorld* world, char* bytes) {
@@ -283,10 +331,12 @@ static void save_rods(const TdlWorld* world, char* bytes) {
 
 static void load_rods(TdlWorld* world, const char* bytes) {
     for (int i = 0; i < world->rod_count; ++i) {
+        rod_load_state(world->rods[i].rod, bytes); // a group is right once its last rod is in
+        bytes += rod_state_size(world->rods[i].rod);
+    }
+    for (int i = 0; i < world->rod_count; ++i) {
         WorldRod* wr = &world->rods[i];
-        rod_load_state(wr->rod, bytes);
         wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
-        bytes += rod_state_size(wr->rod);
     }
 }
 
@@ -300,9 +350,9 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt) {
     for (int i = 0; i < world->rod_count; ++i) {
         prepare_step(world, &world->rods[i], start, dt);
     }
-    pool_run(world->pool, world->rod_count, GRAIN, predict_rod, world);
+    pool_run(world->pool, world->rod_count, GRAIN, predict_group, world);
     double t1 = clock_now();
-    pool_run(world->pool, world->rod_count, GRAIN, advance_rod, world);
+    pool_run(world->pool, world->rod_count, GRAIN, advance_group, world);
     world->predict_seconds += t1 - t0;
     world->advance_seconds += clock_now() - t1;
 
@@ -388,7 +438,7 @@ TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
     for (int i = 0; i < world->rod_count && status == TDL_STATUS_OK; ++i) {
         WorldRod* wr = &world->rods[i];
         double remains = 0.0;
-        status = rod_settle(&world->host, wr->rod, world->def.gravity, &remains);
+        status = rod_settle(&world->host, wr->rod, world->def.gravity, &remains, &wr->stability);
         wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
         worst = fmax(worst, remains);
     }
@@ -444,6 +494,11 @@ TdlRodInfo tdl_rod_info(const TdlWorld* world, TdlRodId id) {
                         rod_length(rod),
                         {rod->radius[0], rod->radius[1]},
                         rod_mass(rod)};
+}
+
+double tdl_rod_stability(const TdlWorld* world, TdlRodId id) {
+    find_rod(world, id);
+    return world->rods[id.index - 1].stability;
 }
 
 TdlVec3 tdl_rod_point(const TdlWorld* world, TdlRodId id, double s) {

@@ -118,8 +118,9 @@ TEST(a_heavy_cantilever_settles_on_the_elastica) {
         }
         Rod* rod;
         REQUIRE(rod_create(&host, &def, &rod) == TDL_STATUS_OK);
-        double residual;
-        CHECK_INT(rod_settle(&host, rod, (TdlVec3){0.0, 0.0, -9.81}, &residual), TDL_STATUS_OK);
+        double residual, stability;
+        CHECK_INT(rod_settle(&host, rod, (TdlVec3){0.0, 0.0, -9.81}, &residual, &stability),
+                  TDL_STATUS_OK);
         TdlVec3 tip = rod->model->point(rod, def.element_count - 1, 1.0);
         printf("  wL^3/EI %g: tip off by %.1e L, residual %.1e\n", weight,
                tdl_norm3(tdl_sub3(tip, (TdlVec3){x, 0.0, z})) / L, residual);
@@ -132,15 +133,17 @@ TEST(settling_ends_at_a_stable_shape_even_from_a_saddle) {
     // a curl that hangs in its own plane is at a saddle: out of it there is a lower shape
     TdlHost host = tdl_host_default();
     TdlRodDef def = tdl_rod_def_default();
+    def.model = "super-helix-dense"; // which knows the potential
     def.length = 0.305;
     def.element_count = 12;
     def.natural_curvature = def.curvature = (TdlVec3){0.0, 100.0, 0.0};
     Rod* rod;
     REQUIRE(rod_create(&host, &def, &rod) == TDL_STATUS_OK);
     TdlVec3 g = {0.0, 0.0, -9.81};
-    double residual, hessian[36 * 36], gradient[36];
-    CHECK_INT(rod_settle(&host, rod, g, &residual), TDL_STATUS_OK);
+    double residual, stability, hessian[36 * 36], gradient[36];
+    CHECK_INT(rod_settle(&host, rod, g, &residual, &stability), TDL_STATUS_OK);
     CHECK_BELOW(residual, 1.0e-12);
+    CHECK(stability > 0.0);
     TdlVec3 tip = rod->model->point(rod, 11, 1.0);
     CHECK(fabs(tip.y) > 1.0e-5);
     // every small change costs energy
@@ -165,8 +168,8 @@ TEST(without_gravity_a_rod_settles_at_its_natural_shape) {
     def.natural_curvature = (TdlVec3){3.0, 40.0, -20.0};
     Rod* rod;
     REQUIRE(rod_create(&host, &def, &rod) == TDL_STATUS_OK);
-    double residual;
-    CHECK_INT(rod_settle(&host, rod, (TdlVec3){0}, &residual), TDL_STATUS_OK);
+    double residual, stability;
+    CHECK_INT(rod_settle(&host, rod, (TdlVec3){0}, &residual, &stability), TDL_STATUS_OK);
     for (int i = 0; i < rod->dof_count; ++i) {
         CHECK_NEAR(rod->q[i], rod->q_rest[i], 1.0e-14);
     }

@@ -37,6 +37,7 @@ static void settle_in(Rod* rod) {
 static Rod* random_rod(Rng* rng) {
     TdlHost host = tdl_host_default();
     TdlRodDef def = tdl_rod_def_default();
+    def.model = "super-helix-dense";
     def.element_count = 1 + rng_below(rng, MAX_N);
     def.length = rng_range(rng, 0.05, 0.5);
     def.radius[0] = rng_range(rng, 1.0e-4, 1.0e-3);

@@ -1,0 +1,56 @@
+// One element of four super-helices: shape, inertia and momentum. linear-time.md
+#ifndef TDL_ROD_LANE_ELEMENT_H
+#define TDL_ROD_LANE_ELEMENT_H
+
+#include "rod/helix_lanes.h"
+
+// World axes unless said otherwise; inertia for unit mass, about the element's start.
+typedef struct LaneElement {
+    LaneVec q; // own axes
+    Lane y;    // |q|^2
+    LaneMat R;
+    LaneVec position, span; // of the start; from start to end
+    LaneMat shift, turn;    // S = [shift; turn]: motion of the end for a change of q
+
+    LaneVec h;
+    LaneSym J;
+    LaneMat Bm, Hm;
+    LaneSym Mqq; // own axes
+
+    // what the velocities brought from the shape before amount to: force, moment, pairing with q
+    LaneVec force, moment, own;
+
+    // factor: D = L diag L' and W = U D^-1 (L.2)
+    Lane low[3], inverse[3]; // l10, l20, l21; 1/d0, 1/d1, 1/d2
+    LaneMat W_linear, W_angular;
+} LaneElement;
+
+// Where an element starts, how it moves.
+typedef struct LanePose {
+    LaneVec position;
+    LaneMat R;
+} LanePose;
+
+typedef struct LaneTwist {
+    LaneVec linear, angular;
+} LaneTwist;
+
+// Sets the shape (not the inertia) and moves `start` on to the end of the element.
+void lane_element_shape(LaneElement* el, const LaneVec* q, const Lane* l, LanePose* start);
+
+// The velocities of an element whose start moves with `at` and whose q changes at the rate d, in
+// the shape it has: its field, in the element's axes, said by the six functions.
+typedef struct LaneField {
+    LaneVec part[HELIX_AKK];
+    Lane y;
+} LaneField;
+
+void lane_element_field(const LaneElement* el, const Lane* l, const LaneTwist* at, const LaneVec* d,
+                        LaneField* field);
+
+// Inertia of the present shape, and the momentum of a field given in the axes `R_before`. Adds the
+// mean square of the velocities to `square`.
+void lane_element_load(LaneElement* el, const Lane* l, const LaneField* field,
+                       const LaneMat* R_before, Lane* square);
+
+#endif

@@ -1,0 +1,652 @@
+// The super-helix in linear time: the same step as the dense path, solved by an articulated
+// recursion in which (dt tau + dt^2) K acts as the inertia of joints. linear-time.md
+//
+// From the tip to the root, what lies beyond an element is one articulated body of 6 x 6 inertia;
+// eliminating the element's q gives the body beyond its start. A^-1 takes O(N), a step 2 passes
+// from the root and 1 from the tip. Four rods run in the lanes; a lone rod fills all four with
+// itself, so that its bits do not depend on its company.
+#include "rod/super_helix_linear.h"
+
+#include "base/check.h"
+#include "math/dense.h"
+#include "rod/lane_element.h"
+#include "rod/super_helix.h"
+
+#include <string.h>
+
+// What a group keeps besides its elements.
+typedef struct LaneRoot {
+    Lane l, m, k[3];               // element length and mass, K3 / l
+    Lane square, elastic;          // sums over elements: |velocity|^2, k strain^2
+    LaneVec centre;                // sum of the elements' centres
+    double factor[LANE_COUNT][36]; // inertia of a root that moves, factored
+} LaneRoot;
+
+// Articulated body about a point: momentum = [A B; B' C] (linear, angular), and the impulse on it.
+typedef struct Body {
+    LaneSym A, C;
+    LaneMat B;
+    LaneVec force, moment;
+} Body;
+
+enum {
+    ALIGN_DOUBLES = 8,
+    ROOT_DOUBLES = sizeof(LaneRoot) / sizeof(double),
+    ELEMENT_DOUBLES = sizeof(LaneElement) / sizeof(double),
+    LOAD_DOUBLES = 9 * LANE_COUNT, // of point loads, an element
+};
+
+static size_t group_work_count(int element_count) {
+    return ALIGN_DOUBLES + ROOT_DOUBLES + (size_t)element_count * (ELEMENT_DOUBLES + LOAD_DOUBLES);
+}
+
+static LaneRoot* root_of(const RodGroup* group) {
+    uintptr_t at = (uintptr_t)group->work;
+    return (LaneRoot*)((at + 63) & ~(uintptr_t)63);
+}
+
+static LaneElement* elements_of(const RodGroup* group) {
+    return (LaneElement*)(root_of(group) + 1);
+}
+
+// Force, moment about the start and generalised force of the point loads: [3 element_count]
+static LaneVec* loads_of(const RodGroup* group) {
+    return (LaneVec*)(elements_of(group) + group->rods[0]->element_count);
+}
+
+static size_t work_count(int dof_count, int element_count) {
+    (void)dof_count;
+    (void)element_count;
+    return 0;
+}
+
+// The rod in a lane; lanes without one repeat the first.
+static Rod* rod_in(const RodGroup* group, int lane) {
+    return group->rods[lane < group->count ? lane : 0];
+}
+
+static void set_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
+    for (int i = 0; i < rod->element_count; ++i) {
+        tdl_store3(q, i, tdl_scale3(rod->element_length, kappa[i]));
+    }
+}
+
+LANE_INLINE LaneVec gather(const double* const p[LANE_COUNT], int i) {
+    const double *a = p[0] + 3 * i, *b = p[1] + 3 * i, *c = p[2] + 3 * i, *d = p[3] + 3 * i;
+    return (LaneVec){{a[0], b[0], c[0], d[0]}, {a[1], b[1], c[1], d[1]}, {a[2], b[2], c[2], d[2]}};
+}
+
+// --- shape and momentum ---------------------------------------------------------------------
+
+static void read_constants(const RodGroup* group, LaneRoot* root) {
+    for (int lane = 0; lane < LANE_COUNT; ++lane) {
+        const Rod* rod = rod_in(group, lane);
+        double l = rod->element_length;
+        root->l[lane] = l;
+        root->m[lane] = rod->line_density * l;
+        root->k[0][lane] = rod->stiffness.x / l;
+        root->k[1][lane] = rod->stiffness.y / l;
+        root->k[2][lane] = rod->stiffness.z / l;
+    }
+}
+
+static LanePose base_pose(const RodGroup* group, bool before) {
+    LanePose pose;
+    for (int lane = 0; lane < LANE_COUNT; ++lane) {
+        const RodBase* base = &rod_in(group, lane)->base;
+        lane_vec_set(&pose.position, lane, before ? base->before.position : base->now.position);
+        lane_mat_set(&pose.R, lane, before ? base->before.rotation : base->now.rotation);
+    }
+    return pose;
+}
+
+// With the elements in the shape before, and the velocities found in it: root to tip, finds the
+// motion of each element there, then gives it its present shape, its inertia, and the momentum it
+// brings along. (L.1)
+static void carry(RodGroup* group) {
+    LaneRoot* root = root_of(group);
+    LaneElement* el = elements_of(group);
+    const double *q[LANE_COUNT], *v[LANE_COUNT], *rest[LANE_COUNT];
+    LaneTwist at;
+    for (int lane = 0; lane < LANE_COUNT; ++lane) {
+        const Rod* rod = rod_in(group, lane);
+        q[lane] = rod->q;
+        v[lane] = rod->v;
+        rest[lane] = rod->q_rest;
+        lane_vec_set(&at.linear, lane, rod->base.rate.linear);
+        lane_vec_set(&at.angular, lane, rod->base.rate.angular);
+    }
+    LanePose start = base_pose(group, false);
+    Lane l = root->l, square = lane_all(0.0), elastic = square;
+    LaneVec centre = {0};
+    for (int i = 0; i < group->rods[0]->element_count; ++i, ++el) {
+        LaneVec d = gather(v, i), q_new = gather(q, i);
+        LaneField field;
+        LaneMat R_before = el->R;
+        lane_element_field(el, &l, &at, &d, &field);
+        at.linear = lane_add_mul(lane_add_cross(at.linear, at.angular, el->span), el->shift, d);
+        at.angular = lane_add_mul(at.angular, el->turn, d);
+
+        lane_element_shape(el, &q_new, &l, &start);
+        lane_element_load(el, &l, &field, &R_before, &square);
+        LaneVec strain = lane_sub(q_new, gather(rest, i));
+        elastic += root->k[0] * strain.x * strain.x + root->k[1] * strain.y * strain.y +
+                   root->k[2] * strain.z * strain.z;
+        centre = lane_add(centre, lane_add(el->position, el->h));
+    }
+    root->square = square;
+    root->elastic = elastic;
+    root->centre = centre;
+}
+
+static void refresh_group(RodGroup* group) {
+    LaneRoot* root = root_of(group);
+    LaneElement* el = elements_of(group);
+    read_constants(group, root);
+    const double* q[LANE_COUNT];
+    for (int lane = 0; lane < LANE_COUNT; ++lane) {
+        super_helix_read_root(rod_in(group, lane));
+        q[lane] = rod_in(group, lane)->q_before;
+    }
+    LanePose start = base_pose(group, true);
+    for (int i = 0; i < group->rods[0]->element_count; ++i) {
+        LaneVec q_before = gather(q, i);
+        lane_element_shape(&el[i], &q_before, &root->l, &start);
+    }
+    carry(group);
+}
+
+static void refresh(Rod* rod) {
+    refresh_group(rod->group);
+}
+
+// --- the step -------------------------------------------------------------------------------
+
+// What predict needs of the steps, lane by lane.
+typedef struct LaneStep {
+    Lane dt, mass_factor, joint; // joint: dt tau + dt^2
+    LaneVec gain;                // velocity that gravity and wind add
+    LaneTwist base;              // c times the velocity of the base
+    LaneVec base_position;
+} LaneStep;
+
+static LaneStep gather_steps(const RodGroup* group, const RodStep* const* steps) {
+    LaneStep s;
+    for (int lane = 0; lane < LANE_COUNT; ++lane) {
+        const RodStep* step = steps[lane < group->count ? lane : 0];
+        const Rod* rod = rod_in(group, lane);
+        double dt = step->dt, c = rod_mass_factor(rod, dt);
+        s.dt[lane] = dt;
+        s.mass_factor[lane] = c;
+        s.joint[lane] = dt * rod->damping + dt * dt;
+        lane_vec_set(&s.gain, lane, tdl_scale3(dt, rod_pull(rod, step)));
+        lane_vec_set(&s.base.linear, lane, tdl_scale3(c, step->base_rate.linear));
+        lane_vec_set(&s.base.angular, lane, tdl_scale3(c, step->base_rate.angular));
+        lane_vec_set(&s.base_position, lane, rod->base.now.position);
+    }
+    return s;
+}
+
+// Impulses of the point loads, lane by lane. (H.23)
+static bool set_point_loads(const RodGroup* group, const RodStep* const* steps) {
+    LaneVec* loads = loads_of(group);
+    bool some = false;
+    for (int lane = 0; lane < group->count; ++lane) {
+        some = some || group->rods[lane]->load_count > 0;
+    }
+    for (int i = 0; i < 3 * group->rods[0]->element_count && some; ++i) {
+        loads[i] = (LaneVec){0};
+    }
+    for (int lane = 0; lane < group->count; ++lane) {
+        const Rod* rod = group->rods[lane];
+        for (int k = 0; k < rod->load_count; ++k) {
+            const RodLoad* load = &rod->loads[k];
+            HelixLoad own = super_helix_point_load(
+                lane_vec_of(&elements_of(group)[load->element].q, lane),
+                lane_mat_of(&elements_of(group)[load->element].R, lane), rod->element_length, load);
+            LaneVec* to = &loads[3 * load->element];
+            double dt = steps[lane]->dt;
+            lane_vec_set(&to[0], lane, tdl_axpy3(lane_vec_of(&to[0], lane), dt, own.force));
+            lane_vec_set(&to[1], lane, tdl_axpy3(lane_vec_of(&to[1], lane), dt, own.moment));
+            lane_vec_set(&to[2], lane, tdl_axpy3(lane_vec_of(&to[2], lane), dt, own.generalised));
+        }
+    }
+    return some;
+}
+
+// Impulse on an element: what it brings, what gravity adds, less what the base's motion takes.
+// The result is force, moment about the start and generalised. (L.3)
+LANE_INLINE void element_impulse(const LaneElement* e, const LaneStep* s, Lane m, LaneVec out[3]) {
+    LaneVec arm = lane_sub(e->position, s->base_position);
+    LaneVec w = lane_scale(lane_all(-1.0), s->base.angular);
+    LaneVec G = lane_sub(s->gain, lane_add_cross(s->base.linear, s->base.angular, arm));
+    out[0] = lane_scale(m, lane_add_cross(lane_add(e->force, G), w, e->h));
+    LaneVec moment = lane_add(lane_add_cross(e->moment, e->h, G), lane_sym_mul(e->J, w));
+    out[1] = lane_scale(m, moment);
+    out[2] = lane_scale(m, lane_add(e->own, lane_add(lane_tmul(e->Bm, G), lane_tmul(e->Hm, w))));
+}
+
+// D = L diag L', false lanes where a pivot is not positive.
+LANE_INLINE LaneMask factor_joint(LaneElement* e, LaneSym D) {
+    Lane i0 = 1.0 / D.xx, l10 = D.xy * i0, l20 = D.xz * i0;
+    Lane d1 = D.yy - l10 * D.xy, t = D.yz - l10 * D.xz;
+    Lane i1 = 1.0 / d1, l21 = t * i1;
+    Lane d2 = D.zz - l20 * D.xz - l21 * t;
+    e->low[0] = l10;
+    e->low[1] = l20;
+    e->low[2] = l21;
+    e->inverse[0] = i0;
+    e->inverse[1] = i1;
+    e->inverse[2] = 1.0 / d2;
+    return (D.xx > 0.0) & (d1 > 0.0) & (d2 > 0.0);
+}
+
+LANE_INLINE LaneVec solve_joint(const Lane low[3], const Lane inverse[3], LaneVec b) {
+    Lane y = b.y - low[0] * b.x, z = b.z - low[1] * b.x - low[2] * y;
+    z = z * inverse[2];
+    y = y * inverse[1] - low[2] * z;
+    return (LaneVec){b.x * inverse[0] - low[0] * y - low[1] * z, y, z};
+}
+
+// Columns of U D^-1: row r of U against the factor.
+LANE_INLINE LaneMat divide_by_joint(const LaneElement* e, LaneMat U) {
+    LaneVec rx = solve_joint(e->low, e->inverse, (LaneVec){U.cx.x, U.cy.x, U.cz.x});
+    LaneVec ry = solve_joint(e->low, e->inverse, (LaneVec){U.cx.y, U.cy.y, U.cz.y});
+    LaneVec rz = solve_joint(e->low, e->inverse, (LaneVec){U.cx.z, U.cy.z, U.cz.z});
+    return (LaneMat){{rx.x, ry.x, rz.x}, {rx.y, ry.y, rz.y}, {rx.z, ry.z, rz.z}};
+}
+
+LANE_INLINE LaneMat transposed(LaneMat a) {
+    return (LaneMat){{a.cx.x, a.cy.x, a.cz.x}, {a.cx.y, a.cy.y, a.cz.y}, {a.cx.z, a.cy.z, a.cz.z}};
+}
+
+// Moves the point a body is said about back over `p`: X' I X. (L.2)
+LANE_INLINE void shift_body(Body* b, LaneVec p) {
+    // v_end = v - [p]x w: B := B - A [p]x, C := C + [p]x B_old + (that)' - [p]x A [p]x
+    LaneMat A = {
+        {b->A.xx, b->A.xy, b->A.xz}, {b->A.xy, b->A.yy, b->A.yz}, {b->A.xz, b->A.yz, b->A.zz}};
+    // columns of A [p]x: p_z A_y - p_y A_z, and so on around
+    LaneMat Ap = {lane_sub(lane_scale(p.z, A.cy), lane_scale(p.y, A.cz)),
+                  lane_sub(lane_scale(p.x, A.cz), lane_scale(p.z, A.cx)),
+                  lane_sub(lane_scale(p.y, A.cx), lane_scale(p.x, A.cy))};
+    LaneMat B = lane_axpy_mat(b->B, lane_all(-1.0), Ap);
+    // [p]x (B_old + B) / 2 plus its transpose is the change of C
+    LaneMat zero = {{lane_all(0.0), lane_all(0.0), lane_all(0.0)},
+                    {lane_all(0.0), lane_all(0.0), lane_all(0.0)},
+                    {lane_all(0.0), lane_all(0.0), lane_all(0.0)}};
+    LaneMat Q = lane_add_skew(zero, p, lane_scale_mat(lane_all(0.5), lane_add_mat(b->B, B)));
+    b->C.xx += 2.0 * Q.cx.x;
+    b->C.xy += Q.cy.x + Q.cx.y;
+    b->C.xz += Q.cz.x + Q.cx.z;
+    b->C.yy += 2.0 * Q.cy.y;
+    b->C.yz += Q.cz.y + Q.cy.z;
+    b->C.zz += 2.0 * Q.cz.z;
+    b->B = B;
+    b->moment = lane_add_cross(b->moment, p, b->force);
+}
+
+// Adds an element's own inertia, m times [1, -[h]x; [h]x, J].
+LANE_INLINE void add_own_inertia(Body* b, const LaneElement* e, Lane m) {
+    LaneVec h = lane_scale(m, e->h);
+    b->A.xx += m;
+    b->A.yy += m;
+    b->A.zz += m;
+    b->B.cx.y -= h.z;
+    b->B.cx.z += h.y;
+    b->B.cy.x += h.z;
+    b->B.cy.z -= h.x;
+    b->B.cz.x -= h.y;
+    b->B.cz.y += h.x;
+    b->C = lane_sym_axpy(b->C, m, e->J);
+}
+
+// Subtracts W U' from the inertia: the part that q follows by itself.
+LANE_INLINE void release_joint(Body* b, LaneMat W_linear, LaneMat W_angular, LaneMat U_linear,
+                               LaneMat U_angular) {
+    LaneMat Wl = transposed(W_linear), Wa = transposed(W_angular);
+    LaneMat Ul = transposed(U_linear), Ua = transposed(U_angular);
+    LaneSym none = {0};
+    b->A = lane_sym_axpy(b->A, lane_all(-1.0), lane_sym_add_tproduct(none, Wl, Ul));
+    b->C = lane_sym_axpy(b->C, lane_all(-1.0), lane_sym_add_tproduct(none, Wa, Ua));
+    b->B = lane_axpy_mat(b->B, lane_all(-1.0), lane_tproduct(Wl, Ua));
+}
+
+// One element on the way from the tip: eliminates its q. `b` is the body beyond its end on entry
+// and beyond its start on return; x receives D^-1 u. (L.2), (L.3)
+LANE_INLINE LaneMask eliminate(LaneElement* e, Body* b, LaneSym joint, Lane m,
+                               const LaneVec impulse[3], LaneVec* x) {
+    // momentum of the body for a rate of q
+    LaneMat linear = lane_add_mat(lane_sym_product(b->A, e->shift), lane_product(b->B, e->turn));
+    LaneMat angular = lane_add_mat(lane_tproduct(b->B, e->shift), lane_sym_product(b->C, e->turn));
+    LaneSym D = lane_sym_axpy(joint, m, e->Mqq);
+    D = lane_sym_add_tproduct(lane_sym_add_tproduct(D, e->shift, linear), e->turn, angular);
+    LaneMask fine = factor_joint(e, D);
+    LaneVec u = lane_add(impulse[2],
+                         lane_add(lane_tmul(e->shift, b->force), lane_tmul(e->turn, b->moment)));
+
+    // the same about the start, with the element's own share
+    LaneMat U_linear = lane_axpy_mat(linear, m, e->Bm);
+    LaneMat U_angular = lane_axpy_mat(lane_add_skew(angular, e->span, linear), m, e->Hm);
+    e->W_linear = divide_by_joint(e, U_linear);
+    e->W_angular = divide_by_joint(e, U_angular);
+    shift_body(b, e->span);
+    add_own_inertia(b, e, m);
+    release_joint(b, e->W_linear, e->W_angular, U_linear, U_angular);
+    LaneVec down = lane_scale(lane_all(-1.0), u);
+    b->force = lane_add_mul(lane_add(b->force, impulse[0]), e->W_linear, down);
+    b->moment = lane_add_mul(lane_add(b->moment, impulse[1]), e->W_angular, down);
+    *x = solve_joint(e->low, e->inverse, u);
+    return fine;
+}
+
+// The motion of a root that is not clamped, lane by lane: 6 x 6, or 3 x 3 for a pinned one.
+static bool factor_root(const Body* b, const Rod* rod, int lane, double* factor) {
+    const LaneSym *A = &b->A, *C = &b->C;
+    const double lower_A[6] = {A->xx[lane], A->xy[lane], A->xz[lane],
+                               A->yy[lane], A->yz[lane], A->zz[lane]};
+    const double lower_C[6] = {C->xx[lane], C->xy[lane], C->xz[lane],
+                               C->yy[lane], C->yz[lane], C->zz[lane]};
+    TdlMat3 B = lane_mat_of(&b->B, lane);
+    int n = rod->root_dofs;
+    for (int c = 0, k = 0; c < 3; ++c) {
+        for (int r = c; r < 3; ++r, ++k) {
+            factor[r + c * n] = lower_C[k];
+            if (n == 6) {
+                factor[r + 3 + (c + 3) * n] = lower_A[k];
+            }
+        }
+    }
+    if (n == 3) {
+        return tdl_cholesky_3(factor) == 3;
+    }
+    for (int c = 0; c < 3; ++c) { // linear rows, angular columns
+        tdl_store3(factor + 3 + 6 * c, 0, c == 0 ? B.cx : c == 1 ? B.cy : B.cz);
+    }
+    return tdl_cholesky_6(factor) == 6;
+}
+
+// Velocity of the root for an impulse on it; in place, angular then linear.
+static void solve_root(const double* factor, int root_dofs, double x[6]) {
+    if (root_dofs == 3) {
+        tdl_cholesky_3_solve(factor, x);
+    } else {
+        tdl_cholesky_6_solve(factor, x);
+    }
+}
+
+static LaneMask find_root_motion(RodGroup* group, const Body* b, LaneTwist* at) {
+    LaneMask fine = {-1, -1, -1, -1};
+    LaneRoot* root = root_of(group);
+    *at = (LaneTwist){0};
+    // the first rod last: lanes may repeat it
+    for (int lane = LANE_COUNT - 1; lane >= 0 && group->rods[0]->root_dofs > 0; --lane) {
+        Rod* rod = rod_in(group, lane);
+        double x[6];
+        tdl_store3(x, 0, lane_vec_of(&b->moment, lane));
+        tdl_store3(x, 1, lane_vec_of(&b->force, lane));
+        fine[lane] = factor_root(b, rod, lane, root->factor[lane]) ? -1 : 0;
+        solve_root(root->factor[lane], rod->root_dofs, x);
+        lane_vec_set(&at->angular, lane, tdl_load3(x, 0));
+        lane_vec_set(&at->linear, lane, rod->root_dofs == 6 ? tdl_load3(x, 1) : (TdlVec3){0});
+        memcpy(rod->v_free + 3 * rod->element_count, x, (size_t)rod->root_dofs * sizeof *x);
+    }
+    return fine;
+}
+
+LANE_INLINE void scatter(double* const p[LANE_COUNT], int i, LaneVec a) {
+    for (int lane = LANE_COUNT - 1; lane >= 0; --lane) { // the first rod last: lanes may repeat it
+        p[lane][3 * i] = a.x[lane];
+        p[lane][3 * i + 1] = a.y[lane];
+        p[lane][3 * i + 2] = a.z[lane];
+    }
+}
+
+// Root to tip: x = D^-1 u - W' V, V+ = X V + S x. (L.3)
+static void substitute(RodGroup* group, LaneTwist at, double* const v[LANE_COUNT]) {
+    const LaneElement* e = elements_of(group);
+    for (int i = 0; i < group->rods[0]->element_count; ++i, ++e) {
+        LaneVec x = gather((const double* const*)v, i);
+        x = lane_sub(
+            x, lane_add(lane_tmul(e->W_linear, at.linear), lane_tmul(e->W_angular, at.angular)));
+        scatter(v, i, x);
+        at.linear = lane_add_mul(lane_add_cross(at.linear, at.angular, e->span), e->shift, x);
+        at.angular = lane_add_mul(at.angular, e->turn, x);
+    }
+}
+
+static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok) {
+    const LaneRoot* root = root_of(group);
+    LaneStep s = gather_steps(group, steps);
+    bool loaded = set_point_loads(group, steps);
+    const double *q[LANE_COUNT], *rest[LANE_COUNT];
+    double* v[LANE_COUNT];
+    for (int lane = 0; lane < LANE_COUNT; ++lane) {
+        Rod* rod = rod_in(group, lane);
+        q[lane] = rod->q;
+        rest[lane] = rod->q_rest;
+        v[lane] = rod->v_free;
+    }
+    Lane mass = root->m * s.mass_factor, zero = lane_all(0.0);
+    LaneSym joint = {s.joint * root->k[0], zero, zero,
+                     s.joint * root->k[1], zero, s.joint * root->k[2]};
+    Body body = {0};
+    LaneMask fine = {-1, -1, -1, -1};
+    for (int i = group->rods[0]->element_count - 1; i >= 0; --i) {
+        LaneElement* e = &elements_of(group)[i];
+        LaneVec impulse[3], x, strain = lane_sub(gather(q, i), gather(rest, i));
+        element_impulse(e, &s, root->m, impulse);
+        impulse[2].x -= s.dt * root->k[0] * strain.x;
+        impulse[2].y -= s.dt * root->k[1] * strain.y;
+        impulse[2].z -= s.dt * root->k[2] * strain.z;
+        for (int k = 0; k < 3 && loaded; ++k) {
+            impulse[k] = lane_add(impulse[k], loads_of(group)[3 * i + k]);
+        }
+        fine &= eliminate(e, &body, joint, mass, impulse, &x);
+        scatter(v, i, x);
+    }
+    LaneTwist at;
+    fine &= find_root_motion(group, &body, &at);
+    substitute(group, at, v);
+    for (int lane = 0; lane < group->count; ++lane) {
+        ok[lane] = fine[lane] != 0;
+    }
+}
+
+static void advance_group(RodGroup* group, const RodStep* const* steps) {
+    for (int lane = 0; lane < group->count; ++lane) {
+        Rod* rod = group->rods[lane];
+        memcpy(rod->q_before, rod->q, (size_t)rod->dof_count * sizeof *rod->q);
+        for (int i = 0; i < rod->dof_count; ++i) {
+            rod->q[i] += steps[lane]->dt * rod->v[i];
+        }
+        super_helix_move_root(rod, steps[lane]);
+    }
+    carry(group);
+}
+
+static bool predict(Rod* rod, const RodStep* step) {
+    bool ok;
+    TDL_ASSERT(rod->group->count == 1);
+    predict_group(rod->group, &step, &ok);
+    return ok;
+}
+
+static void advance(Rod* rod, const RodStep* step, const double* v) {
+    TDL_ASSERT(rod->group->count == 1);
+    memmove(rod->v, v, (size_t)rod->dof_count * sizeof *v);
+    advance_group(rod->group, &step);
+}
+
+static void move(Rod* rod, const double* change) {
+    for (int i = 0; i < rod->dof_count; ++i) {
+        rod->q[i] += change[i];
+    }
+    super_helix_turn_root(rod, change);
+    refresh(rod);
+}
+
+// --- A^-1 -----------------------------------------------------------------------------------
+
+LANE_INLINE LaneVec spread_vec(const LaneVec* a, int lane) {
+    return (LaneVec){lane_all(a->x[lane]), lane_all(a->y[lane]), lane_all(a->z[lane])};
+}
+
+LANE_INLINE LaneMat spread_mat(const LaneMat* a, int lane) {
+    return (LaneMat){spread_vec(&a->cx, lane), spread_vec(&a->cy, lane), spread_vec(&a->cz, lane)};
+}
+
+// Tip to root over the right-hand sides: x := D^-1 u. Returns the impulse that reaches the root.
+static LaneTwist gather_impulses(const Rod* rod, double* const x[LANE_COUNT]) {
+    LaneVec force = {0}, moment = {0};
+    for (int i = rod->element_count - 1; i >= 0; --i) {
+        const LaneElement* e = &elements_of(rod->group)[i];
+        int lane = rod->lane;
+        LaneVec u = gather((const double*const*)x, i), span = spread_vec(&e->span, lane);
+        u = lane_add(u, lane_tmul(spread_mat(&e->shift, lane), force));
+        u = lane_add(u, lane_tmul(spread_mat(&e->turn, lane), moment));
+        LaneVec down = lane_scale(lane_all(-1.0), u);
+        moment = lane_add_cross(moment, span, force);
+        force = lane_add_mul(force, spread_mat(&e->W_linear, lane), down);
+        moment = lane_add_mul(moment, spread_mat(&e->W_angular, lane), down);
+        Lane low[3], inverse[3];
+        for (int k = 0; k < 3; ++k) {
+            low[k] = lane_all(e->low[k][lane]);
+            inverse[k] = lane_all(e->inverse[k][lane]);
+        }
+        scatter(x, i, solve_joint(low, inverse, u));
+    }
+    return (LaneTwist){force, moment};
+}
+
+static void spread_motion(const Rod* rod, LaneTwist at, double* const x[LANE_COUNT]) {
+    for (int i = 0; i < rod->element_count; ++i) {
+        const LaneElement* e = &elements_of(rod->group)[i];
+        int lane = rod->lane;
+        LaneVec y = gather((const double*const*)x, i), span = spread_vec(&e->span, lane);
+        y = lane_sub(y, lane_tmul(spread_mat(&e->W_linear, lane), at.linear));
+        y = lane_sub(y, lane_tmul(spread_mat(&e->W_angular, lane), at.angular));
+        scatter(x, i, y);
+        at.linear = lane_add_cross(at.linear, at.angular, span);
+        at.linear = lane_add_mul(at.linear, spread_mat(&e->shift, lane), y);
+        at.angular = lane_add_mul(at.angular, spread_mat(&e->turn, lane), y);
+    }
+}
+
+static void solve_four(const Rod* rod, int count, double* X) {
+    double* x[LANE_COUNT];
+    for (int k = 0; k < LANE_COUNT; ++k) {
+        x[k] = X + (size_t)(k < count ? k : 0) * (size_t)rod->dof_count;
+    }
+    LaneTwist impulse = gather_impulses(rod, x), at = {0};
+    for (int k = 0; k < count && rod->root_dofs > 0; ++k) {
+        double* own = x[k] + 3 * rod->element_count;
+        TdlVec3 moment = lane_vec_of(&impulse.angular, k), force = lane_vec_of(&impulse.linear, k);
+        tdl_store3(own, 0, tdl_add3(tdl_load3(own, 0), moment));
+        if (rod->root_dofs == 6) {
+            tdl_store3(own, 1, tdl_add3(tdl_load3(own, 1), force));
+        }
+        solve_root(root_of(rod->group)->factor[rod->lane], rod->root_dofs, own);
+        lane_vec_set(&at.angular, k, tdl_load3(own, 0));
+        lane_vec_set(&at.linear, k, rod->root_dofs == 6 ? tdl_load3(own, 1) : (TdlVec3){0});
+    }
+    spread_motion(rod, at, x);
+}
+
+void super_helix_solve_columns(const Rod* rod, int count, double* X) {
+    for (int k = 0; k < count; k += LANE_COUNT) {
+        int some = count - k < LANE_COUNT ? count - k : LANE_COUNT;
+        solve_four(rod, some, X + (size_t)k * (size_t)rod->dof_count);
+    }
+}
+
+static void solve(const Rod* rod, double* x) {
+    solve_four(rod, 1, x);
+}
+
+// --- what is there --------------------------------------------------------------------------
+
+static TdlMat3 end_frame(const Rod* rod) {
+    const LaneElement* last = &elements_of(rod->group)[rod->element_count - 1];
+    TdlMat3 turned = tdl_mul33(lane_mat_of(&last->R, rod->lane),
+                               tdl_rotation_exp(lane_vec_of(&last->q, rod->lane)));
+    return tdl_rotation_nearest(turned);
+}
+
+static TdlPose start_of(const Rod* rod, const LaneElement* e) {
+    return (TdlPose){lane_vec_of(&e->position, rod->lane), lane_mat_of(&e->R, rod->lane)};
+}
+
+static void curves(const Rod* rod, RodCurve* out) {
+    double l = rod->element_length;
+    for (int i = 0; i < rod->element_count; ++i) {
+        const LaneElement* e = &elements_of(rod->group)[i];
+        out[i] = (RodCurve){start_of(rod, e), tdl_scale3(1.0 / l, tdl_load3(rod->q, i)), l};
+    }
+}
+
+static TdlVec3 point(const Rod* rod, int element, double s) {
+    TdlPose start = start_of(rod, &elements_of(rod->group)[element]);
+    HelixAxes axes = helix_axes(tdl_load3(rod->q, element));
+    double f[HELIX_COUNT];
+    helix_functions(axes.y, s, f);
+    TdlVec3 p = tdl_mul33_3(start.rotation, helix_position(&axes, f));
+    return tdl_axpy3(start.position, rod->element_length, p);
+}
+
+static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows) {
+    const LaneElement* el = elements_of(rod->group);
+    TdlVec3 x = point(rod, element, s), force[3] = {basis.cx, basis.cy, basis.cz};
+    HelixAxes axes = helix_axes(tdl_load3(rod->q, element));
+    double f[HELIX_COUNT];
+    helix_functions(axes.y, s, f);
+    TdlMat3 R = lane_mat_of(&el[element].R, rod->lane);
+    TdlMat3 B = tdl_scale33(rod->element_length, tdl_mul33(R, helix_displacement(&axes, f)));
+    memset(rows, 0, 3 * (size_t)rod->dof_count * sizeof *rows);
+    for (int k = 0; k < 3; ++k) {
+        double* row = rows + (size_t)k * (size_t)rod->dof_count;
+        for (int i = 0; i < element; ++i) {
+            TdlMat3 shift = lane_mat_of(&el[i].shift, rod->lane);
+            TdlMat3 turn = lane_mat_of(&el[i].turn, rod->lane);
+            TdlVec3 end = lane_vec_of(&el[i + 1].position, rod->lane);
+            TdlVec3 moment = tdl_cross3(tdl_sub3(x, end), force[k]);
+            tdl_store3(row, i, tdl_add3(tdl_tmul33_3(shift, force[k]), tdl_tmul33_3(turn, moment)));
+        }
+        tdl_store3(row, element, tdl_tmul33_3(B, force[k]));
+        TdlVec3 arm = tdl_sub3(x, rod->base.now.position);
+        super_helix_store_root(rod, force[k], tdl_cross3(arm, force[k]), row);
+    }
+}
+
+static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
+    const LaneRoot* root = root_of(rod->group);
+    double m = root->m[rod->lane];
+    TdlVec3 centre = lane_vec_of(&root->centre, rod->lane);
+    TdlEnergy e = {0.5 * m * root->square[rod->lane], 0.5 * root->elastic[rod->lane],
+                   -m * tdl_dot3(gravity, centre), 0.0};
+    for (int k = 0; k < rod->load_count; ++k) {
+        const RodLoad* load = &rod->loads[k];
+        e.load -= tdl_dot3(load->force, point(rod, load->element, load->s));
+    }
+    return e;
+}
+
+const RodModel SUPER_HELIX = {
+    .name = "super-helix",
+    .dofs_per_element = 3,
+    .work_count = work_count,
+    .set_curvature = set_curvature,
+    .group_work_count = group_work_count,
+    .predict_group = predict_group,
+    .advance_group = advance_group,
+    .statics = &SUPER_HELIX_DENSE,
+    .refresh = refresh,
+    .predict = predict,
+    .solve = solve,
+    .advance = advance,
+    .curves = curves,
+    .end_frame = end_frame,
+    .point = point,
+    .jacobian = jacobian,
+    .energy = energy,
+    .move = move,
+};
