@@ -622,10 +622,10 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
     double m = root->m[rod->lane];
     TdlVec3 centre = lane_vec_of(&root->centre, rod->lane);
     TdlEnergy e = {0.5 * m * root->square[rod->lane], 0.5 * root->elastic[rod->lane],
-                   -m * tdl_dot3(gravity, centre), 0.0};
+                   -m * tdl_dot3(gravity, centre)};
     for (int k = 0; k < rod->load_count; ++k) {
         const RodLoad* load = &rod->loads[k];
-        e.load -= tdl_dot3(load->force, point(rod, load->element, load->s));
+        e.gravity -= tdl_dot3(load->force, point(rod, load->element, load->s));
     }
     return e;
 }
