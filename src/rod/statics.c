@@ -20,6 +20,9 @@ static const double ACCEPTED = 1.0e-9;
 // model of gravity means nothing.
 static const double STEP_LIMIT = 1.0;
 
+// A fall of the energy below this part of it cannot be told from rounding.
+static const double ROUNDING = 1.0e-14;
+
 // How far to go along a direction of negative curvature, before the line search (rad).
 static const double ESCAPE_STEP = 0.3;
 
@@ -116,13 +119,20 @@ static void move_to(Newton* w, double t) {
     rod->model->refresh(rod);
 }
 
+static double force_scale(const Rod* rod, TdlVec3 gravity) {
+    double length = rod_length(rod), weight = rod_mass(rod) * tdl_norm3(gravity);
+    double stiffness = fmax(rod->stiffness.x, fmax(rod->stiffness.y, rod->stiffness.z));
+    return weight > 0.0 ? weight * length : stiffness / length;
+}
+
 // Moves along the direction until the energy has fallen enough. False when it cannot, which near
 // the minimum means that rounding hides the fall.
 static bool search_line(Newton* w, double energy, double curvature) {
     int n = w->rod->dof_count;
     double slope = tdl_dot(n, w->gradient, w->step), t = 1.0;
+    bool hidden = -slope < ROUNDING * fmax(fabs(energy), force_scale(w->rod, w->gravity));
     rod_save_state(w->rod, w->start);
-    for (int k = 0; k < MAX_HALVINGS; ++k, t *= 0.5) {
+    for (int k = 0; k < MAX_HALVINGS && !(hidden && curvature == 0.0); ++k, t *= 0.5) {
         move_to(w, t);
         double next = w->rod->model->potential(w->rod, w->gravity, NULL, NULL);
         if (next <= energy + 1.0e-4 * t * (slope + 0.5 * t * curvature)) {
@@ -138,12 +148,6 @@ static bool search_line(Newton* w, double energy, double curvature) {
     }
     move_to(w, 0.0);
     return false;
-}
-
-static double force_scale(const Rod* rod, TdlVec3 gravity) {
-    double length = rod_length(rod), weight = rod_mass(rod) * tdl_norm3(gravity);
-    double stiffness = fmax(rod->stiffness.x, fmax(rod->stiffness.y, rod->stiffness.z));
-    return weight > 0.0 ? weight * length : stiffness / length;
 }
 
 static double iterate(Newton* w) {
