@@ -45,7 +45,7 @@ typedef struct TdlRodLoad {
 /// frame has the tangent as first axis; curvature vectors are (twist, k1, k2) in that frame, in
 /// 1/m.
 typedef struct TdlRodDef {
-    const char* model; // "super-helix" (default)
+    const char* model; // "super-helix" (default) or "super-clothoid"
     double length;     // m, > 0; default 0.1
     double radius[2];  // m, > 0: half-axes of the elliptic section along the frame's second and
                        // third axes; default 50e-6 both
@@ -58,8 +58,8 @@ typedef struct TdlRodDef {
 
     TdlVec3 natural_curvature;           // 1/m, along the whole rod; default 0
     TdlVec3 curvature;                   // 1/m at the start of the simulation; default 0
-    const TdlVec3* natural_curvature_of; // [element_count] instead, when not null; copied
-    const TdlVec3* curvature_of;         // [element_count] instead, when not null; copied
+    const TdlVec3* natural_curvature_of; // [element_count] instead, when not null; copied. The
+    const TdlVec3* curvature_of;         // super-clothoid takes the mean of the two at a joint
 
     double mass_damping; // 1/s, >= 0: a force -mass_damping times velocity per mass; default 0
     double drag;         // N s/m^2, >= 0: a force drag (wind - velocity) per length; default 0

@@ -112,7 +112,8 @@ TDL_API TdlVec3 tdl_rod_point(const TdlWorld* world, TdlRodId rod, double s);
 TDL_API void tdl_rod_points(const TdlWorld* world, TdlRodId rod, int samples, TdlVec3* out);
 
 /// Generalised coordinates and velocities, each [dof_count]; owned by the world. For the
-/// super-helix: curvature times element length (rad), three per element.
+/// super-helix: curvature times element length (rad), three per element; for the super-clothoid
+/// the same, three per joint.
 TDL_API const double* tdl_rod_coordinates(const TdlWorld* world, TdlRodId rod);
 TDL_API const double* tdl_rod_velocities(const TdlWorld* world, TdlRodId rod);
 

@@ -13,11 +13,12 @@ static const double MAX_TURNING = 3000.0;
 
 static const double PI = 3.14159265358979323846;
 
-static const RodModel* const MODELS[] = {&SUPER_HELIX, &SUPER_HELIX_DENSE};
+// In the order of tdl_rod_models.
+static const RodModel* const MODELS[] = {&SUPER_HELIX, &SUPER_CLOTHOID, &SUPER_HELIX_DENSE};
 enum { MODEL_COUNT = sizeof MODELS / sizeof *MODELS };
 
 const char* tdl_rod_models(void) {
-    return "super-helix|super-helix-dense";
+    return "super-helix|super-clothoid|super-helix-dense";
 }
 
 const RodModel* rod_model_find(const char* name) {
@@ -198,8 +199,9 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     const RodModel* model = rod->model;
     int n = def->element_count;
     rod->root_dofs = model->dof_count != NULL ? 0 : root_dofs(def->start);
-    rod->dof_count = model->dof_count != NULL ? model->dof_count(def)
-                                              : n * model->dofs_per_element + rod->root_dofs;
+    rod->dof_count = model->dof_count != NULL
+                         ? model->dof_count(def)
+                         : n * model->dofs_per_element + model->extra_dofs + rod->root_dofs;
     size_t dofs = (size_t)rod->dof_count;
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);

@@ -82,21 +82,23 @@ typedef struct RodStep {
     TdlPose end_end;
 } RodStep;
 
-// The curve of one element: from `start`, whose rotation's first column is the tangent, with
-// constant curvature kappa (twist, k1, k2) over `length`.
+// The curve of one element: from `start`, whose rotation's first column is the tangent, over
+// `length` with a curvature (twist, k1, k2) that goes linearly from kappa to kappa_end.
 typedef struct RodCurve {
     TdlPose start;
-    TdlVec3 kappa; // 1/m
-    double length; // m
+    TdlVec3 kappa;     // 1/m
+    double length;     // m
+    TdlVec3 kappa_end; // 1/m
 } RodCurve;
 
 struct RodModel {
     const char* name;
-    int dofs_per_element;
+    int dofs_per_element, extra_dofs;
     size_t (*work_count)(int dof_count, int element_count); // doubles of work
 
-    // Optional. Number of coordinates (else dofs_per_element each, and the root's); doubles of
-    // `memory` (else none); what the model cannot do of a definition, in words (else anything).
+    // Optional. Number of coordinates (else dofs_per_element each, extra_dofs, and the root's);
+    // doubles of `memory` (else none); what the model cannot do of a definition, in words (else
+    // anything).
     int (*dof_count)(const TdlRodDef* def);
     size_t (*memory_count)(int element_count);
     const char* (*find_fault)(const TdlRodDef* def);
@@ -144,6 +146,7 @@ struct RodModel {
 
 extern const RodModel SUPER_HELIX;       // linear time
 extern const RodModel SUPER_HELIX_DENSE; // the reference
+extern const RodModel SUPER_CLOTHOID;
 
 // Null when no model has that name.
 const RodModel* rod_model_find(const char* name);

@@ -181,7 +181,8 @@ static void curves(const Rod* rod, RodCurve* out) {
     const Element* el = elements_of(rod);
     double l = rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
-        out[i] = (RodCurve){el[i].start, tdl_scale3(1.0 / l, el[i].axes.q), l};
+        TdlVec3 kappa = tdl_scale3(1.0 / l, el[i].axes.q);
+        out[i] = (RodCurve){el[i].start, kappa, l, kappa};
     }
 }
 

@@ -127,8 +127,8 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails(TIME "materials: [{name: steel, young: 1}]\n" ROD,
                 "s:4:25: no material is named 'hair'");
     check_fails(TIME HAIR LONG_ROD "    model: superhelix\n",
-                "s:8:12: model must be one of super-helix, not 'superhelix'; did you mean "
-                "'super-helix'?");
+                "s:8:12: model must be one of super-helix|super-clothoid, not 'superhelix'; "
+                "did you mean 'super-helix'?");
     // lists that do not fit
     check_fails(TIME HAIR LONG_ROD "    elements: 3\n    natural_curvature: [[1, 2, 3]]\n",
                 "s:9:24: natural_curvature has 1 vectors for 3 elements; give one each, or one "
