@@ -580,7 +580,8 @@ static void curves(const Rod* rod, RodCurve* out) {
     double l = rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
         const LaneElement* e = &elements_of(rod->group)[i];
-        out[i] = (RodCurve){start_of(rod, e), tdl_scale3(1.0 / l, tdl_load3(rod->q, i)), l};
+        TdlVec3 kappa = tdl_scale3(1.0 / l, tdl_load3(rod->q, i));
+        out[i] = (RodCurve){start_of(rod, e), kappa, l, kappa};
     }
 }
 

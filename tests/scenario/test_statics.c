@@ -21,8 +21,8 @@ static Line settle(TdlRodDef def, const char* model, int element_count) {
         FAIL("%s: no rod", model);
         return line;
     }
-    double residual = 0.0;
-    CHECK_INT(rod_settle(&host, rod, GRAVITY, &residual), TDL_STATUS_OK);
+    double residual = 0.0, stability;
+    CHECK_INT(rod_settle(&host, rod, GRAVITY, &residual, &stability), TDL_STATUS_OK);
     CHECK_BELOW(residual, 1.0e-12);
     for (int i = 0; i <= SAMPLES; ++i) {
         double u = (double)i * element_count / SAMPLES;

@@ -126,9 +126,11 @@ TEST(each_mistake_is_told_at_its_place) {
                 "s:4:25: no material is named 'hair'; did you mean 'hairs'?");
     check_fails(TIME "materials: [{name: steel, young: 1}]\n" ROD,
                 "s:4:25: no material is named 'hair'");
-    check_fails(TIME HAIR LONG_ROD "    model: superhelix\n",
-                "s:8:12: model must be one of super-helix|super-clothoid, not 'superhelix'; "
-                "did you mean 'super-helix'?");
+    char models[512];
+    snprintf(models, sizeof models,
+             "s:8:12: model must be one of %s, not 'superhelix'; did you mean 'super-helix'?",
+             tdl_rod_models());
+    check_fails(TIME HAIR LONG_ROD "    model: superhelix\n", models);
     // lists that do not fit
     check_fails(TIME HAIR LONG_ROD "    elements: 3\n    natural_curvature: [[1, 2, 3]]\n",
                 "s:9:24: natural_curvature has 1 vectors for 3 elements; give one each, or one "
