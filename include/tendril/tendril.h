@@ -3,6 +3,7 @@
 #define TENDRIL_TENDRIL_H
 
 #include "tendril/base.h"
+#include "tendril/friction.h"
 #include "tendril/math.h"
 #include "tendril/rod.h"
 #include "tendril/run.h"

@@ -1,0 +1,240 @@
+// The discrete frictional contact problem, and solvers of it.
+//
+// Given a symmetric operator W and a free velocity b, find the contact impulses r with
+//     u = W r + b,     (u_i - c_i n, r_i) in C(mu_i) for every contact i,
+// where C(mu) is the exact Signorini-Coulomb law: no facets, no penalty, no regularisation. Within
+// a contact the normal component comes first, then the tangential ones. docs/theory/friction.md
+#ifndef TENDRIL_FRICTION_H
+#define TENDRIL_FRICTION_H
+
+#include "tendril/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A frictional contact problem in one of its two forms. Opaque; create, solve, destroy.
+typedef struct TdlFrictionProblem TdlFrictionProblem;
+
+/// What every contact needs, in both forms.
+typedef struct TdlFrictionLaws {
+    int block_size;                 // 3 (Coulomb in space) or 6 (Drucker-Prager); default 3
+    int contact_count;              // >= 0
+    const double* mu;               // [contact_count] friction coefficient, 0 to INFINITY.
+                                    // 0: no friction. INFINITY: the tangential velocity is zero.
+    const unsigned char* bilateral; // [contact_count] nonzero: u = c n whatever r; null: none is
+    const double* normal_velocity;  // [contact_count] c, m/s: prescribed or restitution; null: 0
+} TdlFrictionLaws;
+
+/// The explicit form: W as sparse blocks. Everything is copied. W need not be exactly symmetric:
+/// (W + W')/2 is used, and TdlFrictionSize tells how far it was from it.
+typedef struct TdlFrictionMatrixDef {
+    TdlFrictionLaws laws;
+    const double* b;      // [contact_count block_size] m/s, velocity without contact impulses
+    const int* row_start; // [contact_count + 1] first block of each block row
+    const int* column;    // [row_start[contact_count]] block columns; repeated ones are added
+    const double* blocks; // the blocks, each column by column
+    int dof_count;        // degrees of freedom behind W, 0 when unknown; only for nu = 3 n / m
+} TdlFrictionMatrixDef;
+
+/// Solves A_body x = rhs for one body; both have the body's degrees of freedom.
+typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* x);
+
+/// The velocity-space form: W = H A^-1 H' is never formed by the sweeps that do not need it.
+///
+/// Contact i touches bodies body[2i] and body[2i+1]; -1 is an obstacle with no unknowns. Side s of
+/// contact i owns a block of block_size rows, each as long as the body has degrees of freedom, in
+/// `h` (rows of H_i) and in `y` (rows of Y_i' = (A^-1 H_i')'), one row after the other. Blocks lie
+/// packed in the order of contacts and sides. A body in whitened coordinates (v = L' q', A = L L')
+/// may give y == h, which halves the memory a sweep reads.
+///
+/// The arrays are not copied: they must outlive the problem and not change meanwhile.
+typedef struct TdlFrictionBodiesDef {
+    TdlFrictionLaws laws;
+    int body_count;
+    const int* dof_start;    // [body_count + 1] first degree of freedom of each body
+    const double* velocity;  // [dof_start[body_count]] A^-1 f: the velocity without contact
+    const double* u_free;    // [contact_count block_size] u when all v = 0; null: zero
+    const int* body;         // [2 contact_count]
+    const double* h;         // rows of H, packed
+    const double* y;         // rows of Y', packed; null: computed with `solve`
+    TdlBodySolveFn solve;    // used when y is null
+    void* solve_user;        // handed to solve
+} TdlFrictionBodiesDef;
+
+/// Creates a problem in explicit form.
+TDL_API TdlStatus tdl_friction_problem_create(const TdlHost* host, const TdlFrictionMatrixDef* def,
+                                              TdlFrictionProblem** out);
+/// Creates a problem in velocity space.
+TDL_API TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host,
+                                                     const TdlFrictionBodiesDef* def,
+                                                     TdlFrictionProblem** out);
+/// Frees a problem; null is allowed.
+TDL_API void tdl_friction_problem_destroy(TdlFrictionProblem* problem);
+
+/// The measures of a problem.
+typedef struct TdlFrictionSize {
+    int block_size, contact_count;
+    int dof_count;    // 0 when unknown
+    int block_count;  // blocks of W kept; 0 in velocity space
+    double asymmetry; // |W - W'| / |W| as given, Frobenius
+    double b_norm;    // |b|, m/s
+} TdlFrictionSize;
+TDL_API TdlFrictionSize tdl_friction_problem_size(const TdlFrictionProblem* problem);
+
+/// The explicit form of a problem, readable as it lies in memory: symmetric, columns ascending.
+/// Null arrays in velocity space.
+TDL_API TdlFrictionMatrixDef tdl_friction_problem_matrix(const TdlFrictionProblem* problem);
+
+/// The same problem with W formed; for saving one that came from bodies.
+TDL_API TdlStatus tdl_friction_problem_explicit(const TdlHost* host,
+                                                const TdlFrictionProblem* problem,
+                                                TdlFrictionProblem** out);
+
+/// Reads a problem from a file: Siconos' text (local or global), or FCLIB HDF5 (`fclib_local` or
+/// `fclib_global`), told apart by content. A global problem (M v = f + H r, u = H' v + w) becomes
+/// one in velocity space, or an explicit one where a contact moves more than two bodies. A file
+/// that is wrong in any way gives TDL_STATUS_BAD_INPUT and one message with file and place.
+TDL_API TdlStatus tdl_friction_problem_read(const TdlHost* host, const char* path,
+                                            TdlFrictionProblem** out);
+
+/// Writes the explicit form: HDF5 when the path ends in .hdf5 or .h5, else Siconos' text. Numbers
+/// keep all digits. Bilateral contacts and infinite mu have no place in these formats and are
+/// refused; a prescribed normal velocity is folded into b.
+TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
+                                             const TdlFrictionProblem* problem);
+
+/// u = W r + b.
+TDL_API TdlStatus tdl_friction_velocity(const TdlFrictionProblem* problem, const double* r,
+                                        double* u);
+
+/// The v = A^-1 (f + H' r) of a problem in velocity space; [dof_start[body_count]].
+TDL_API TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* problem, const double* r,
+                                             double* v);
+
+/// How far (u, r) is from the law; each is zero exactly at a solution.
+typedef enum TdlFrictionError {
+    TDL_FRICTION_ERROR_NATURAL = 0,       // r - P_K(r - (u + mu |u_T| n))
+    TDL_FRICTION_ERROR_ALART_CURNIER,     // projections of normal and tangential part apart
+    TDL_FRICTION_ERROR_FISCHER_BURMEISTER, // Jordan-algebra x + y - (x^2 + y^2)^(1/2)
+    TDL_FRICTION_ERROR_COUNT
+} TdlFrictionError;
+TDL_API const char* tdl_friction_error_name(TdlFrictionError kind);
+
+/// The Euclidean norm of an error map at r, with u = W r + b recomputed; divided by |b| when
+/// `relative` is true and b is not zero.
+TDL_API double tdl_friction_error(const TdlFrictionProblem* problem, TdlFrictionError kind,
+                                  bool relative, const double* r);
+
+typedef enum TdlFrictionSolverKind {
+    TDL_FRICTION_AUTO = 0,     // chooses by nu and size, falls back from one to the next
+    TDL_FRICTION_GAUSS_SEIDEL, // nonlinear Gauss-Seidel with an exact one-contact solver
+    TDL_FRICTION_ANDERSON,     // the same, with safeguarded Anderson acceleration
+    TDL_FRICTION_NEWTON,       // nonsmooth Newton on Alart-Curnier, Goldstein-Price search
+    TDL_FRICTION_PROXIMAL,     // proximal point method around regularised Newton
+    TDL_FRICTION_ADMM,         // alternating directions with one factorisation
+    TDL_FRICTION_FIXED_POINT,  // Cadoux: a sequence of convex problems
+    TDL_FRICTION_GRADIENT,     // accelerated projected gradient with the friction shift updated
+    TDL_FRICTION_FACETED,      // a faceted cone, only to show what it costs: not exact
+    TDL_FRICTION_SOLVER_COUNT
+} TdlFrictionSolverKind;
+TDL_API const char* tdl_friction_solver_name(TdlFrictionSolverKind kind);
+
+/// One-contact solvers.
+typedef enum TdlFrictionLocal {
+    TDL_FRICTION_LOCAL_SECULAR = 0, // bracketed secular root; the default, the measured best
+    TDL_FRICTION_LOCAL_HYBRID,      // Fischer-Burmeister, enumeration where it fails
+    TDL_FRICTION_LOCAL_FISCHER,     // Fischer-Burmeister semismooth Newton alone
+    TDL_FRICTION_LOCAL_ENUMERATE,   // take-off, stick, slide through a quartic
+    TDL_FRICTION_LOCAL_COUNT
+} TdlFrictionLocal;
+TDL_API const char* tdl_friction_local_name(TdlFrictionLocal kind);
+
+/// The order in which Gauss-Seidel visits contacts.
+typedef enum TdlFrictionOrder {
+    TDL_FRICTION_ORDER_AUTO = 0, // colour for large islands, else given
+    TDL_FRICTION_ORDER_GIVEN,
+    TDL_FRICTION_ORDER_COLOUR, // no two contacts of a colour are coupled: parallel
+    TDL_FRICTION_ORDER_RANDOM, // from the seed
+} TdlFrictionOrder;
+
+typedef struct TdlFrictionOptions {
+    TdlFrictionSolverKind solver; // default TDL_FRICTION_AUTO
+    TdlFrictionError error;       // what the solver stops on; default natural
+    bool relative;                // error divided by |b|; default true
+    double tolerance;             // > 0, default 1e-8
+    int max_iterations;           // of each solver tried, >= 1, default 10000
+    int threads;                  // 1 to 1024, 0: one per processor; default 1
+    TdlFrictionLocal local;       // default secular
+    TdlFrictionOrder order;       // default auto
+    uint64_t seed;                // of the random order
+    double relaxation;            // Gauss-Seidel over-relaxation in (0, 2); 0: chosen by itself
+    int anderson_memory;          // 1 to 32, default 15
+    int facets;                   // of the faceted cone, 3 to 64, default 8
+    bool split_islands;           // solve connected groups apart; default true
+    bool use_bodies;              // sweep in velocity space where the problem has it and it pays;
+                                  // default true
+} TdlFrictionOptions;
+TDL_API TdlFrictionOptions tdl_friction_options_default(void);
+
+typedef enum TdlFrictionOutcome {
+    TDL_FRICTION_CONVERGED = 0,    // the recomputed error is within the tolerance
+    TDL_FRICTION_ITERATION_LIMIT,  // not within max_iterations
+    TDL_FRICTION_STALLED,          // no further progress; the best iterate is returned
+} TdlFrictionOutcome;
+TDL_API const char* tdl_friction_outcome_name(TdlFrictionOutcome outcome);
+
+typedef struct TdlFrictionInfo {
+    TdlFrictionOutcome outcome;
+    TdlFrictionSolverKind solver; // that gave the result (of the island that took longest)
+    int iterations;               // of all solvers tried, the largest over the islands
+    long long failsafe_count;     // one-contact problems the fail-safe had to solve
+    long long unsolvable_count;   // one-contact problems certified to have no solution
+    int island_count, largest_island, colour_count;
+    double error;                               // by the caller's kind, as the caller asked
+    double errors[TDL_FRICTION_ERROR_COUNT];    // relative, each kind, recomputed
+    double nu;                                  // block_size n / m; 0 when m is unknown
+    double seconds, setup_seconds;              // wall time, total and before the first iteration
+} TdlFrictionInfo;
+
+/// A solver keeps its memory and threads between solves.
+typedef struct TdlFrictionSolver TdlFrictionSolver;
+TDL_API TdlStatus tdl_friction_solver_create(const TdlHost* host, const TdlFrictionOptions* options,
+                                             TdlFrictionSolver** out);
+TDL_API void tdl_friction_solver_destroy(TdlFrictionSolver* solver);
+
+/// Solves. `r` holds the first guess (zero, or the impulses of the last step) and receives the
+/// result, the best iterate met even when the outcome is not converged. `u` may be null.
+TDL_API TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* solver,
+                                            const TdlFrictionProblem* problem, double* r, double* u,
+                                            TdlFrictionInfo* info);
+
+/// One contact alone: u = W r + b, W symmetric positive semidefinite, column by column.
+typedef struct TdlOneContact {
+    bool solved;      // false: certified that no solution exists, or (Fischer) not converged
+    bool failsafe;    // the hybrid had to enumerate
+    int iterations;   // Newton steps
+} TdlOneContact;
+TDL_API TdlOneContact tdl_friction_one_contact(TdlFrictionLocal kind, const double w[9],
+                                               const double b[3], double mu, double r[3]);
+
+/// The nodal primal form (S4 eq. 3.14): W^ u - b^ = r at every node, where node i is in contact
+/// when mu[i] >= 0 and free (r_i = 0) when mu[i] is negative. `w` and `b` as in the explicit form,
+/// already turned into the contact bases. `u` holds the first guess and receives the velocities.
+typedef struct TdlFrictionNodalDef {
+    int node_count;
+    const double* mu;     // [node_count] < 0: not in contact
+    const double* b;      // [3 node_count] N s, the turned impulses f
+    const int* row_start; // as in TdlFrictionMatrixDef; positive definite
+    const int* column;
+    const double* blocks;
+} TdlFrictionNodalDef;
+TDL_API TdlStatus tdl_friction_nodal_solve(const TdlHost* host, const TdlFrictionNodalDef* def,
+                                           double tolerance, int max_iterations, double* u,
+                                           double* r, TdlFrictionInfo* info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

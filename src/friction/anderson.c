@@ -1,0 +1,190 @@
+// Gauss-Seidel with Anderson acceleration.
+//
+// A sweep is a fixed-point map g. From the last m differences of iterates and residuals
+// f = g(r) - r the accelerated point g - dG gamma is formed, gamma minimising |f - dF gamma|
+// through a Gram matrix that is updated, not rebuilt: m dot products a sweep. Safeguards: a point
+// whose residual grows beyond a multiple of the last good one is thrown away with the whole memory,
+// and the plain iterate taken instead; a Gram matrix that is numerically singular drops its oldest
+// columns. friction.md section 4.2
+#include "friction/gauss_seidel.h"
+
+#include <string.h>
+
+enum { MAX_MEMORY = 32 };
+// Growth of the residual that rejects an accelerated point.
+static const double MAX_GROWTH = 4.0;
+// Relative Tikhonov term of the Gram matrix: keeps gamma bounded, far below what matters.
+static const double TIKHONOV = 1.0e-13;
+
+typedef struct Memory {
+    int capacity, count, next; // ring of columns
+    size_t size;
+    double* df; // [capacity size]
+    double* dg; // [capacity size]
+    double gram[MAX_MEMORY * MAX_MEMORY];
+} Memory;
+
+// stores a column of differences and renews its row of the Gram matrix
+static void push_column(Memory* mem, const double* f, const double* f_last, const double* g,
+                        const double* g_last) {
+    int at = mem->next;
+    double *df = mem->df + (size_t)at * mem->size, *dg = mem->dg + (size_t)at * mem->size;
+    for (size_t k = 0; k < mem->size; ++k) {
+        df[k] = f[k] - f_last[k];
+        dg[k] = g[k] - g_last[k];
+    }
+    mem->next = (at + 1) % mem->capacity;
+    mem->count = mem->count < mem->capacity ? mem->count + 1 : mem->capacity;
+    for (int j = 0; j < mem->count; ++j) {
+        double dot = dot_product(mem->size, df, mem->df + (size_t)j * mem->size);
+        mem->gram[at * MAX_MEMORY + j] = mem->gram[j * MAX_MEMORY + at] = dot;
+    }
+}
+
+// Solves the regularised normal equations by Cholesky; false when not positive definite.
+static bool solve_gram(const Memory* mem, const double* rhs, double* gamma) {
+    int m = mem->count;
+    double l[MAX_MEMORY][MAX_MEMORY];
+    for (int i = 0; i < m; ++i) {
+        for (int j = 0; j <= i; ++j) {
+            double sum = mem->gram[i * MAX_MEMORY + j];
+            sum += i == j ? TIKHONOV * sum : 0.0;
+            for (int k = 0; k < j; ++k) {
+                sum -= l[i][k] * l[j][k];
+            }
+            if (i == j) {
+                if (!(sum > 1.0e-15 * mem->gram[i * MAX_MEMORY + i])) {
+                    return false;
+                }
+                l[i][i] = sqrt(sum);
+            } else {
+                l[i][j] = sum / l[j][j];
+            }
+        }
+    }
+    for (int i = 0; i < m; ++i) {
+        double sum = rhs[i];
+        for (int k = 0; k < i; ++k) {
+            sum -= l[i][k] * gamma[k];
+        }
+        gamma[i] = sum / l[i][i];
+    }
+    for (int i = m - 1; i >= 0; --i) {
+        for (int k = i + 1; k < m; ++k) {
+            gamma[i] -= l[k][i] * gamma[k];
+        }
+        gamma[i] /= l[i][i];
+    }
+    return true;
+}
+
+// r <- g - dG gamma; false when the memory had to be cleared
+static bool extrapolate(Memory* mem, const double* f, const double* g, double* r) {
+    double rhs[MAX_MEMORY], gamma[MAX_MEMORY];
+    memcpy(r, g, mem->size * sizeof(double));
+    for (int j = 0; j < mem->count; ++j) {
+        rhs[j] = dot_product(mem->size, f, mem->df + (size_t)j * mem->size);
+    }
+    if (mem->count == 0) {
+        return true;
+    }
+    if (!solve_gram(mem, rhs, gamma)) {
+        mem->count = mem->next = 0;
+        return false;
+    }
+    for (int j = 0; j < mem->count; ++j) {
+        const double* dg = mem->dg + (size_t)j * mem->size;
+        for (size_t k = 0; k < mem->size; ++k) {
+            r[k] -= gamma[j] * dg[k];
+        }
+    }
+    return true;
+}
+
+typedef struct Accelerator {
+    Memory mem;
+    Sweeper sweeper;
+    double *r, *g, *f, *g_last, *f_last, *u;
+    double good; // residual of the last accepted point
+} Accelerator;
+
+static TdlStatus accelerator_init(Accelerator* a, Run* run) {
+    size_t size = run_size(run);
+    memset(a, 0, sizeof *a);
+    a->mem.capacity = run->options->anderson_memory;
+    a->mem.size = size;
+    a->mem.df = ARENA_NEW(run->arena, double, size * (size_t)a->mem.capacity);
+    a->mem.dg = ARENA_NEW(run->arena, double, size * (size_t)a->mem.capacity);
+    double** arrays[] = {&a->r, &a->g, &a->f, &a->g_last, &a->f_last, &a->u};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
+        *arrays[k] = ARENA_NEW(run->arena, double, size);
+        if (*arrays[k] == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    if (a->mem.df == NULL || a->mem.dg == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    a->good = INFINITY;
+    memcpy(a->r, run->best, size * sizeof(double));
+    return sweeper_init(&a->sweeper, run);
+}
+
+// Puts every contact back into its admissible set: extrapolation leaves it.
+static void project_all(const System* sys, double* r) {
+    for (int i = 0; i < sys->n; ++i) {
+        double p[CONE_MAX];
+        law_project(sys->d, sys->law[i], sys->mu[i], r + (size_t)i * (size_t)sys->d, p);
+        memcpy(r + (size_t)i * (size_t)sys->d, p, (size_t)sys->d * sizeof(double));
+    }
+}
+
+// One sweep and the next point. Returns the error met.
+static double accelerate(Accelerator* a, Run* run) {
+    size_t size = a->mem.size;
+    memcpy(a->g, a->r, size * sizeof(double));
+    if (run->sys->sweep_bodies) {
+        system_refresh_bodies(run->sys, a->g);
+    }
+    double met = sweeper_sweep(&a->sweeper, a->g);
+    double square = 0.0;
+    for (size_t k = 0; k < size; ++k) {
+        a->f[k] = a->g[k] - a->r[k];
+        square += a->f[k] * a->f[k];
+    }
+    double residual = sqrt(square);
+    if (residual > MAX_GROWTH * a->good && a->mem.count > 0) {
+        // the extrapolation did harm: back to the last plain iterate, and forget
+        memcpy(a->r, a->g_last, size * sizeof(double));
+        a->mem.count = a->mem.next = 0;
+        a->good = INFINITY;
+        return met;
+    }
+    if (isfinite(a->good)) {
+        push_column(&a->mem, a->f, a->f_last, a->g, a->g_last);
+    }
+    a->good = residual;
+    memcpy(a->f_last, a->f, size * sizeof(double));
+    memcpy(a->g_last, a->g, size * sizeof(double));
+    extrapolate(&a->mem, a->f, a->g, a->r);
+    project_all(run->sys, a->r);
+    return met;
+}
+
+TdlStatus run_anderson(Run* run) {
+    ArenaMark mark = arena_mark(run->arena);
+    Accelerator a;
+    if (accelerator_init(&a, run) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int k = 0; k < run->limit && !run_done(run); ++k) {
+        double met = accelerate(&a, run);
+        ++run->iterations;
+        if (met <= 2.0 * run->sys->target || k % 25 == 24 || k + 1 == run->limit) {
+            system_velocity(run->sys, a.g, a.u);
+            run_offer(run, a.u, a.g);
+        }
+    }
+    arena_release(run->arena, mark);
+    return TDL_STATUS_OK;
+}

@@ -1,0 +1,61 @@
+// The contact laws as cones: projections and the De Saxce shift. friction.md (F.3)-(F.8)
+//
+// Vectors are (normal, tangential...) with `d` components; the small loops unroll when d is known.
+#ifndef TDL_FRICTION_CONE_H
+#define TDL_FRICTION_CONE_H
+
+#include <math.h>
+
+typedef enum ContactLaw {
+    LAW_CONE = 0,  // 0 < mu < infinity
+    LAW_SMOOTH,    // mu = 0: r_T = 0
+    LAW_ROUGH,     // mu = infinity: u_T = 0, normal part unilateral
+    LAW_BILATERAL, // u = 0
+} ContactLaw;
+
+enum { CONE_MAX = 6 };
+
+static inline double tangent_norm(int d, const double* a) {
+    double sum = 0.0;
+    for (int k = 1; k < d; ++k) {
+        sum += a[k] * a[k];
+    }
+    return sqrt(sum);
+}
+
+// The normal part of u + mu |u_T| n; the shift matters to a true cone only.
+static inline double shift_of(int d, ContactLaw law, double mu, const double* u) {
+    return law == LAW_CONE ? mu * tangent_norm(d, u) : 0.0;
+}
+
+// p <- the point nearest to x in the set of admissible impulses. (F.5)
+static inline void law_project(int d, ContactLaw law, double mu, const double* x, double* p) {
+    if (law == LAW_CONE) {
+        double t = tangent_norm(d, x);
+        if (t <= mu * x[0]) {
+            for (int k = 0; k < d; ++k) {
+                p[k] = x[k];
+            }
+            return;
+        }
+        if (mu * t <= -x[0]) {
+            for (int k = 0; k < d; ++k) {
+                p[k] = 0.0;
+            }
+            return;
+        }
+        double n = (x[0] + mu * t) / (1.0 + mu * mu);
+        double s = mu * n / t;
+        p[0] = n;
+        for (int k = 1; k < d; ++k) {
+            p[k] = s * x[k];
+        }
+        return;
+    }
+    p[0] = law == LAW_BILATERAL || x[0] > 0.0 ? x[0] : 0.0;
+    for (int k = 1; k < d; ++k) {
+        p[k] = law == LAW_SMOOTH ? 0.0 : x[k];
+    }
+}
+
+#endif

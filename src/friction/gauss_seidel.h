@@ -1,0 +1,25 @@
+// Sweeps of nonlinear Gauss-Seidel, shared by the plain and the accelerated solver.
+#ifndef TDL_FRICTION_GAUSS_SEIDEL_H
+#define TDL_FRICTION_GAUSS_SEIDEL_H
+
+#include "friction/run.h"
+
+typedef struct Sweeper {
+    Run* run;
+    double* prep;       // [n] prepared diagonal blocks
+    double* part;       // [chunks] squared errors met, reduced in order
+    long long* counts;  // [2 chunks] fail-safes and unsolvable problems
+    int chunk_count;
+    double omega;       // relaxation, 1: none
+    double* r;          // the iterate being swept
+    int begin, end;     // contacts of the current colour
+    int first_chunk;
+} Sweeper;
+
+TdlStatus sweeper_init(Sweeper* sweeper, Run* run);
+
+// One sweep over r in place. Returns the norm of the caller's error map as met on the way: each
+// contact with the velocity it had when visited.
+double sweeper_sweep(Sweeper* sweeper, double* r);
+
+#endif

@@ -1,0 +1,48 @@
+// One-contact solvers: given the diagonal block W of a contact and the velocity b that the rest of
+// the world gives it, find r with (W r + b, r) in the law. friction.md section 3
+//
+// The hot solver works on a block prepared once: the Schur complement S of the normal direction,
+// diagonalised, S = Q' diag(s) Q with m = d - 1. Prepared blocks lie flat in memory.
+#ifndef TDL_FRICTION_LOCAL_H
+#define TDL_FRICTION_LOCAL_H
+
+#include "friction/cone.h"
+#include "tendril/friction.h"
+
+typedef enum LocalResult {
+    LOCAL_SOLVED = 0,
+    LOCAL_NONE,   // no solution exists: the nearest regularised one was returned
+    LOCAL_FAILED, // the iteration did not converge (Fischer-Burmeister only)
+} LocalResult;
+
+// Offsets in a prepared block of m tangential directions.
+enum {
+    PREP_WNN = 0,   // normal stiffness
+    PREP_FLOOR = 1, // eigenvalues below this count as zero
+    PREP_ALPHA = 2, // last sliding multiplier, the next first guess
+    PREP_S = 3,     // [m] eigenvalues of S, then [m] Q W_TN, then Q [m m] row by row
+};
+
+static inline int prep_size(int d) {
+    return d == 3 ? 12 : 40;
+}
+
+// Prepares a symmetric d x d block; slightly indefinite ones are clipped to semidefinite.
+void local_prepare(int d, const double* w, double* prep);
+
+// The bracketed secular root; works for every law and any positive semidefinite block.
+LocalResult local_secular3(double* prep, ContactLaw law, double mu, const double* b, double* r);
+LocalResult local_secular6(double* prep, ContactLaw law, double mu, const double* b, double* r);
+
+// Take-off, stick, slide through the quartic, cones of dimension 3 only. Certifies LOCAL_NONE.
+LocalResult local_enumerate(const double* prep, double mu, const double* b, double* r);
+
+// Fischer-Burmeister semismooth Newton from the guess in r, cones only.
+LocalResult local_fischer(int d, const double* w, double mu, const double* b, double* r,
+                          int* iterations);
+
+// The selected solver on one block; `failsafe` counts enumerations of the hybrid.
+LocalResult local_solve(TdlFrictionLocal kind, int d, const double* w, double* prep, ContactLaw law,
+                        double mu, const double* b, double* r, long long* failsafe);
+
+#endif

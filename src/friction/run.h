@@ -1,0 +1,44 @@
+// What every solver gets, and gives back: the one call behind all of them.
+#ifndef TDL_FRICTION_RUN_H
+#define TDL_FRICTION_RUN_H
+
+#include "friction/system.h"
+
+typedef struct Run {
+    System* sys;
+    Arena* arena; // scratch; a solver releases what it took
+    const TdlFrictionOptions* options;
+    double* best;        // [n d] the best iterate so far: a solver starts here and ends here
+    double error;        // norm of the caller's map there, unit-free
+    int limit;           // iterations this solver may use
+    int iterations;      // iterations of all solvers so far
+    double work;         // multiplications so far, roughly; decides fall-backs reproducibly
+    long long failsafe, unsolvable;
+} Run;
+
+// A solver improves run->best until run->error <= run->sys->target, its limit, or a stall. It
+// returns a status only for lack of memory.
+typedef TdlStatus (*RunFn)(Run* run);
+
+TdlStatus run_gauss_seidel(Run* run);
+TdlStatus run_anderson(Run* run);
+TdlStatus run_newton(Run* run);
+TdlStatus run_proximal(Run* run);
+TdlStatus run_admm(Run* run);
+TdlStatus run_fixed_point(Run* run);
+TdlStatus run_gradient(Run* run);
+TdlStatus run_faceted(Run* run);
+TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used);
+
+// Measures r, whose velocity is u, and keeps it when it is the best so far. Returns its error.
+double run_offer(Run* run, const double* u, const double* r);
+
+static inline bool run_done(const Run* run) {
+    return run->error <= run->sys->target;
+}
+
+static inline size_t run_size(const Run* run) {
+    return (size_t)run->sys->n * (size_t)run->sys->d;
+}
+
+#endif

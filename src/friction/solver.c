@@ -1,0 +1,412 @@
+// The one call behind all solvers: options, islands, threads, and the final honest measure.
+//
+// Islands of few contacts are solved whole by one thread each, largest first; large ones one after
+// the other with all threads inside, ordered by colour. Which island counts as large does not
+// depend on the number of threads, so neither do the bits.
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "friction/islands.h"
+#include "friction/run.h"
+
+#include <string.h>
+
+// Contacts from which an island is swept by colours with all threads.
+enum { LARGE_ISLAND = 3000 };
+// Velocity space pays when a contact's row of W has more doubles than its rows of H and Y.
+static const double BODIES_PAY = 1.0;
+
+typedef struct IslandResult {
+    TdlFrictionSolverKind solver;
+    int iterations, colour_count;
+    long long failsafe, unsolvable;
+    bool reached;
+    TdlStatus status;
+} IslandResult;
+
+struct TdlFrictionSolver {
+    TdlHost host;
+    TdlFrictionOptions options;
+    Pool* pool;
+    int thread_count;
+    Arena arena;   // islands, shared arrays
+    Arena* worker; // [thread_count]
+
+    // the current solve
+    const TdlFrictionProblem* problem;
+    Islands islands;
+    IslandResult* results; // [islands.count]
+    int* local_of;         // [n]
+    double* shared_v;      // [dofs]
+    double* r;
+    int large_count;
+    double setup_end;
+};
+
+TdlFrictionOptions tdl_friction_options_default(void) {
+    return (TdlFrictionOptions){.relative = true,
+                                .tolerance = 1.0e-8,
+                                .max_iterations = 10000,
+                                .threads = 1,
+                                .anderson_memory = 15,
+                                .facets = 8,
+                                .seed = 1,
+                                .split_islands = true,
+                                .use_bodies = true};
+}
+
+static TdlStatus check_options(const TdlHost* host, const TdlFrictionOptions* o) {
+    if ((int)o->solver < 0 || o->solver >= TDL_FRICTION_SOLVER_COUNT || (int)o->error < 0 ||
+        o->error >= TDL_FRICTION_ERROR_COUNT || (int)o->local < 0 ||
+        o->local >= TDL_FRICTION_LOCAL_COUNT) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "unknown solver, error or local solver");
+    }
+    if (!(o->tolerance > 0.0) || !isfinite(o->tolerance)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "tolerance must be positive, not %g",
+                        o->tolerance);
+    }
+    if (o->max_iterations < 1) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "at least one iteration is needed");
+    }
+    if (!(o->relaxation >= 0.0 && o->relaxation < 2.0)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "relaxation must be from 0 to 2, not %g",
+                        o->relaxation);
+    }
+    if (o->anderson_memory < 1 || o->anderson_memory > 32 || o->facets < 3 || o->facets > 64) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "Anderson memory must be from 1 to 32 and facets from 3 to 64");
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_friction_solver_create(const TdlHost* host, const TdlFrictionOptions* options,
+                                     TdlFrictionSolver** out) {
+    TdlStatus status = check_options(host, options);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlFrictionSolver* s = tdl_alloc_zero(&host->mem, sizeof *s);
+    if (s == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    s->host = *host;
+    s->options = *options;
+    arena_init(&s->arena, &host->mem);
+    status = pool_create(host, options->threads, &s->pool);
+    if (status == TDL_STATUS_OK) {
+        s->thread_count = pool_thread_count(s->pool);
+        s->worker = tdl_alloc_array(&host->mem, (size_t)s->thread_count, sizeof(Arena));
+        status = s->worker == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    }
+    if (status != TDL_STATUS_OK) {
+        tdl_friction_solver_destroy(s);
+        return status;
+    }
+    for (int k = 0; k < s->thread_count; ++k) {
+        arena_init(&s->worker[k], &host->mem);
+    }
+    *out = s;
+    return TDL_STATUS_OK;
+}
+
+void tdl_friction_solver_destroy(TdlFrictionSolver* s) {
+    if (s == NULL) {
+        return;
+    }
+    for (int k = 0; k < s->thread_count && s->worker != NULL; ++k) {
+        arena_destroy(&s->worker[k]);
+    }
+    TdlAllocator mem = s->host.mem;
+    tdl_free(&mem, s->worker);
+    arena_destroy(&s->arena);
+    pool_destroy(s->pool);
+    tdl_free(&mem, s);
+}
+
+double run_offer(Run* run, const double* u, const double* r) {
+    double error = system_error(run->sys, u, r);
+    if (error < run->error) {
+        run->error = error;
+        memcpy(run->best, r, run_size(run) * sizeof(double));
+    }
+    return error;
+}
+
+// --- one island -----------------------------------------------------------------------------------
+
+// The absolute error an island may keep, so that all of them together meet the caller's. (F.15)
+static double island_tolerance(const TdlFrictionSolver* s, const int* contact, int n) {
+    const TdlFrictionProblem* p = s->problem;
+    double square = 0.0, all = p->q_norm * p->q_norm;
+    for (int k = 0; k < n; ++k) {
+        const double* q = p->q + (size_t)contact[k] * (size_t)p->d;
+        square += dot_product((size_t)p->d, q, q);
+    }
+    double whole = s->options.tolerance * (s->options.relative && all > 0.0 ? p->q_norm : 1.0);
+    double share = all > 0.0 ? square / all : 0.0;
+    return whole * sqrt(0.5 * (share + (double)n / p->n));
+}
+
+// Sweeping through bodies reads H and Y of a contact; through rows, all its blocks of W.
+static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
+    const TdlFrictionProblem* p = s->problem;
+    if (!problem_has_bodies(p) || !s->options.use_bodies) {
+        return false;
+    }
+    double rows = 0.0, bodies = 0.0;
+    int sharing = p->h == p->y ? 1 : 2;
+    for (int k = 0; k < n; ++k) {
+        for (int side = 2 * contact[k]; side < 2 * contact[k] + 2; ++side) {
+            if (p->body[side] >= 0) {
+                bodies += sharing * p->d * (double)body_dofs(p, p->body[side]);
+                rows += (double)s->local_of[p->body[side]] * p->d * p->d;
+            }
+        }
+    }
+    return rows > BODIES_PAY * bodies;
+}
+
+static bool sweeps_only(TdlFrictionSolverKind kind) {
+    return kind == TDL_FRICTION_AUTO || kind == TDL_FRICTION_GAUSS_SEIDEL ||
+           kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_GRADIENT;
+}
+
+static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
+    static const RunFn solvers[TDL_FRICTION_SOLVER_COUNT] = {
+        [TDL_FRICTION_GAUSS_SEIDEL] = run_gauss_seidel, [TDL_FRICTION_ANDERSON] = run_anderson,
+        [TDL_FRICTION_NEWTON] = run_newton,             [TDL_FRICTION_PROXIMAL] = run_proximal,
+        [TDL_FRICTION_ADMM] = run_admm,                 [TDL_FRICTION_FIXED_POINT] = run_fixed_point,
+        [TDL_FRICTION_GRADIENT] = run_gradient,         [TDL_FRICTION_FACETED] = run_faceted,
+    };
+    TdlFrictionSolverKind kind = run->options->solver;
+    *used = kind;
+    if (!(run->sys->sweep_bodies && sweeps_only(kind))) {
+        TdlStatus status = system_form_rows(run->sys, run->arena);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    return kind == TDL_FRICTION_AUTO ? run_auto(run, used) : solvers[kind](run);
+}
+
+// measures the first guess and zero, and keeps the better
+static TdlStatus first_guess(TdlFrictionSolver* s, Run* run) {
+    System* sys = run->sys;
+    size_t size = run_size(run), d = (size_t)sys->d;
+    double* r = ARENA_NEW(run->arena, double, size);
+    double* u = ARENA_NEW(run->arena, double, size);
+    run->best = ARENA_NEW(run->arena, double, size);
+    if (r == NULL || u == NULL || run->best == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    run->error = INFINITY;
+    bool given = false;
+    for (int i = 0; i < sys->n; ++i) {
+        for (size_t k = 0; k < d; ++k) {
+            double x = s->r[(size_t)sys->contact[i] * d + k] * (sys->sigma / sys->beta);
+            r[(size_t)i * d + k] = isfinite(x) ? x : 0.0;
+            given = given || r[(size_t)i * d + k] != 0.0;
+        }
+    }
+    memset(run->best, 0, size * sizeof(double));
+    run->error = system_error(sys, sys->b, run->best);
+    if (given && !run_done(run)) {
+        system_velocity(sys, r, u);
+        run_offer(run, u, r);
+    }
+    return TDL_STATUS_OK;
+}
+
+static void write_back(TdlFrictionSolver* s, const Run* run) {
+    const System* sys = run->sys;
+    double unit = sys->beta / sys->sigma;
+    for (int i = 0; i < sys->n; ++i) {
+        for (int k = 0; k < sys->d; ++k) {
+            s->r[sys->contact[i] * sys->d + k] = run->best[i * sys->d + k] * unit;
+        }
+    }
+}
+
+static TdlStatus order_island(TdlFrictionSolver* s, Arena* arena, System* sys, int* contact, int n,
+                              bool large) {
+    TdlFrictionOrder order = s->options.order;
+    if (order == TDL_FRICTION_ORDER_RANDOM) {
+        islands_shuffle(contact, n, s->options.seed);
+    }
+    if (order == TDL_FRICTION_ORDER_COLOUR || (order == TDL_FRICTION_ORDER_AUTO && large)) {
+        Colours colours;
+        if (islands_colour(arena, s->problem, contact, n, &colours) != TDL_STATUS_OK) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        sys->colour_count = colours.count;
+        sys->colour_start = colours.start;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island, bool large,
+                                 IslandResult* result) {
+    int* contact = s->islands.contact + s->islands.start[island];
+    int n = s->islands.start[island + 1] - s->islands.start[island];
+    System sys, order = {0};
+    SystemSetup setup = {.error_kind = s->options.error,
+                         .tolerance = island_tolerance(s, contact, n),
+                         .shared_v = s->shared_v,
+                         .sweep_bodies = result->reached,
+                         .local_of = s->local_of};
+    TdlStatus status = order_island(s, arena, &order, contact, n, large);
+    if (status == TDL_STATUS_OK) {
+        status = system_build(&sys, arena, s->problem, contact, n, &setup);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    sys.colour_count = order.colour_count;
+    sys.colour_start = order.colour_start;
+    sys.pool = large ? s->pool : NULL;
+    Run run = {.sys = &sys, .arena = arena, .options = &s->options};
+    run.limit = s->options.max_iterations;
+    status = first_guess(s, &run);
+    if (s->setup_end == 0.0 && island == 0) {
+        s->setup_end = clock_now();
+    }
+    if (status == TDL_STATUS_OK && !run_done(&run)) {
+        status = dispatch(&run, &result->solver);
+    }
+    write_back(s, &run);
+    result->iterations = run.iterations;
+    result->failsafe = run.failsafe;
+    result->unsolvable = run.unsolvable;
+    result->colour_count = sys.colour_count;
+    result->reached = run_done(&run);
+    return status;
+}
+
+static void solve_island(void* user, int index, int worker) {
+    TdlFrictionSolver* s = user;
+    Arena* arena = &s->worker[worker];
+    bool large = index < s->large_count;
+    ArenaMark mark = arena_mark(arena);
+    IslandResult* result = &s->results[index];
+    result->status = solve_island_in(s, arena, index, large, result);
+    arena_release(arena, mark);
+}
+
+static void solve_small_island(void* user, int index, int worker) {
+    solve_island(user, index + ((TdlFrictionSolver*)user)->large_count, worker);
+}
+
+// --- the whole problem ----------------------------------------------------------------------------
+
+static TdlStatus prepare(TdlFrictionSolver* s, const TdlFrictionProblem* p) {
+    s->problem = p;
+    TdlStatus status = islands_find(&s->arena, p, s->options.split_islands, &s->islands);
+    int most = p->n > p->body_count ? p->n : p->body_count;
+    s->results = ARENA_NEW(&s->arena, IslandResult, s->islands.count);
+    s->local_of = ARENA_NEW(&s->arena, int, most);
+    s->shared_v = ARENA_NEW(&s->arena, double, problem_has_bodies(p) ? p->dof_count : 0);
+    if (status != TDL_STATUS_OK || !s->results || !s->local_of || !s->shared_v) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(s->results, 0, (size_t)s->islands.count * sizeof(IslandResult));
+    // contacts per body, to judge which form pays
+    memset(s->local_of, 0, (size_t)most * sizeof(int));
+    for (int side = 0; side < 2 * p->n && problem_has_bodies(p); ++side) {
+        if (p->body[side] >= 0) {
+            ++s->local_of[p->body[side]];
+        }
+    }
+    s->large_count = 0;
+    for (int k = 0; k < s->islands.count; ++k) {
+        int n = s->islands.start[k + 1] - s->islands.start[k];
+        s->results[k].reached = bodies_pay(s, s->islands.contact + s->islands.start[k], n);
+        s->large_count += n >= LARGE_ISLAND;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus solve_islands(TdlFrictionSolver* s) {
+    for (int k = 0; k < s->large_count; ++k) {
+        solve_island(s, k, 0);
+    }
+    pool_run(s->pool, s->islands.count - s->large_count, 1, solve_small_island, s);
+    for (int k = 0; k < s->islands.count; ++k) {
+        if (s->results[k].status != TDL_STATUS_OK) {
+            return s->results[k].status;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static void summarise(const TdlFrictionSolver* s, TdlFrictionInfo* info) {
+    const TdlFrictionProblem* p = s->problem;
+    info->island_count = s->islands.count;
+    info->largest_island = s->islands.count > 0 ? s->islands.start[1] : 0;
+    info->solver = s->options.solver;
+    for (int k = 0; k < s->islands.count; ++k) {
+        const IslandResult* result = &s->results[k];
+        if (result->iterations > info->iterations) {
+            info->iterations = result->iterations;
+            info->solver = result->solver;
+        }
+        info->failsafe_count += result->failsafe;
+        info->unsolvable_count += result->unsolvable;
+        info->colour_count = result->colour_count > info->colour_count ? result->colour_count
+                                                                       : info->colour_count;
+    }
+    info->nu = p->dof_count > 0 ? (double)p->d * p->n / p->dof_count : 0.0;
+}
+
+// Errors from the caller's own data, outside the solvers.
+static void measure(const TdlFrictionSolver* s, const double* r, TdlFrictionInfo* info) {
+    for (int kind = 0; kind < TDL_FRICTION_ERROR_COUNT; ++kind) {
+        info->errors[kind] = tdl_friction_error(s->problem, (TdlFrictionError)kind, true, r);
+    }
+    info->error = tdl_friction_error(s->problem, s->options.error, s->options.relative, r);
+    info->outcome = info->error <= s->options.tolerance            ? TDL_FRICTION_CONVERGED
+                    : info->iterations >= s->options.max_iterations ? TDL_FRICTION_ITERATION_LIMIT
+                                                                    : TDL_FRICTION_STALLED;
+}
+
+TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProblem* p, double* r,
+                                    double* u, TdlFrictionInfo* info) {
+    double begin = clock_now();
+    *info = (TdlFrictionInfo){0};
+    ArenaMark mark = arena_mark(&s->arena);
+    s->r = r;
+    s->setup_end = 0.0;
+    TdlStatus status = prepare(s, p);
+    if (status == TDL_STATUS_OK) {
+        status = solve_islands(s);
+        summarise(s, info);
+    }
+    arena_release(&s->arena, mark);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    info->seconds = clock_now() - begin;
+    info->setup_seconds = s->setup_end > 0.0 ? s->setup_end - begin : 0.0;
+    measure(s, r, info);
+    return u == NULL ? TDL_STATUS_OK : tdl_friction_velocity(p, r, u);
+}
+
+const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
+    static const char* const names[TDL_FRICTION_SOLVER_COUNT] = {
+        "auto", "gauss-seidel", "anderson", "newton",  "proximal",
+        "admm", "fixed-point",  "gradient", "faceted",
+    };
+    return (int)kind >= 0 && kind < TDL_FRICTION_SOLVER_COUNT ? names[kind] : "unknown";
+}
+
+const char* tdl_friction_outcome_name(TdlFrictionOutcome outcome) {
+    switch (outcome) {
+    case TDL_FRICTION_CONVERGED:
+        return "converged";
+    case TDL_FRICTION_ITERATION_LIMIT:
+        return "iteration limit";
+    case TDL_FRICTION_STALLED:
+        return "stalled";
+    }
+    return "unknown";
+}

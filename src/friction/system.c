@@ -1,0 +1,462 @@
+// Islands made ready for the solvers, and the products W r in both forms.
+#include "friction/system.h"
+
+#include "friction/error.h"
+
+#include <string.h>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+// Rows handed to a thread at once in products; also the unit of reduction.
+enum { ROW_CHUNK = 128 };
+
+static TdlStatus allocate(System* sys, Arena* arena, int n, int d) {
+    size_t nd = (size_t)n * (size_t)d;
+    sys->law = ARENA_NEW(arena, ContactLaw, n);
+    sys->mu = ARENA_NEW(arena, double, n);
+    sys->b = ARENA_NEW(arena, double, nd);
+    sys->diag = ARENA_NEW(arena, double, nd * (size_t)d);
+    bool good = sys->law && sys->mu && sys->b && sys->diag;
+    return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+}
+
+// copies the rows of an explicit problem with local column numbers
+static TdlStatus copy_rows(System* sys, Arena* arena, const int* local_of) {
+    const TdlFrictionProblem* p = sys->problem;
+    int d2 = sys->d * sys->d, count = 0;
+    for (int i = 0; i < sys->n; ++i) {
+        count += p->start[sys->contact[i] + 1] - p->start[sys->contact[i]];
+    }
+    sys->start = ARENA_NEW(arena, int, (size_t)sys->n + 1);
+    sys->column = ARENA_NEW(arena, int, count);
+    sys->blocks = ARENA_NEW(arena, double, (size_t)count * (size_t)d2 + 4);
+    if (!sys->start || !sys->column || !sys->blocks) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(sys->blocks + (size_t)count * (size_t)d2, 0, 4 * sizeof(double));
+    sys->block_count = count;
+    int k = 0;
+    for (int i = 0; i < sys->n; ++i) {
+        int g = sys->contact[i];
+        sys->start[i] = k;
+        for (int e = p->start[g]; e < p->start[g + 1]; ++e, ++k) {
+            sys->column[k] = local_of[p->column[e]];
+            memcpy(sys->blocks + (size_t)k * (size_t)d2, p->blocks + (size_t)e * (size_t)d2,
+                   (size_t)d2 * sizeof(double));
+        }
+    }
+    sys->start[sys->n] = k;
+    return TDL_STATUS_OK;
+}
+
+static void copy_diagonal(System* sys) {
+    const TdlFrictionProblem* p = sys->problem;
+    int d2 = sys->d * sys->d;
+    memset(sys->diag, 0, (size_t)sys->n * (size_t)d2 * sizeof(double));
+    for (int i = 0; i < sys->n; ++i) {
+        double* diag = sys->diag + (size_t)i * (size_t)d2;
+        if (sys->start == NULL) {
+            problem_add_coupling(p, sys->contact[i], sys->contact[i], diag);
+            // H Y' is symmetric but for rounding
+            for (int r = 0; r < sys->d; ++r) {
+                for (int c = 0; c < r; ++c) {
+                    double mean = 0.5 * (diag[r * sys->d + c] + diag[c * sys->d + r]);
+                    diag[r * sys->d + c] = diag[c * sys->d + r] = mean;
+                }
+            }
+            continue;
+        }
+        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+            if (sys->column[e] == i) {
+                memcpy(diag, sys->blocks + (size_t)e * (size_t)d2, (size_t)d2 * sizeof(double));
+            }
+        }
+    }
+}
+
+// the units of the island, then everything divided by them
+static void make_unit_free(System* sys) {
+    size_t d2 = (size_t)(sys->d * sys->d), nd = (size_t)sys->n * (size_t)sys->d;
+    double trace = 0.0;
+    for (int i = 0; i < sys->n; ++i) {
+        for (int k = 0; k < sys->d; ++k) {
+            trace += fabs(sys->diag[(size_t)i * d2 + (size_t)(k * sys->d + k)]);
+        }
+    }
+    double square = dot_product(nd, sys->b, sys->b);
+    sys->sigma = trace > 0.0 ? trace / (double)nd : 1.0;
+    sys->beta = square > 0.0 ? sqrt(square / sys->n) : 1.0;
+    for (size_t k = 0; k < nd; ++k) {
+        sys->b[k] /= sys->beta;
+    }
+    for (size_t k = 0; k < (size_t)sys->n * d2; ++k) {
+        sys->diag[k] /= sys->sigma;
+    }
+    for (size_t k = 0; sys->start != NULL && k < (size_t)sys->block_count * d2; ++k) {
+        sys->blocks[k] /= sys->sigma;
+    }
+}
+
+TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* problem,
+                       const int* contact, int n, const SystemSetup* setup) {
+    int d = problem->d;
+    *sys = (System){.d = d, .n = n, .problem = problem, .contact = contact};
+    sys->error_kind = setup->error_kind;
+    sys->v = setup->shared_v;
+    sys->sweep_bodies = setup->sweep_bodies;
+    if (allocate(sys, arena, n, d) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < n; ++i) {
+        setup->local_of[contact[i]] = i;
+        sys->law[i] = (ContactLaw)problem->law[contact[i]];
+        sys->mu[i] = problem->mu[contact[i]];
+        memcpy(sys->b + (size_t)i * (size_t)d, problem->q + (size_t)contact[i] * (size_t)d,
+               (size_t)d * sizeof(double));
+    }
+    if (!problem_has_bodies(problem) && copy_rows(sys, arena, setup->local_of) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    copy_diagonal(sys);
+    make_unit_free(sys);
+    // r - P(r - u) = (beta/sigma) (r^ - P(r^ - sigma u^)), friction.md (F.14)
+    sys->rho = sys->sigma;
+    sys->factor = sys->beta / sys->sigma;
+    sys->target = setup->tolerance / sys->factor;
+    return TDL_STATUS_OK;
+}
+
+// --- W formed from bodies -------------------------------------------------------------------------
+
+// Contacts that touch a body, by body; local numbers.
+typedef struct Touch {
+    int body, contact;
+} Touch;
+
+static int compare_touch(const void* a, const void* b) {
+    const Touch *x = a, *y = b;
+    if (x->body != y->body) {
+        return x->body < y->body ? -1 : 1;
+    }
+    return (x->contact > y->contact) - (x->contact < y->contact);
+}
+
+typedef struct Former {
+    Touch* touch; // [count] sorted by body
+    int count;
+    int* first; // [2 n] where a side's body begins in touch, -1: no body
+    int* seen;  // [n]
+} Former;
+
+static bool list_touches(const System* sys, Arena* arena, Former* f) {
+    const int* body = sys->problem->body;
+    f->touch = ARENA_NEW(arena, Touch, 2 * (size_t)sys->n);
+    f->first = ARENA_NEW(arena, int, 2 * (size_t)sys->n);
+    f->seen = ARENA_NEW(arena, int, sys->n);
+    if (!f->touch || !f->first || !f->seen) {
+        return false;
+    }
+    f->count = 0;
+    for (int s = 0; s < 2 * sys->n; ++s) {
+        int touched = body[2 * sys->contact[s / 2] + s % 2];
+        if (touched >= 0) {
+            f->touch[f->count++] = (Touch){touched, s / 2};
+        }
+        f->first[s] = -1;
+    }
+    qsort(f->touch, (size_t)f->count, sizeof(Touch), compare_touch);
+    for (int e = 0, begin = 0; e < f->count; ++e) {
+        begin = e > 0 && f->touch[e].body == f->touch[e - 1].body ? begin : e;
+        int c = f->touch[e].contact;
+        for (int s = 0; s < 2; ++s) {
+            if (body[2 * sys->contact[c] + s] == f->touch[e].body) {
+                f->first[2 * c + s] = begin;
+            }
+        }
+    }
+    memset(f->seen, 0xff, (size_t)sys->n * sizeof(int));
+    return true;
+}
+
+// The coupled contacts of row i, ascending, into list; returns their number. List null: count.
+static int coupled(const System* sys, Former* f, int i, int* list) {
+    int found = 0;
+    for (int s = 2 * i; s < 2 * i + 2; ++s) {
+        for (int e = f->first[s]; e >= 0 && e < f->count &&
+                                  f->touch[e].body == f->touch[f->first[s]].body;
+             ++e) {
+            int j = f->touch[e].contact;
+            if (f->seen[j] == i) {
+                continue;
+            }
+            f->seen[j] = i;
+            int at = found++;
+            for (; list != NULL && at > 0 && list[at - 1] > j; --at) {
+                list[at] = list[at - 1];
+            }
+            if (list != NULL) {
+                list[at] = j;
+            }
+        }
+    }
+    (void)sys;
+    return found;
+}
+
+typedef struct FillJob {
+    System* sys;
+} FillJob;
+
+// upper blocks of one row
+static void fill_row(void* user, int i, int worker) {
+    System* sys = ((FillJob*)user)->sys;
+    (void)worker;
+    int d2 = sys->d * sys->d;
+    for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+        double* w = sys->blocks + (size_t)e * (size_t)d2;
+        if (sys->column[e] < i) {
+            continue;
+        }
+        memset(w, 0, (size_t)d2 * sizeof(double));
+        if (sys->column[e] == i) {
+            memcpy(w, sys->diag + (size_t)i * (size_t)d2, (size_t)d2 * sizeof(double));
+            continue;
+        }
+        problem_add_coupling(sys->problem, sys->contact[i], sys->contact[sys->column[e]], w);
+        for (int k = 0; k < d2; ++k) {
+            w[k] /= sys->sigma;
+        }
+    }
+}
+
+// lower blocks as transposes; next[j] walks row j, whose lower columns come in ascending order
+static void mirror_rows(System* sys, int* next) {
+    int d = sys->d, d2 = d * d;
+    memcpy(next, sys->start, (size_t)sys->n * sizeof(int));
+    for (int i = 0; i < sys->n; ++i) {
+        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+            int j = sys->column[e];
+            if (j <= i) {
+                continue;
+            }
+            const double* from = sys->blocks + (size_t)e * (size_t)d2;
+            double* to = sys->blocks + (size_t)next[j]++ * (size_t)d2;
+            for (int c = 0; c < d; ++c) {
+                for (int r = 0; r < d; ++r) {
+                    to[c * d + r] = from[r * d + c];
+                }
+            }
+        }
+    }
+}
+
+TdlStatus system_form_rows(System* sys, Arena* arena) {
+    if (sys->start != NULL) {
+        return TDL_STATUS_OK;
+    }
+    Former f;
+    sys->start = ARENA_NEW(arena, int, (size_t)sys->n + 1);
+    if (sys->start == NULL || !list_touches(sys, arena, &f)) {
+        sys->start = NULL;
+        return TDL_STATUS_NO_MEMORY;
+    }
+    sys->start[0] = 0;
+    for (int i = 0; i < sys->n; ++i) {
+        sys->start[i + 1] = sys->start[i] + coupled(sys, &f, i, NULL);
+    }
+    size_t count = (size_t)sys->start[sys->n], d2 = (size_t)(sys->d * sys->d);
+    sys->column = ARENA_NEW(arena, int, count);
+    sys->blocks = ARENA_NEW(arena, double, count * d2 + 4);
+    if (sys->column == NULL || sys->blocks == NULL) {
+        sys->start = NULL;
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(sys->blocks + count * d2, 0, 4 * sizeof(double));
+    sys->block_count = (int)count;
+    memset(f.seen, 0xff, (size_t)sys->n * sizeof(int));
+    for (int i = 0; i < sys->n; ++i) {
+        coupled(sys, &f, i, sys->column + sys->start[i]);
+    }
+    FillJob job = {sys};
+    if (sys->pool != NULL) {
+        pool_run(sys->pool, sys->n, 16, fill_row, &job);
+    } else {
+        for (int i = 0; i < sys->n; ++i) {
+            fill_row(&job, i, 0);
+        }
+    }
+    mirror_rows(sys, f.seen);
+    return TDL_STATUS_OK;
+}
+
+// --- products -------------------------------------------------------------------------------------
+
+void row_velocity_scalar(int d, const double* blocks, const int* column, int count,
+                         const double* r, const double* b, double* out) {
+    double sum[CONE_MAX];
+    for (int k = 0; k < d; ++k) {
+        sum[k] = b[k];
+    }
+    for (int e = 0; e < count; ++e) {
+        const double* w = blocks + (size_t)e * (size_t)(d * d);
+        const double* x = r + (size_t)column[e] * (size_t)d;
+        for (int c = 0; c < d; ++c) {
+            for (int k = 0; k < d; ++k) {
+                sum[k] += w[c * d + k] * x[c];
+            }
+        }
+    }
+    memcpy(out, sum, (size_t)d * sizeof(double));
+}
+
+#ifdef __AVX2__
+// Columns of three doubles are loaded four wide: the fourth lane is never used, and the blocks are
+// padded so that the load stays inside. Two chains hide the latency of the additions.
+void row_velocity3(const double* blocks, const int* column, int count, const double* r,
+                   const double* b, double* out) {
+    __m256d s0 = _mm256_set_pd(0.0, b[2], b[1], b[0]), s1 = _mm256_setzero_pd();
+    __m256d s2 = _mm256_setzero_pd();
+    for (int e = 0; e < count; ++e) {
+        const double* w = blocks + (size_t)e * 9;
+        const double* x = r + (size_t)column[e] * 3;
+        __m256d c0 = _mm256_loadu_pd(w), c1 = _mm256_loadu_pd(w + 3), c2 = _mm256_loadu_pd(w + 6);
+#ifdef __FMA__
+        s0 = _mm256_fmadd_pd(c0, _mm256_broadcast_sd(x), s0);
+        s1 = _mm256_fmadd_pd(c1, _mm256_broadcast_sd(x + 1), s1);
+        s2 = _mm256_fmadd_pd(c2, _mm256_broadcast_sd(x + 2), s2);
+#else
+        s0 = _mm256_add_pd(s0, _mm256_mul_pd(c0, _mm256_broadcast_sd(x)));
+        s1 = _mm256_add_pd(s1, _mm256_mul_pd(c1, _mm256_broadcast_sd(x + 1)));
+        s2 = _mm256_add_pd(s2, _mm256_mul_pd(c2, _mm256_broadcast_sd(x + 2)));
+#endif
+    }
+    double sum[4];
+    _mm256_storeu_pd(sum, _mm256_add_pd(s0, _mm256_add_pd(s1, s2)));
+    memcpy(out, sum, 3 * sizeof(double));
+}
+#else
+void row_velocity3(const double* blocks, const int* column, int count, const double* r,
+                   const double* b, double* out) {
+    row_velocity_scalar(3, blocks, column, count, r, b, out);
+}
+#endif
+
+void body_row_velocity(const System* sys, int i, double* out) {
+    const TdlFrictionProblem* p = sys->problem;
+    int d = sys->d, g = sys->contact[i];
+    for (int k = 0; k < d; ++k) {
+        out[k] = sys->b[i * d + k];
+    }
+    for (int s = 2 * g; s < 2 * g + 2; ++s) {
+        if (p->body[s] < 0) {
+            continue;
+        }
+        size_t m = (size_t)body_dofs(p, p->body[s]);
+        const double* v = sys->v + p->dof_start[p->body[s]];
+        for (int k = 0; k < d; ++k) {
+            out[k] += dot_product(m, p->h + p->offset[s] + (size_t)k * m, v);
+        }
+    }
+}
+
+void body_row_apply(System* sys, int i, const double* dr) {
+    const TdlFrictionProblem* p = sys->problem;
+    int d = sys->d, g = sys->contact[i];
+    for (int s = 2 * g; s < 2 * g + 2; ++s) {
+        if (p->body[s] < 0) {
+            continue;
+        }
+        int m = body_dofs(p, p->body[s]);
+        double* v = sys->v + p->dof_start[p->body[s]];
+        const double* y = p->y + p->offset[s];
+        for (int k = 0; k < d; ++k, y += m) {
+            double x = dr[k] / sys->sigma;
+            for (int j = 0; j < m; ++j) {
+                v[j] += y[j] * x;
+            }
+        }
+    }
+}
+
+static void clear_bodies(System* sys) {
+    const TdlFrictionProblem* p = sys->problem;
+    for (int i = 0; i < sys->n; ++i) {
+        for (int s = 0; s < 2; ++s) {
+            int body = p->body[2 * sys->contact[i] + s];
+            if (body >= 0) {
+                memset(sys->v + p->dof_start[body], 0,
+                       (size_t)body_dofs(p, body) * sizeof(double));
+            }
+        }
+    }
+}
+
+void system_refresh_bodies(System* sys, const double* r) {
+    clear_bodies(sys);
+    for (int i = 0; i < sys->n; ++i) {
+        body_row_apply(sys, i, r + (size_t)i * (size_t)sys->d);
+    }
+}
+
+typedef struct ProductJob {
+    System* sys;
+    const double* r;
+    double* u;
+} ProductJob;
+
+static void product_chunk(void* user, int chunk, int worker) {
+    ProductJob* job = user;
+    System* sys = job->sys;
+    (void)worker;
+    int d = sys->d, begin = chunk * ROW_CHUNK;
+    int end = begin + ROW_CHUNK < sys->n ? begin + ROW_CHUNK : sys->n;
+    for (int i = begin; i < end; ++i) {
+        double* u = job->u + (size_t)i * (size_t)d;
+        if (sys->start == NULL) {
+            body_row_velocity(sys, i, u);
+            continue;
+        }
+        int e = sys->start[i], count = sys->start[i + 1] - e;
+        const double* blocks = sys->blocks + (size_t)e * (size_t)(d * d);
+        const double* b = sys->b + (size_t)i * (size_t)d;
+        if (d == 3) {
+            row_velocity3(blocks, sys->column + e, count, job->r, b, u);
+        } else {
+            row_velocity_scalar(d, blocks, sys->column + e, count, job->r, b, u);
+        }
+    }
+}
+
+void system_velocity(System* sys, const double* r, double* u) {
+    if (sys->start == NULL) {
+        system_refresh_bodies(sys, r);
+    }
+    ProductJob job = {sys, r, u};
+    int chunks = (sys->n + ROW_CHUNK - 1) / ROW_CHUNK;
+    if (sys->pool != NULL) {
+        pool_run(sys->pool, chunks, 1, product_chunk, &job);
+        return;
+    }
+    for (int k = 0; k < chunks; ++k) {
+        product_chunk(&job, k, 0);
+    }
+}
+
+double system_error_kind(const System* sys, TdlFrictionError kind, double rho, const double* u,
+                         const double* r) {
+    int d = sys->d;
+    double sum = 0.0, f[CONE_MAX];
+    for (int i = 0; i < sys->n; ++i) {
+        error_map(kind, d, sys->law[i], sys->mu[i], rho, u + i * d, r + i * d, f);
+        for (int k = 0; k < d; ++k) {
+            sum += f[k] * f[k];
+        }
+    }
+    return sqrt(sum);
+}
+
+double system_error(const System* sys, const double* u, const double* r) {
+    return system_error_kind(sys, sys->error_kind, sys->rho, u, r);
+}

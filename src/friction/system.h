@@ -1,0 +1,94 @@
+// One island made ready for a solver: unit-free, reordered, in flat arrays. friction.md section 5
+//
+// With sigma the mean stiffness trace(W_ii)/d and beta the root mean square of |b_i|, the solvers
+// see W/sigma, b/beta, r sigma/beta and u/beta, so that no threshold in them carries a unit. The
+// error they stop on is still the caller's, in SI: see rho and target.
+#ifndef TDL_FRICTION_SYSTEM_H
+#define TDL_FRICTION_SYSTEM_H
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "friction/cone.h"
+#include "friction/problem.h"
+
+typedef struct System {
+    int d, n;
+    ContactLaw* law; // [n]
+    double* mu;      // [n]
+    double* b;       // [n d]
+    double* diag;    // [n d d] diagonal blocks of W
+
+    // W by block rows, columns ascending; null until needed when the problem has bodies
+    int *start, *column;
+    double* blocks; // padded by four doubles
+    int block_count;
+
+    // velocity space
+    const TdlFrictionProblem* problem;
+    const int* contact; // [n] contacts of the problem, in this island's order
+    double* v;          // [problem dofs] H-driven velocity A^-1 H' r / beta; islands share the array
+    bool sweep_bodies;  // sweeps go through bodies rather than rows of W
+
+    double sigma, beta; // units: W and b
+    TdlFrictionError error_kind;
+    double rho;    // step of the error maps, which is 1 in SI
+    double target; // norm of the unit-free map at which the caller's tolerance is met
+    double factor; // caller's error of this island alone = factor * that norm
+
+    int colour_count;  // 0 when not ordered by colour
+    int* colour_start; // [colour_count + 1]
+    Pool* pool;        // null: this thread alone
+} System;
+
+typedef struct SystemSetup {
+    TdlFrictionError error_kind;
+    double tolerance;   // caller's, absolute in SI for this island
+    bool sweep_bodies;
+    double* shared_v;   // [problem dofs], zeroed by the system
+    int* local_of;      // [problem n] scratch, this island's part is written
+} SystemSetup;
+
+// Builds the island of `n` contacts in the given order. Memory comes from the arena.
+TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* problem,
+                       const int* contact, int n, const SystemSetup* setup);
+
+// Forms the rows of W when the island has only bodies so far.
+TdlStatus system_form_rows(System* sys, Arena* arena);
+
+// u <- W r + b
+void system_velocity(System* sys, const double* r, double* u);
+
+// v <- A^-1 H' r, ready for a sweep through bodies
+void system_refresh_bodies(System* sys, const double* r);
+
+// The norm of the caller's error map at (u, r), unit-free. Same bits for any number of threads.
+double system_error(const System* sys, const double* u, const double* r);
+double system_error_kind(const System* sys, TdlFrictionError kind, double rho, const double* u,
+                         const double* r);
+
+// out <- b_i + sum_j W_ij r_j for one row. The scalar version is the definition.
+void row_velocity_scalar(int d, const double* blocks, const int* column, int count,
+                         const double* r, const double* b, double* out);
+void row_velocity3(const double* blocks, const int* column, int count, const double* r,
+                   const double* b, double* out);
+
+// out <- b_i + H_i v through the bodies; and the change of v by dr
+void body_row_velocity(const System* sys, int i, double* out);
+void body_row_apply(System* sys, int i, const double* dr);
+
+static inline double dot_product(size_t n, const double* a, const double* b) {
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        s0 += a[i] * b[i];
+        s1 += a[i + 1] * b[i + 1];
+        s2 += a[i + 2] * b[i + 2];
+        s3 += a[i + 3] * b[i + 3];
+    }
+    for (; i < n; ++i) {
+        s0 += a[i] * b[i];
+    }
+    return (s0 + s1) + (s2 + s3);
+}
+
+#endif
