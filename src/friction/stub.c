@@ -1,6 +1,4 @@
 #include "friction/run.h"
-TdlStatus run_newton(Run* run){(void)run; return 0;}
-TdlStatus run_proximal(Run* run){(void)run; return 0;}
 TdlStatus run_admm(Run* run){(void)run; return 0;}
 TdlStatus run_fixed_point(Run* run){(void)run; return 0;}
 TdlStatus run_gradient(Run* run){(void)run; return 0;}

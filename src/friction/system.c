@@ -3,6 +3,7 @@
 
 #include "friction/error.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __AVX2__
@@ -22,6 +23,31 @@ static TdlStatus allocate(System* sys, Arena* arena, int n, int d) {
     return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
+// One block of a row, before it is sorted.
+typedef struct Source {
+    int column, block;
+} Source;
+
+static int by_column(const void* a, const void* b) {
+    const Source *x = a, *y = b;
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+// The sources of one row with local columns, ascending.
+static int list_row(const TdlFrictionProblem* p, int g, const int* local_of, Source* list) {
+    int count = 0;
+    bool sorted = true;
+    for (int e = p->start[g]; e < p->start[g + 1]; ++e) {
+        list[count] = (Source){local_of[p->column[e]], e};
+        sorted = sorted && (count == 0 || list[count - 1].column < list[count].column);
+        ++count;
+    }
+    if (!sorted) {
+        qsort(list, (size_t)count, sizeof *list, by_column);
+    }
+    return count;
+}
+
 // copies the rows of an explicit problem with local column numbers
 static TdlStatus copy_rows(System* sys, Arena* arena, const int* local_of) {
     const TdlFrictionProblem* p = sys->problem;
@@ -29,22 +55,23 @@ static TdlStatus copy_rows(System* sys, Arena* arena, const int* local_of) {
     for (int i = 0; i < sys->n; ++i) {
         count += p->start[sys->contact[i] + 1] - p->start[sys->contact[i]];
     }
+    Source* list = ARENA_NEW(arena, Source, sys->n);
     sys->start = ARENA_NEW(arena, int, (size_t)sys->n + 1);
     sys->column = ARENA_NEW(arena, int, count);
     sys->blocks = ARENA_NEW(arena, double, (size_t)count * (size_t)d2 + 4);
-    if (!sys->start || !sys->column || !sys->blocks) {
+    if (!list || !sys->start || !sys->column || !sys->blocks) {
         return TDL_STATUS_NO_MEMORY;
     }
     memset(sys->blocks + (size_t)count * (size_t)d2, 0, 4 * sizeof(double));
     sys->block_count = count;
     int k = 0;
     for (int i = 0; i < sys->n; ++i) {
-        int g = sys->contact[i];
+        int found = list_row(p, sys->contact[i], local_of, list);
         sys->start[i] = k;
-        for (int e = p->start[g]; e < p->start[g + 1]; ++e, ++k) {
-            sys->column[k] = local_of[p->column[e]];
-            memcpy(sys->blocks + (size_t)k * (size_t)d2, p->blocks + (size_t)e * (size_t)d2,
-                   (size_t)d2 * sizeof(double));
+        for (int e = 0; e < found; ++e, ++k) {
+            sys->column[k] = list[e].column;
+            memcpy(sys->blocks + (size_t)k * (size_t)d2,
+                   p->blocks + (size_t)list[e].block * (size_t)d2, (size_t)d2 * sizeof(double));
         }
     }
     sys->start[sys->n] = k;
