@@ -132,6 +132,7 @@ typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_ANDERSON,     // the same, with safeguarded Anderson acceleration
     TDL_FRICTION_NEWTON,       // nonsmooth Newton on Alart-Curnier, Goldstein-Price search
     TDL_FRICTION_PROXIMAL,     // proximal point method around regularised Newton
+    TDL_FRICTION_INTERIOR,     // interior points on the cone problem, shift in every iteration
     TDL_FRICTION_ADMM,         // alternating directions with one factorisation
     TDL_FRICTION_FIXED_POINT,  // Cadoux: a sequence of convex problems
     TDL_FRICTION_GRADIENT,     // accelerated projected gradient with the friction shift updated

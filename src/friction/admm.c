@@ -124,8 +124,10 @@ static bool balance(Admm* a) {
 TdlStatus run_admm(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
     Admm a;
-    if (admm_init(&a, run) != TDL_STATUS_OK) {
-        return TDL_STATUS_NO_MEMORY;
+    TdlStatus status = admm_init(&a, run);
+    if (status != TDL_STATUS_OK) {
+        arena_release(run->arena, mark);
+        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
     }
     refactor(&a);
     int next_balance = FIRST_BALANCE;

@@ -9,6 +9,8 @@
 
 // Pivots of a diagonal block below this part of its largest entry are shifted: about 100 epsilons.
 static const double PIVOT_PART = 2.0e-14;
+// Blocks of the factors above which they are not attempted: about 400 MB.
+static const size_t MAX_BLOCKS = 2000000;
 
 // --- symbolic -------------------------------------------------------------------------------------
 
@@ -90,6 +92,9 @@ static TdlStatus find_pattern(BlockLu* lu, Arena* arena, const System* sys) {
             tree.next_child[k] = tree.first_child[parent];
             tree.first_child[parent] = k;
         }
+        if ((size_t)lu->start[k + 1] > MAX_BLOCKS) {
+            return TDL_STATUS_STOPPED;
+        }
         lu->flops += (double)count * (count + 1) * lu->d * lu->d * lu->d;
     }
     return TDL_STATUS_OK;
@@ -106,8 +111,12 @@ TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const System* sys) {
     lu->at = ARENA_NEW(arena, int, n);
     lu->x = ARENA_NEW(arena, double, n * (size_t)lu->d);
     if (!lu->order || !lu->place || !lu->start || !lu->next || !lu->head || !lu->at || !lu->x ||
-        choose_order(lu, sys) != TDL_STATUS_OK || find_pattern(lu, arena, sys) != TDL_STATUS_OK) {
+        choose_order(lu, sys) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = find_pattern(lu, arena, sys);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     size_t block = (size_t)(lu->d * lu->stride), blocks = (size_t)lu->start[n];
     lu->lower = ARENA_NEW(arena, double, blocks * block);

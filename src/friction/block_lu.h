@@ -25,6 +25,7 @@ typedef struct BlockLu {
 
 // Rows of the matrix to be factored, in the pattern of sys: block (i, e) of row i is value[e].
 // `idle[i]` tells that row i is the identity: its elimination updates nothing.
+// TDL_STATUS_STOPPED: the factors would be too large.
 TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const System* sys);
 void block_lu_factor(BlockLu* lu, const System* sys, const double* value, const bool* idle,
                      bool symmetric);

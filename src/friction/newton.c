@@ -33,6 +33,7 @@ typedef struct Newton {
     double *center;       // [n d] proximal centre
     double *weight;       // [n] D
     double eps;           // 0: plain Newton
+    bool original;        // disc of radius mu max(0, r_N - rho u_N) instead of mu r_N
 } Newton;
 
 static TdlStatus newton_init(Newton* nw, Run* run) {
@@ -67,7 +68,7 @@ static TdlStatus newton_init(Newton* nw, Run* run) {
         nw->rho_t[i] = 1.0 / fmax(tangent, least);
         nw->weight[i] = (w[0] + tangent * (double)(d - 1)) / (double)d;
     }
-    memcpy(nw->r, run->best, size * sizeof(double));
+    memcpy(nw->r, run->start != NULL ? run->start : run->best, size * sizeof(double));
     return block_lu_analyse(&nw->lu, run->arena, sys);
 }
 
@@ -84,6 +85,7 @@ static void slide_piece(const Newton* nw, int d, int i, const double* y, double 
     for (int k = 1; k < d; ++k) {
         double yk = y[k] / norm;
         p->gr[0 * d + k] = -mu * yk;
+        p->gu[0 * d + k] = nw->original ? mu * nw->rho_n[i] * yk : 0.0;
         for (int c = 1; c < d; ++c) {
             double across = delta / norm * ((c == k ? 1.0 : 0.0) - yk * y[c] / norm);
             p->gr[c * d + k] = (c == k ? 1.0 : 0.0) - across;
@@ -105,7 +107,7 @@ static void piece_of(const Newton* nw, int i, const double* u, const double* r, 
     for (int k = 1; k < d; ++k) {
         y[k] = r[k] - nw->rho_t[i] * u[k];
     }
-    double norm = tangent_norm(d, y), delta = law == LAW_CONE ? mu * fmax(r[0], 0.0) : 0.0;
+    double norm = tangent_norm(d, y), delta = law == LAW_CONE ? mu * fmax(nw->original ? yn : r[0], 0.0) : 0.0;
     bool stick = law == LAW_ROUGH || law == LAW_BILATERAL || (law == LAW_CONE && norm <= delta);
     bool slide = law == LAW_CONE && !stick && delta > 0.0;
     for (int k = 1; k < d; ++k) {
@@ -273,8 +275,10 @@ static double newton_step(Newton* nw, double q0) {
 TdlStatus run_newton(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
     Newton nw;
-    if (newton_init(&nw, run) != TDL_STATUS_OK) {
-        return TDL_STATUS_NO_MEMORY;
+    TdlStatus status = newton_init(&nw, run);
+    if (status != TDL_STATUS_OK) {
+        arena_release(run->arena, mark);
+        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
     }
     system_velocity(run->sys, nw.r, nw.u);
     double q = merit(&nw, nw.u, nw.r, nw.f);
@@ -293,6 +297,8 @@ TdlStatus run_newton(Run* run) {
 // --- proximal point -------------------------------------------------------------------------------
 
 static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9, EPS_MOST = 1.0e3;
+// Reduction of eps after an easy problem, and how far each problem is solved.
+static const double EPS_SHRINK = 0.01, INNER_PART = 0.1;
 enum { INNER_STEPS = 15, MAX_FAILURES = 12 };
 
 // Newton on the problem around the centre until F has fallen by `part`. True when it has.
@@ -313,25 +319,35 @@ TdlStatus run_proximal(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
     size_t size = run_size(run);
     Newton nw;
-    if (newton_init(&nw, run) != TDL_STATUS_OK) {
-        return TDL_STATUS_NO_MEMORY;
+    TdlStatus status = newton_init(&nw, run);
+    if (status != TDL_STATUS_OK) {
+        arena_release(run->arena, mark);
+        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
     }
     nw.eps = EPS_FIRST;
+    nw.original = true;
     int failures = 0, limit = run->iterations + run->limit;
+    double shrink = EPS_SHRINK;
     while (!run_done(run) && run->iterations < limit && failures < MAX_FAILURES) {
         memcpy(nw.center, nw.r, size * sizeof(double));
         int before = run->iterations;
-        bool good = inner_newton(&nw, 1.0e-2);
+        bool good = inner_newton(&nw, INNER_PART);
         system_velocity(run->sys, nw.r, nw.u);
         double error = run_offer(run, nw.u, nw.r);
         if (getenv("PROX")) fprintf(stderr, "eps %g inner %d good %d err %g target %g\n", nw.eps, run->iterations-before, good, error, run->sys->target);
         if (good) {
-            nw.eps = fmax(nw.eps * (run->iterations - before <= 4 ? 0.1 : 0.5), EPS_LEAST);
+            int used = run->iterations - before;
+            nw.eps = fmax(nw.eps * (used <= 4 ? shrink : used <= 8 ? sqrt(shrink) : 0.8), EPS_LEAST);
+            shrink = fmax(0.8 * shrink, EPS_SHRINK);
             failures = 0;
         } else {
             memcpy(nw.r, nw.center, size * sizeof(double));
-            nw.eps = fmin(nw.eps * 10.0, EPS_MOST);
-            ++failures;
+            nw.original = !nw.original;
+            if (nw.original) {
+                nw.eps = fmin(nw.eps * 4.0, EPS_MOST);
+                shrink = 0.5;
+                ++failures;
+            }
         }
     }
     arena_release(run->arena, mark);

@@ -9,6 +9,8 @@ typedef struct Run {
     Arena* arena; // scratch; a solver releases what it took
     const TdlFrictionOptions* options;
     double* best;        // [n d] the best iterate so far: a solver starts here and ends here
+    const double* zero;  // [n d]
+    const double* start; // [n d] where a solver starts instead of best; null: at best
     double error;        // norm of the caller's map there, unit-free
     int limit;           // iterations this solver may use
     int iterations;      // iterations of all solvers so far
@@ -28,6 +30,7 @@ TdlStatus run_admm(Run* run);
 TdlStatus run_fixed_point(Run* run);
 TdlStatus run_gradient(Run* run);
 TdlStatus run_faceted(Run* run);
+TdlStatus run_interior(Run* run);
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used);
 
 // Measures r, whose velocity is u, and keeps it when it is the best so far. Returns its error.

@@ -176,6 +176,7 @@ static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
     static const RunFn solvers[TDL_FRICTION_SOLVER_COUNT] = {
         [TDL_FRICTION_GAUSS_SEIDEL] = run_gauss_seidel, [TDL_FRICTION_ANDERSON] = run_anderson,
         [TDL_FRICTION_NEWTON] = run_newton,             [TDL_FRICTION_PROXIMAL] = run_proximal,
+        [TDL_FRICTION_INTERIOR] = run_interior,
         [TDL_FRICTION_ADMM] = run_admm,                 [TDL_FRICTION_FIXED_POINT] = run_fixed_point,
         [TDL_FRICTION_GRADIENT] = run_gradient,         [TDL_FRICTION_FACETED] = run_faceted,
     };
@@ -196,8 +197,9 @@ static TdlStatus first_guess(TdlFrictionSolver* s, Run* run) {
     size_t size = run_size(run), d = (size_t)sys->d;
     double* r = ARENA_NEW(run->arena, double, size);
     double* u = ARENA_NEW(run->arena, double, size);
+    double* zero = ARENA_NEW(run->arena, double, size);
     run->best = ARENA_NEW(run->arena, double, size);
-    if (r == NULL || u == NULL || run->best == NULL) {
+    if (zero == NULL || r == NULL || u == NULL || run->best == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     run->error = INFINITY;
@@ -210,6 +212,8 @@ static TdlStatus first_guess(TdlFrictionSolver* s, Run* run) {
         }
     }
     memset(run->best, 0, size * sizeof(double));
+    memset(zero, 0, size * sizeof(double));
+    run->zero = zero;
     run->error = system_error(sys, sys->b, run->best);
     if (given && !run_done(run)) {
         system_velocity(sys, r, u);
@@ -393,7 +397,7 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
 
 const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
     static const char* const names[TDL_FRICTION_SOLVER_COUNT] = {
-        "auto", "gauss-seidel", "anderson", "newton",  "proximal",
+        "auto", "gauss-seidel", "anderson", "newton", "proximal", "interior",
         "admm", "fixed-point",  "gradient", "faceted",
     };
     return (int)kind >= 0 && kind < TDL_FRICTION_SOLVER_COUNT ? names[kind] : "unknown";

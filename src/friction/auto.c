@@ -1,0 +1,126 @@
+// The automatic choice: cheap sweeps first, then factorisations, each from the best iterate so far.
+//
+// Accelerated Gauss-Seidel wins where contacts are loosely coupled (nu < 1) and is the only one
+// that scales to any size; the proximal Newton method wins where they are not, as long as factors
+// fit; interior points come where it stalls, and first-order methods last. How many sweeps come
+// before the first factorisation is decided by counting multiplications, not time, so that the
+// same problem always takes the same way. friction.md section 4.8
+#include "friction/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Blocks of W from bodies above which it is not formed: about 360 MB.
+static const double MAX_FORMED = 5.0e6;
+// Sweeps are continued in rounds while a round divides the error by this.
+static const double ROUND_GAIN = 10.0;
+
+typedef struct Stage {
+    TdlFrictionSolverKind kind;
+    RunFn run;
+    int limit;
+    bool cold; // starts from zero: near-solutions of sweeps carry parts that are hard to undo
+} Stage;
+
+// multiplications of one accelerated sweep, about; the one-contact solve counts as 300
+static double sweep_work(const Run* run) {
+    const System* sys = run->sys;
+    double d = sys->d, blocks = sys->block_count;
+    if (sys->sweep_bodies) {
+        return sys->n * (600.0 + 6.0 * d * 40.0);
+    }
+    return d * d * blocks + sys->n * (300.0 + 8.0 * d * run->options->anderson_memory);
+}
+
+// An estimate of one factorisation: n^3 when dense, bounded by the couplings met twice over.
+static double factor_work(const Run* run) {
+    const System* sys = run->sys;
+    double d = sys->d, per_row = (double)sys->block_count / sys->n;
+    double width = fmin(sys->n, 2.0 * per_row);
+    return sys->n * width * width * d * d * d;
+}
+
+static bool try_stage(Run* run, const Stage* stage, TdlStatus* status,
+                      TdlFrictionSolverKind* used) {
+    double before = run->error;
+    int all = run->limit;
+    run->limit = stage->limit < all ? stage->limit : all;
+    run->start = stage->cold ? run->zero : NULL;
+    *status = stage->run(run);
+    run->start = NULL;
+    run->limit = all;
+    if (getenv("AUTO")) fprintf(stderr, "auto: %s it %d err %g target %g\n", tdl_friction_solver_name(stage->kind), run->iterations, run->error, run->sys->target);
+    if (run->error < before) {
+        *used = stage->kind;
+    }
+    return *status != TDL_STATUS_OK || run_done(run);
+}
+
+// the number of couplings if W were formed from bodies
+static double couplings(const System* sys) {
+    const TdlFrictionProblem* p = sys->problem;
+    if (sys->start != NULL) {
+        return sys->block_count;
+    }
+    double each = 2.0 * 2.0 * p->n / (p->body_count > 0 ? p->body_count : 1);
+    return each * sys->n;
+}
+
+static bool sweep_rounds(Run* run, int round, int most, TdlStatus* status,
+                         TdlFrictionSolverKind* used) {
+    Stage sweeps = {TDL_FRICTION_ANDERSON, run_anderson, round, false};
+    for (int k = 0; k < most; k += round) {
+        double before = run->error;
+        if (try_stage(run, &sweeps, status, used)) {
+            return true;
+        }
+        if (!(run->error < before / ROUND_GAIN)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
+    static const Stage ladder[] = {
+        {TDL_FRICTION_PROXIMAL, run_proximal, 60, true},
+        {TDL_FRICTION_INTERIOR, run_interior, 120, true},
+        {TDL_FRICTION_PROXIMAL, run_proximal, 300, false},
+        {TDL_FRICTION_ADMM, run_admm, 1000, false},
+        {TDL_FRICTION_PROXIMAL, run_proximal, 1000, false},
+        {TDL_FRICTION_ANDERSON, run_anderson, 10000, false},
+        {TDL_FRICTION_PROXIMAL, run_proximal, 1000, false},
+        {TDL_FRICTION_GRADIENT, run_gradient, 10000, false},
+        {TDL_FRICTION_FIXED_POINT, run_fixed_point, 10000, false},
+        {TDL_FRICTION_PROXIMAL, run_proximal, 3000, true},
+    };
+    TdlStatus status = TDL_STATUS_OK;
+    System* sys = run->sys;
+    *used = TDL_FRICTION_ANDERSON;
+    if (sys->n == 1) {
+        Stage once = {TDL_FRICTION_GAUSS_SEIDEL, run_gauss_seidel, 50, false};
+        if (try_stage(run, &once, &status, used)) {
+            return status;
+        }
+    }
+    bool formable = couplings(sys) <= MAX_FORMED;
+    double C = getenv("CF") ? atof(getenv("CF")) : 1.0;
+    double ratio = sys->start != NULL ? C * factor_work(run) / sweep_work(run) : 100.0;
+    int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
+    bool direct = sys->start != NULL && sys->n <= (getenv("DN") ? atoi(getenv("DN")) : 200);
+    if (!direct && sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
+        return status;
+    }
+    if (formable) {
+        status = system_form_rows(sys, run->arena);
+        sys->sweep_bodies = sys->sweep_bodies && status != TDL_STATUS_OK;
+    }
+    for (size_t k = 0; status == TDL_STATUS_OK && k < sizeof ladder / sizeof *ladder; ++k) {
+        bool sweeps = ladder[k].kind == TDL_FRICTION_ANDERSON || ladder[k].kind == TDL_FRICTION_GRADIENT;
+        if ((formable || sweeps) && try_stage(run, &ladder[k], &status, used)) {
+            break;
+        }
+    }
+    return status;
+}

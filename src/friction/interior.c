@@ -1,0 +1,422 @@
+// Interior points: Mehrotra's predictor and corrector in Nesterov-Todd scaling, on the second-order
+// cone problem of Cadoux with its shift renewed in every iteration.
+//
+// In x = (mu r_N, r_T) and y = (u_N / mu + |u_T|, u_T) both lie in the Lorentz cone, x'y = r'u~, and
+// a solution is x o y = 0 with y = P^-1 (W r + b) + |y_T| e. Each iteration factors C W + P V^2 P,
+// V the scaling and C the derivative of the shift, in the pattern of W: 20 to 60 factorisations
+// bring any problem we met near a solution, singular W included, from where the proximal method
+// gives the last digits. friction.md section 4.6
+#include "friction/block_lu.h"
+#include "friction/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STEPS = 120, MAX_SHORT = 8 };
+// Part of the way to the boundary a step may go.
+static const double TO_BOUNDARY = 0.98;
+// Penalty that stands for r_T = 0 of frictionless contacts, relative to their own stiffness.
+static const double HELD = 1.0e10;
+
+typedef struct Interior {
+    Run* run;
+    BlockLu lu;
+    double* value;
+    double *x, *y;         // [n d] scaled impulses and shifted velocities
+    double *dx, *dy;       // [n d] the step
+    double *ax, *ay;       // [n d] predictor in the scaled space
+    double *lambda;        // [n d] scaled point
+    double *wbar, *eta;    // [n d], [n] Nesterov-Todd scaling
+    double *rho;           // [n d] residual of y = ...
+    double *r, *u;         // [n d]
+    bool coupled;          // the shift's derivative is in the matrix
+} Interior;
+
+static bool has_cone(const System* sys, int i) {
+    return sys->law[i] == LAW_CONE;
+}
+
+// unilateral normal part without a true cone: one number instead of a cone
+static bool has_ray(const System* sys, int i) {
+    return sys->law[i] == LAW_SMOOTH || sys->law[i] == LAW_ROUGH;
+}
+
+static double scale_of(const System* sys, int i, int k) {
+    return k == 0 && has_cone(sys, i) ? sys->mu[i] : 1.0;
+}
+
+static TdlStatus interior_init(Interior* in, Run* run) {
+    System* sys = run->sys;
+    size_t size = run_size(run), d = (size_t)sys->d;
+    memset(in, 0, sizeof *in);
+    in->run = run;
+    in->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count * d * d);
+    in->eta = ARENA_NEW(run->arena, double, sys->n);
+    double** vectors[] = {&in->x,  &in->y,      &in->dx,   &in->dy,  &in->ax, &in->ay,
+                          &in->lambda, &in->wbar, &in->rho, &in->r,  &in->u};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
+        *vectors[k] = ARENA_NEW(run->arena, double, size);
+        if (*vectors[k] == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        memset(*vectors[k], 0, size * sizeof(double));
+    }
+    if (in->value == NULL || in->eta == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < sys->n; ++i) {
+        if (sys->law[i] != LAW_BILATERAL) {
+            in->x[i * sys->d] = in->y[i * sys->d] = 1.0;
+        }
+    }
+    return block_lu_analyse(&in->lu, run->arena, sys);
+}
+
+static double det_of(int d, const double* a) {
+    double t = tangent_norm(d, a);
+    return (a[0] - t) * (a[0] + t);
+}
+
+// o <- V a, or V^-1 a, with V = eta [w0 w1'; w1 I + w1 w1'/(1 + w0)]
+static void apply_scaling(const Interior* in, int i, bool inverse, const double* a, double* o) {
+    int d = in->run->sys->d;
+    const double* w = in->wbar + i * d;
+    double sign = inverse ? -1.0 : 1.0, dot = 0.0;
+    double eta = inverse ? 1.0 / in->eta[i] : in->eta[i];
+    for (int k = 1; k < d; ++k) {
+        dot += w[k] * a[k];
+    }
+    double first = a[0];
+    o[0] = eta * (w[0] * first + sign * dot);
+    for (int k = 1; k < d; ++k) {
+        o[k] = eta * (a[k] + w[k] * (sign * first + dot / (1.0 + w[0])));
+    }
+}
+
+// scaling and scaled point of every contact; returns the mean complementarity
+static double scale_all(Interior* in) {
+    const System* sys = in->run->sys;
+    int d = sys->d, count = 0;
+    double gap = 0.0;
+    for (int i = 0; i < sys->n; ++i) {
+        const double *x = in->x + i * d, *y = in->y + i * d;
+        double* w = in->wbar + i * d;
+        if (has_ray(sys, i)) {
+            in->lambda[i * d] = sqrt(x[0] * y[0]);
+            gap += x[0] * y[0];
+            ++count;
+            continue;
+        }
+        if (!has_cone(sys, i)) {
+            continue;
+        }
+        double dx = sqrt(det_of(d, x)), dy = sqrt(det_of(d, y)), dot = 0.0;
+        for (int k = 0; k < d; ++k) {
+            dot += x[k] * y[k];
+        }
+        double gamma = sqrt(0.5 * (1.0 + dot / (dx * dy)));
+        for (int k = 0; k < d; ++k) {
+            w[k] = (y[k] / dy + (k == 0 ? 1.0 : -1.0) * x[k] / dx) / (2.0 * gamma);
+        }
+        in->eta[i] = sqrt(dy / dx);
+        apply_scaling(in, i, false, x, in->lambda + i * d);
+        gap += dot;
+        ++count;
+    }
+    return count > 0 ? gap / count : 0.0;
+}
+
+// rho = P^-1 (W r + b) + |y_T| e - y; plain velocities where there is no cone
+static double residual(Interior* in) {
+    System* sys = in->run->sys;
+    int d = sys->d;
+    double sum = 0.0;
+    for (int i = 0; i < sys->n; ++i) {
+        for (int k = 0; k < d; ++k) {
+            in->r[i * d + k] = in->x[i * d + k] / scale_of(sys, i, k);
+        }
+    }
+    system_velocity(sys, in->r, in->u);
+    for (int i = 0; i < sys->n; ++i) {
+        bool cone = has_cone(sys, i);
+        for (int k = 0; k < d; ++k) {
+            int at = i * d + k;
+            in->rho[at] = in->u[at] / scale_of(sys, i, k);
+            in->rho[at] -= cone || (has_ray(sys, i) && k == 0) ? in->y[at] : 0.0;
+        }
+        in->rho[i * d] += cone ? tangent_norm(d, in->y + i * d) : 0.0;
+        for (int k = 0; k < d; ++k) {
+            sum += in->rho[i * d + k] * in->rho[i * d + k];
+        }
+    }
+    return sqrt(sum);
+}
+
+// the unit tangential direction of y, zero when there is none or the shift is not coupled
+static void shift_direction(const Interior* in, int i, double* t) {
+    int d = in->run->sys->d;
+    const double* y = in->y + i * d;
+    double norm = tangent_norm(d, y);
+    for (int k = 1; k < d; ++k) {
+        t[k] = in->coupled && norm > 0.0 ? y[k] / norm : 0.0;
+    }
+}
+
+// P V^2 P of a cone: eta^2 (2 w w' - J), scaled
+static void add_barrier(const Interior* in, int i, double* a) {
+    const System* sys = in->run->sys;
+    int d = sys->d;
+    const double* w = in->wbar + i * d;
+    double eta2 = in->eta[i] * in->eta[i];
+    for (int c = 0; c < d; ++c) {
+        for (int k = 0; k < d; ++k) {
+            double j = c != k ? 0.0 : k == 0 ? 1.0 : -1.0;
+            a[c * d + k] += scale_of(sys, i, k) * scale_of(sys, i, c) * eta2 *
+                            (2.0 * w[k] * w[c] - j);
+        }
+    }
+}
+
+static void add_diagonal(const Interior* in, int i, double* a) {
+    const System* sys = in->run->sys;
+    int d = sys->d;
+    double stiff = sys->diag[i * d * d] + 1.0e-6;
+    if (has_cone(sys, i)) {
+        add_barrier(in, i, a);
+    } else if (has_ray(sys, i)) {
+        a[0] += in->y[i * d] / in->x[i * d];
+    }
+    for (int k = 0; k < d; ++k) {
+        a[k * d + k] += 1.0e-13 * stiff;
+        if (sys->law[i] == LAW_SMOOTH && k > 0) {
+            a[k * d + k] += HELD * stiff;
+        }
+    }
+}
+
+// (C W + P V^2 P), rows of P C P^-1 W
+static void factor_all(Interior* in) {
+    System* sys = in->run->sys;
+    int d = sys->d, d2 = d * d;
+    for (int i = 0; i < sys->n; ++i) {
+        double t[CONE_MAX] = {0};
+        if (has_cone(sys, i)) {
+            shift_direction(in, i, t);
+        }
+        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+            double* a = in->value + (size_t)e * (size_t)d2;
+            memcpy(a, sys->blocks + (size_t)e * (size_t)d2, (size_t)d2 * sizeof(double));
+            for (int c = 0; c < d && in->coupled; ++c) {
+                for (int k = 1; k < d; ++k) {
+                    a[c * d] += sys->mu[i] * t[k] * a[c * d + k];
+                }
+            }
+            if (sys->column[e] == i) {
+                add_diagonal(in, i, a);
+            }
+        }
+    }
+    block_lu_factor(&in->lu, sys, in->value, NULL, !in->coupled);
+    in->run->work += in->lu.flops;
+}
+
+// the right-hand side's complementarity part V (lambda \ target) of a cone
+static void target_part(const Interior* in, int i, double sigma_gap, bool correct, double* o) {
+    int d = in->run->sys->d;
+    const double* l = in->lambda + i * d;
+    double v[CONE_MAX];
+    // target = sigma gap e - lambda o lambda - ax o ay
+    v[0] = sigma_gap;
+    for (int k = 0; k < d; ++k) {
+        v[0] -= l[k] * l[k];
+    }
+    for (int k = 1; k < d; ++k) {
+        v[k] = -2.0 * l[0] * l[k];
+    }
+    if (correct) {
+        const double *a = in->ax + i * d, *b = in->ay + i * d;
+        for (int k = 0; k < d; ++k) {
+            v[0] -= a[k] * b[k];
+        }
+        for (int k = 1; k < d; ++k) {
+            v[k] -= a[0] * b[k] + b[0] * a[k];
+        }
+    }
+    double dot = 0.0, z[CONE_MAX];
+    for (int k = 1; k < d; ++k) {
+        dot += l[k] * v[k];
+    }
+    z[0] = (l[0] * v[0] - dot) / det_of(d, l);
+    for (int k = 1; k < d; ++k) {
+        z[k] = (v[k] - l[k] * z[0]) / l[0];
+    }
+    apply_scaling(in, i, false, z, o);
+}
+
+// C rho: the residual seen through the coupled shift
+static void coupled_residual(const Interior* in, int i, const double* rho, double* o) {
+    int d = in->run->sys->d;
+    double t[CONE_MAX] = {0};
+    shift_direction(in, i, t);
+    o[0] = rho[0];
+    for (int k = 1; k < d; ++k) {
+        o[0] += t[k] * rho[k];
+        o[k] = rho[k];
+    }
+}
+
+// Solves for dx (into in->dx) and dy with the given target.
+static void solve_step(Interior* in, double sigma_gap, bool correct) {
+    System* sys = in->run->sys;
+    int d = sys->d;
+    for (int i = 0; i < sys->n; ++i) {
+        double part[CONE_MAX] = {0}, seen[CONE_MAX];
+        memcpy(seen, in->rho + i * d, (size_t)d * sizeof(double));
+        if (has_cone(sys, i)) {
+            target_part(in, i, sigma_gap, correct, part);
+            coupled_residual(in, i, in->rho + i * d, seen);
+        } else if (has_ray(sys, i)) {
+            double second = correct ? in->ax[i * d] * in->ay[i * d] : 0.0;
+            part[0] = (sigma_gap - in->x[i * d] * in->y[i * d] - second) / in->x[i * d];
+        }
+        for (int k = 0; k < d; ++k) {
+            bool held = sys->law[i] == LAW_SMOOTH && k > 0;
+            in->dx[i * d + k] = held ? 0.0 : (part[k] - seen[k]) * scale_of(sys, i, k);
+        }
+        memcpy(in->dy + i * d, part, (size_t)d * sizeof(double));
+    }
+    block_lu_solve(&in->lu, in->dx);
+    // dr to dx, and dy = part - V^2 dx
+    for (int i = 0; i < sys->n; ++i) {
+        double *dx = in->dx + i * d, *dy = in->dy + i * d, a[CONE_MAX], b[CONE_MAX];
+        dx[0] *= scale_of(sys, i, 0);
+        if (has_cone(sys, i)) {
+            apply_scaling(in, i, false, dx, a);
+            apply_scaling(in, i, false, a, b);
+            for (int k = 0; k < d; ++k) {
+                dy[k] -= b[k];
+            }
+        } else if (has_ray(sys, i)) {
+            dy[0] -= in->y[i * d] / in->x[i * d] * dx[0];
+        }
+    }
+}
+
+// the largest step in [0, most] that keeps a + s da in the cone
+static double cone_step(int d, const double* a, const double* da, double most) {
+    double det = det_of(d, a), mixed = a[0] * da[0], second = det_of(d, da);
+    for (int k = 1; k < d; ++k) {
+        mixed -= a[k] * da[k];
+    }
+    // the first positive root of second s^2 + 2 mixed s + det
+    double disc = mixed * mixed - second * det, root = INFINITY;
+    if (mixed < 0.0 || second < 0.0) {
+        if (disc >= 0.0) {
+            root = det / (-mixed + sqrt(disc));
+            root = root > 0.0 ? root : INFINITY;
+        }
+    }
+    if (da[0] < 0.0) {
+        root = fmin(root, -a[0] / da[0]);
+    }
+    return fmin(most, root);
+}
+
+static double step_length(const Interior* in) {
+    const System* sys = in->run->sys;
+    int d = sys->d;
+    double most = 1.0 / TO_BOUNDARY;
+    for (int i = 0; i < sys->n; ++i) {
+        const double *x = in->x + i * d, *y = in->y + i * d;
+        const double *dx = in->dx + i * d, *dy = in->dy + i * d;
+        if (has_cone(sys, i)) {
+            most = cone_step(d, x, dx, most);
+            most = cone_step(d, y, dy, most);
+        } else if (has_ray(sys, i)) {
+            most = dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
+            most = dy[0] < 0.0 ? fmin(most, -y[0] / dy[0]) : most;
+        }
+    }
+    return TO_BOUNDARY * most;
+}
+
+// the predictor in the scaled space, for the corrector
+static void keep_predictor(Interior* in) {
+    const System* sys = in->run->sys;
+    int d = sys->d;
+    for (int i = 0; i < sys->n; ++i) {
+        if (has_cone(sys, i)) {
+            apply_scaling(in, i, false, in->dx + i * d, in->ax + i * d);
+            apply_scaling(in, i, true, in->dy + i * d, in->ay + i * d);
+        } else {
+            in->ax[i * d] = in->dx[i * d];
+            in->ay[i * d] = in->dy[i * d];
+        }
+    }
+}
+
+// r of the present point, exactly admissible, offered as an iterate
+static double offer(Interior* in) {
+    System* sys = in->run->sys;
+    int d = sys->d;
+    for (int i = 0; i < sys->n; ++i) {
+        double r[CONE_MAX];
+        for (int k = 0; k < d; ++k) {
+            r[k] = in->x[i * d + k] / scale_of(sys, i, k);
+        }
+        law_project(d, sys->law[i], sys->mu[i], r, in->r + i * d);
+    }
+    system_velocity(sys, in->r, in->u);
+    return run_offer(in->run, in->u, in->r);
+}
+
+static bool advance(Interior* in, double alpha) {
+    size_t size = run_size(in->run);
+    bool finite = true;
+    for (size_t k = 0; k < size; ++k) {
+        in->x[k] += alpha * in->dx[k];
+        in->y[k] += alpha * in->dy[k];
+        finite = finite && isfinite(in->x[k]) && isfinite(in->y[k]);
+    }
+    return finite;
+}
+
+TdlStatus run_interior(Run* run) {
+    ArenaMark mark = arena_mark(run->arena);
+    Interior in;
+    TdlStatus status = interior_init(&in, run);
+    if (status != TDL_STATUS_OK) {
+        arena_release(run->arena, mark);
+        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
+    }
+    int shorts = 0, plain = 0;
+    double gap_first = 0.0, res_first = 0.0;
+    double K = 1.0; int PL = 10;
+    for (int k = 0; k < MAX_STEPS && k < run->limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
+        double gap = scale_all(&in), res = residual(&in);
+        if (k == 0) { gap_first = gap; res_first = res; }
+        in.coupled = plain == 0;
+        factor_all(&in);
+        solve_step(&in, 0.0, false);
+        double predicted = fmin(step_length(&in), 1.0);
+        keep_predictor(&in);
+        double sigma = (1.0 - predicted) * (1.0 - predicted) * (1.0 - predicted);
+        double hold = fmin(1.0, K * (res / res_first) / (gap / gap_first));
+        sigma = fmax(fmax(sigma, hold), 1.0e-4);
+        solve_step(&in, sigma * gap, true);
+        double alpha = fmin(step_length(&in), 1.0);
+        shorts = alpha < 1.0e-3 && !in.coupled ? shorts + 1 : 0;
+        plain = plain > 0 ? plain - 1 : 0;
+        if (in.coupled && alpha < 0.1) plain = PL;
+        ++run->iterations;
+        if (!advance(&in, alpha)) {
+            break;
+        }
+        double e = offer(&in);
+        if (getenv("IPM")) fprintf(stderr, "ipm %d %d gap %.3g res %.3g sigma %.3g (%.3g) alpha %.3g err %.3g\n", k, in.coupled, gap, res, sigma, hold, alpha, e);
+        if (gap < 1.0e-22) break;
+    }
+    arena_release(run->arena, mark);
+    return TDL_STATUS_OK;
+}
