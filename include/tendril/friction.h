@@ -175,6 +175,7 @@ typedef struct TdlFrictionOptions {
     bool split_islands;           // solve connected groups apart; default true
     bool use_bodies;              // sweep in velocity space where the problem has it and it pays;
                                   // default true
+    bool force_bodies;            // sweep in velocity space even where it does not pay
 } TdlFrictionOptions;
 TDL_API TdlFrictionOptions tdl_friction_options_default(void);
 

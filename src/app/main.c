@@ -21,7 +21,10 @@ static const Command VERSION_COMMAND = {
     .run = run_version,
 };
 
+extern const Command BENCH_FRICTION_COMMAND;
 extern const Command CHECK_COMMAND;
+extern const Command DFCP_COMMAND;
+extern const Command FRICTION_COMMAND;
 extern const Command INFO_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
@@ -33,6 +36,9 @@ const Command* const COMMANDS[] = {
     &CHECK_COMMAND,
     &INFO_COMMAND,
     &RENDER_COMMAND,
+    &FRICTION_COMMAND,
+    &DFCP_COMMAND,
+    &BENCH_FRICTION_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,

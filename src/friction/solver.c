@@ -14,6 +14,8 @@
 
 // Contacts from which an island is swept by colours with all threads.
 enum { LARGE_ISLAND = 3000 };
+// Contacts of a whole problem up to which one thread does it all.
+enum { FEW_CONTACTS = 200 };
 // Velocity space pays when a contact's row of W has more doubles than its rows of H and Y.
 static const double BODIES_PAY = 1.0;
 
@@ -153,6 +155,9 @@ static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
     const TdlFrictionProblem* p = s->problem;
     if (!problem_has_bodies(p) || !s->options.use_bodies) {
         return false;
+    }
+    if (s->options.force_bodies) {
+        return true;
     }
     double rows = 0.0, bodies = 0.0;
     int sharing = p->h == p->y ? 1 : 2;
@@ -334,7 +339,14 @@ static TdlStatus solve_islands(TdlFrictionSolver* s) {
     for (int k = 0; k < s->large_count; ++k) {
         solve_island(s, k, 0);
     }
-    pool_run(s->pool, s->islands.count - s->large_count, 1, solve_small_island, s);
+    // waking threads costs more than a few contacts do
+    bool alone = s->problem->n < FEW_CONTACTS;
+    for (int k = s->large_count; alone && k < s->islands.count; ++k) {
+        solve_island(s, k, 0);
+    }
+    if (!alone) {
+        pool_run(s->pool, s->islands.count - s->large_count, 1, solve_small_island, s);
+    }
     for (int k = 0; k < s->islands.count; ++k) {
         if (s->results[k].status != TDL_STATUS_OK) {
             return s->results[k].status;

@@ -1,0 +1,83 @@
+// Siconos 4.4 through dlopen: nothing of it is needed to build or to install Tendril.
+#include "app/bench_siconos.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1.0e-9 * (double)t.tv_nsec;
+}
+
+const char* siconos_name(SiconosSolver solver) {
+    static const char* const names[] = {"siconos-nsgs", "siconos-newton", "siconos-admm"};
+    return names[solver];
+}
+
+// The few names used, declared as in the library's public headers (4.4).
+typedef struct SiconosOptions {
+    int solver_id;
+    bool is_set;
+    int iparam_count;
+    int* iparam;
+    int dparam_count;
+    double* dparam;
+} SiconosOptions;
+
+typedef struct Siconos {
+    void* library;
+    void* (*load)(const char* path);
+    void (*free_problem)(void* problem);
+    SiconosOptions* (*create)(int id);
+    void (*delete_options)(SiconosOptions* options);
+    int (*drive)(void* problem, double* r, double* u, SiconosOptions* options);
+} Siconos;
+
+static Siconos siconos;
+
+static bool find(const char* name, void* function) {
+    void* symbol = dlsym(siconos.library, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+bool siconos_available(void) {
+    if (siconos.library != NULL) {
+        return siconos.drive != NULL;
+    }
+    siconos.library = dlopen("libsiconos_numerics.so.7", RTLD_NOW | RTLD_LOCAL);
+    return siconos.library != NULL && find("frictionContact_new_from_filename", &siconos.load) &&
+           find("frictionContactProblem_free", &siconos.free_problem) &&
+           find("solver_options_create", &siconos.create) &&
+           find("solver_options_delete", &siconos.delete_options) &&
+           find("fc3d_driver", &siconos.drive);
+}
+
+bool siconos_solve(SiconosSolver solver, const char* path, double tolerance, int max_iterations,
+                   double* r, int size, int* iterations, double* seconds) {
+    static const int ids[SICONOS_COUNT] = {500, 504, 523};
+    void* problem = siconos.load(path);
+    SiconosOptions* options = siconos.create(ids[solver]);
+    double* u = calloc((size_t)size + 1, sizeof(double));
+    bool good = problem != NULL && options != NULL && u != NULL;
+    if (good) {
+        options->dparam[0] = tolerance;
+        options->iparam[0] = max_iterations;
+        memset(r, 0, (size_t)size * sizeof(double));
+        double begin = now();
+        siconos.drive(problem, r, u, options);
+        *seconds = now() - begin;
+        *iterations = options->iparam[1];
+    }
+    free(u);
+    if (options != NULL) {
+        siconos.delete_options(options);
+    }
+    if (problem != NULL) {
+        siconos.free_problem(problem);
+    }
+    return good;
+}

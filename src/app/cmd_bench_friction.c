@@ -1,0 +1,490 @@
+// `tendril bench friction`: all solvers on all problems, beside Siconos when it is installed.
+//
+// Writes results.csv (a row for a problem and a solver), profile.csv (the part of the problems each
+// solver solves within a factor of the fastest), convergence.csv (error against time), nu.csv (S1
+// figure 10 again: spaghetti from few contacts to three times too many), bodies.csv (velocity space
+// against explicit W). Plots them as PNG when gnuplot is there.
+#include "app/bench_siconos.h"
+#include "app/command.h"
+#include "friction_cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_PROBLEMS = 512, OURS = TDL_FRICTION_SOLVER_COUNT, ALL = OURS + SICONOS_COUNT };
+
+typedef struct Cell {
+    bool tried, solved;
+    int iterations;
+    double error, ms;
+    TdlFrictionSolverKind used;
+} Cell;
+
+typedef struct Bench {
+    const TdlHost* host;
+    const char* directory;
+    double tolerance;
+    int repeats, max_iterations;
+    bool peers;
+    int count;
+    char names[MAX_PROBLEMS][96];
+    int contacts[MAX_PROBLEMS];
+    Cell cells[MAX_PROBLEMS][ALL];
+} Bench;
+
+static const char* solver_name(int k) {
+    return k < OURS ? tdl_friction_solver_name((TdlFrictionSolverKind)k)
+                    : siconos_name((SiconosSolver)(k - OURS));
+}
+
+static FILE* open_out(const Bench* b, const char* name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", b->directory, name);
+    return fopen(path, "wb");
+}
+
+// One of our solvers, the best time of the repeats.
+static bool run_ours(const Bench* b, const TdlFrictionProblem* problem, TdlFrictionOptions options,
+                     int repeats, double* r, Cell* cell) {
+    TdlFrictionSize size = tdl_friction_problem_size(problem);
+    size_t count = (size_t)size.contact_count * (size_t)size.block_size;
+    TdlFrictionSolver* solver;
+    if (tdl_friction_solver_create(b->host, &options, &solver) != TDL_STATUS_OK) {
+        return false;
+    }
+    *cell = (Cell){.tried = true, .ms = HUGE_VAL};
+    for (int k = 0; k < repeats; ++k) {
+        TdlFrictionInfo info;
+        memset(r, 0, count * sizeof(double));
+        if (tdl_friction_solver_solve(solver, problem, r, NULL, &info) != TDL_STATUS_OK) {
+            break;
+        }
+        cell->ms = fmin(cell->ms, 1.0e3 * info.seconds);
+        cell->iterations = info.iterations;
+        cell->error = info.errors[TDL_FRICTION_ERROR_NATURAL];
+        cell->used = info.solver;
+        if (info.seconds > 1.0) {
+            break;
+        }
+    }
+    cell->solved = cell->error <= options.tolerance && cell->ms < HUGE_VAL;
+    tdl_friction_solver_destroy(solver);
+    return true;
+}
+
+static double norm_of(const double* x, size_t count) {
+    double sum = 0.0;
+    for (size_t k = 0; k < count; ++k) {
+        sum += x[k] * x[k];
+    }
+    return sqrt(sum);
+}
+
+// Siconos divides its error by the largest of |q|, |r| and |u|: ask for as much less.
+static void run_peer(Bench* b, const TdlFrictionProblem* problem, const char* path, int k,
+                     const double* solution, double* r) {
+    TdlFrictionSize size = tdl_friction_problem_size(problem);
+    size_t count = (size_t)size.contact_count * (size_t)size.block_size;
+    double* u = malloc((count + 1) * sizeof(double));
+    Cell* cell = &b->cells[b->count][k];
+    if (u == NULL || tdl_friction_velocity(problem, solution, u) != TDL_STATUS_OK) {
+        free(u);
+        return;
+    }
+    double largest = fmax(size.b_norm, fmax(norm_of(solution, count), norm_of(u, count)));
+    double tolerance = b->tolerance * size.b_norm / largest, seconds = 0.0;
+    *cell = (Cell){.tried = true, .ms = HUGE_VAL};
+    for (int repeat = 0; repeat < b->repeats; ++repeat) {
+        if (!siconos_solve((SiconosSolver)(k - OURS), path, tolerance, b->max_iterations, r,
+                           (int)count, &cell->iterations, &seconds)) {
+            break;
+        }
+        cell->ms = fmin(cell->ms, 1.0e3 * seconds);
+        if (seconds > 0.5) {
+            break;
+        }
+    }
+    cell->error = tdl_friction_error(problem, TDL_FRICTION_ERROR_NATURAL, true, r);
+    cell->solved = cell->error <= b->tolerance;
+    free(u);
+}
+
+static void print_row(const Bench* b, int p) {
+    const Cell* a = &b->cells[p][TDL_FRICTION_AUTO];
+    printf("%-34s %6d  %-12s %6d %9.2e %10.3f", b->names[p], b->contacts[p],
+           tdl_friction_solver_name(a->used), a->iterations, a->error, a->ms);
+    for (int k = OURS; k < ALL && b->peers; ++k) {
+        const Cell* c = &b->cells[p][k];
+        printf(c->solved ? "  %10.3f " : " (%10.3f)", c->ms);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void bench_problem(Bench* b, const char* name, const TdlFrictionProblem* problem) {
+    TdlFrictionSize size = tdl_friction_problem_size(problem);
+    size_t count = (size_t)size.contact_count * (size_t)size.block_size;
+    double* r = calloc(count + 1, sizeof(double));
+    double* solution = calloc(count + 1, sizeof(double));
+    if (b->count == MAX_PROBLEMS || r == NULL || solution == NULL) {
+        free(r);
+        free(solution);
+        return;
+    }
+    snprintf(b->names[b->count], sizeof b->names[0], "%s", name);
+    b->contacts[b->count] = size.contact_count;
+    TdlFrictionOptions options = tdl_friction_options_default();
+    options.tolerance = b->tolerance;
+    options.max_iterations = b->max_iterations;
+    for (int k = 0; k < OURS; ++k) {
+        options.solver = (TdlFrictionSolverKind)k;
+        run_ours(b, problem, options, b->repeats, k == 0 ? solution : r, &b->cells[b->count][k]);
+    }
+    char path[1024];
+    snprintf(path, sizeof path, "%s/peer-%d.dat", b->directory, (int)getpid());
+    if (b->peers && tdl_friction_problem_write(b->host, path, problem) == TDL_STATUS_OK) {
+        for (int k = OURS; k < ALL; ++k) {
+            run_peer(b, problem, path, k, solution, r);
+        }
+        remove(path);
+    }
+    print_row(b, b->count++);
+    free(r);
+    free(solution);
+}
+
+// --- tables ---------------------------------------------------------------------------------------
+
+static void write_results(const Bench* b) {
+    FILE* file = open_out(b, "results.csv");
+    if (file == NULL) {
+        return;
+    }
+    fprintf(file, "problem,contacts,solver,used,solved,iterations,error,ms\n");
+    for (int p = 0; p < b->count; ++p) {
+        for (int k = 0; k < ALL; ++k) {
+            const Cell* c = &b->cells[p][k];
+            if (c->tried) {
+                fprintf(file, "%s,%d,%s,%s,%d,%d,%.3e,%.6g\n", b->names[p], b->contacts[p],
+                        solver_name(k),
+                        k < OURS ? tdl_friction_solver_name(c->used) : solver_name(k), c->solved,
+                        c->iterations, c->error, c->ms);
+            }
+        }
+    }
+    fclose(file);
+}
+
+// The fastest of solvers [from, to) on a problem; infinite when none solved it.
+static double fastest(const Bench* b, int p, int from, int to) {
+    double best = HUGE_VAL;
+    for (int k = from; k < to; ++k) {
+        best = b->cells[p][k].solved ? fmin(best, b->cells[p][k].ms) : best;
+    }
+    return best;
+}
+
+static void write_profile(const Bench* b) {
+    FILE* file = open_out(b, "profile.csv");
+    if (file == NULL) {
+        return;
+    }
+    fprintf(file, "factor");
+    for (int k = 0; k < ALL; ++k) {
+        fprintf(file, ",%s", solver_name(k));
+    }
+    for (double factor = 1.0; factor <= 1025.0; factor *= 1.189207115002721) {
+        fprintf(file, "\n%.4g", factor);
+        for (int k = 0; k < ALL; ++k) {
+            int within = 0;
+            for (int p = 0; p < b->count; ++p) {
+                const Cell* c = &b->cells[p][k];
+                within += c->solved && c->ms <= factor * fastest(b, p, 0, ALL);
+            }
+            fprintf(file, ",%.4f", b->count > 0 ? (double)within / b->count : 0.0);
+        }
+    }
+    fprintf(file, "\n");
+    fclose(file);
+}
+
+static void print_summary(const Bench* b, bool json) {
+    double log_sum = 0.0, slowest = HUGE_VAL;
+    int compared = 0, alone = 0, failed = 0;
+    for (int p = 0; p < b->count; ++p) {
+        const Cell* a = &b->cells[p][TDL_FRICTION_AUTO];
+        double peer = b->peers ? fastest(b, p, OURS, ALL) : HUGE_VAL;
+        failed += !a->solved;
+        alone += a->solved && b->peers && peer == HUGE_VAL;
+        if (a->solved && peer < HUGE_VAL) {
+            log_sum += log(peer / a->ms);
+            slowest = fmin(slowest, peer / a->ms);
+            ++compared;
+        }
+    }
+    double mean = compared > 0 ? exp(log_sum / compared) : 0.0;
+    if (json) {
+        printf("{\"problems\": %d, \"failed\": %d, \"solved_by_us_alone\": %d, \"compared\": %d, "
+               "\"geometric_mean_speedup\": %.4g, \"least_speedup\": %.4g, \"results\": \"%s\"}\n",
+               b->count, failed, alone, compared, mean, compared > 0 ? slowest : 0.0,
+               b->directory);
+        return;
+    }
+    printf("%d problems, %d not solved", b->count, failed);
+    if (b->peers) {
+        printf(", %d solved by auto and by no peer; against the fastest peer on the other %d: %.2f "
+               "times faster in the geometric mean, at least %.2f",
+               alone, compared, mean, compared > 0 ? slowest : 0.0);
+    }
+    printf("\n");
+}
+
+// --- studies --------------------------------------------------------------------------------------
+
+// Error against time: every solver asked for ever more digits.
+static void study_convergence(const Bench* b, const char* name, const TdlFrictionProblem* problem,
+                              FILE* file) {
+    TdlFrictionSize size = tdl_friction_problem_size(problem);
+    double* r = calloc((size_t)size.contact_count * (size_t)size.block_size + 1, sizeof(double));
+    for (int k = 0; r != NULL && k < OURS; ++k) {
+        for (double tolerance = 1.0e-2; tolerance > 0.5e-12; tolerance *= 1.0e-2) {
+            TdlFrictionOptions options = tdl_friction_options_default();
+            options.solver = (TdlFrictionSolverKind)k;
+            options.tolerance = tolerance;
+            options.max_iterations = b->max_iterations;
+            Cell cell = {0};
+            run_ours(b, problem, options, 1, r, &cell);
+            fprintf(file, "%s,%s,%.0e,%d,%.3e,%.6g,%d\n", name, solver_name(k), tolerance,
+                    cell.iterations, cell.error, cell.ms, cell.solved);
+            if (!cell.solved) {
+                break;
+            }
+        }
+    }
+    free(r);
+}
+
+// S1 figure 10: 76 chains of 22 nodes, from few contacts to nu = 3.
+static void study_nu(const Bench* b, int rods) {
+    FILE* file = open_out(b, "nu.csv");
+    if (file == NULL) {
+        return;
+    }
+    fprintf(file, "nu,contacts,solver,used,solved,iterations,error,ms\n");
+    static const double nus[] = {0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0};
+    for (size_t q = 0; q < sizeof nus / sizeof *nus; ++q) {
+        FrictionCase c;
+        TdlFrictionProblem* problem;
+        case_spaghetti(&c, 1, rods, 22, (int)(nus[q] * rods * 22), 0.3);
+        if (case_problem(&c, b->host, &problem) == TDL_STATUS_OK) {
+            double* r = calloc(3 * (size_t)c.def.laws.contact_count + 1, sizeof(double));
+            static const TdlFrictionSolverKind kinds[] = {TDL_FRICTION_NEWTON, TDL_FRICTION_AUTO};
+            for (int k = 0; k < 2; ++k) {
+                TdlFrictionOptions options = tdl_friction_options_default();
+                options.solver = kinds[k];
+                options.tolerance = 1.0e-5;
+                options.max_iterations = kinds[k] == TDL_FRICTION_NEWTON ? 300 : 10000;
+                Cell cell = {0};
+                run_ours(b, problem, options, 1, r, &cell);
+                fprintf(file, "%.2f,%d,%s,%s,%d,%d,%.3e,%.6g\n", nus[q], c.def.laws.contact_count,
+                        solver_name((int)kinds[k]), tdl_friction_solver_name(cell.used),
+                        cell.solved, cell.iterations, cell.error, cell.ms);
+                printf("nu %4.2f  %5d contacts  %-7s %s %5d iterations, error %.1e, %.1f ms\n",
+                       nus[q], c.def.laws.contact_count, solver_name((int)kinds[k]),
+                       cell.solved ? "solved" : "FAILED", cell.iterations, cell.error, cell.ms);
+                fflush(stdout);
+            }
+            free(r);
+            tdl_friction_problem_destroy(problem);
+        }
+        case_free(&c);
+    }
+    fclose(file);
+}
+
+// The same sweeps through bodies and through W.
+static void study_bodies(const Bench* b, int fibres) {
+    FILE* file = open_out(b, "bodies.csv");
+    if (file == NULL) {
+        return;
+    }
+    fprintf(file, "contacts_per_fibre,contacts,sweeps,ms_bodies,ms_matrix,ratio\n");
+    static const int counts[] = {5, 10, 20, 50, 100};
+    for (size_t q = 0; q < sizeof counts / sizeof *counts; ++q) {
+        FrictionCase c;
+        TdlFrictionProblem *problem, *formed = NULL;
+        case_wisp(&c, 1, fibres, 12, counts[q], 0.3);
+        if (case_problem(&c, b->host, &problem) == TDL_STATUS_OK &&
+            tdl_friction_problem_explicit(b->host, problem, &formed) == TDL_STATUS_OK) {
+            double* r = calloc(3 * (size_t)c.def.laws.contact_count + 1, sizeof(double));
+            TdlFrictionOptions options = tdl_friction_options_default();
+            options.solver = TDL_FRICTION_GAUSS_SEIDEL;
+            options.order = TDL_FRICTION_ORDER_GIVEN;
+            options.relaxation = 1.0;
+            options.max_iterations = 50;
+            options.tolerance = 1.0e-300;
+            options.force_bodies = true;
+            Cell bodies = {0}, matrix = {0};
+            run_ours(b, problem, options, b->repeats, r, &bodies);
+            options.force_bodies = false;
+            run_ours(b, formed, options, b->repeats, r, &matrix);
+            fprintf(file, "%d,%d,50,%.6g,%.6g,%.4g\n", counts[q], c.def.laws.contact_count,
+                    bodies.ms, matrix.ms, matrix.ms / bodies.ms);
+            printf("%3d contacts a fibre: %6d contacts, 50 sweeps through bodies %8.2f ms, through "
+                   "W %8.2f ms: ratio %.2f\n",
+                   counts[q], c.def.laws.contact_count, bodies.ms, matrix.ms,
+                   matrix.ms / bodies.ms);
+            free(r);
+        }
+        tdl_friction_problem_destroy(formed);
+        tdl_friction_problem_destroy(problem);
+        case_free(&c);
+    }
+    fclose(file);
+}
+
+static void plot(const Bench* b) {
+    if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
+        return;
+    }
+    FILE* pipe = popen("gnuplot", "w");
+    if (pipe == NULL) {
+        return;
+    }
+    fprintf(pipe,
+            "set datafile separator ','\nset terminal pngcairo size 1000,600\nset key outside\n"
+            "set output '%s/profile.png'\nset logscale x\nset xlabel 'factor of the fastest'\n"
+            "set ylabel 'part of the problems solved'\n"
+            "plot for [i=2:%d] '%s/profile.csv' using 1:i with steps lw 2 title columnheader(i)\n",
+            b->directory, ALL + 1, b->directory);
+    fprintf(pipe, "set output '%s/convergence.png'\nset logscale xy\nset xlabel 'ms'\n"
+                  "set ylabel 'error'\n",
+            b->directory);
+    fprintf(pipe, "plot for [s in 'auto");
+    for (int k = 1; k < OURS; ++k) {
+        fprintf(pipe, " %s", solver_name(k));
+    }
+    fprintf(pipe,
+            "'] '%s/convergence.csv' using (strcol(2) eq s ? $6 : 1/0):5 with points title s\n",
+            b->directory);
+    pclose(pipe);
+}
+
+// --- the command ----------------------------------------------------------------------------------
+
+static int bench_files(Bench* b, const Args* args) {
+    FILE* convergence = open_out(b, "convergence.csv");
+    if (convergence != NULL) {
+        fprintf(convergence, "problem,solver,tolerance,iterations,error,ms,solved\n");
+    }
+    int code = EXIT_DONE;
+    for (int i = 0; i < args_operand_count(args) && code == EXIT_DONE; ++i) {
+        const char* path = args_operand(args, i);
+        const char* slash = strrchr(path, '/');
+        const char* name = slash == NULL ? path : slash + 1;
+        TdlFrictionProblem* problem;
+        if (tdl_friction_problem_read(b->host, path, &problem) != TDL_STATUS_OK) {
+            code = EXIT_INPUT;
+            continue;
+        }
+        bench_problem(b, name, problem);
+        if (convergence != NULL && args_has(args, "convergence")) {
+            study_convergence(b, name, problem, convergence);
+        }
+        tdl_friction_problem_destroy(problem);
+    }
+    if (convergence != NULL) {
+        fclose(convergence);
+    }
+    return code;
+}
+
+// stacks, piles and wisps from ten contacts up to `largest`
+static void bench_generated(Bench* b, int largest) {
+    for (int size = 10; size <= largest; size *= 10) {
+        for (int family = 0; family < 3; ++family) {
+            static const char* const names[] = {"stack", "rocks", "wisp"};
+            FrictionCase c;
+            if (family == 0) {
+                case_stack(&c, 1, (size + 159) / 160, size < 160 ? (size + 3) / 4 : 40, 0.5);
+            } else if (family == 1) {
+                case_rocks(&c, 1, (size + 4) / 5, 0.4);
+            } else {
+                case_wisp(&c, 1, size < 40 ? 4 : size / 10, 12, 20, 0.3);
+            }
+            char name[64];
+            TdlFrictionProblem* problem;
+            snprintf(name, sizeof name, "%s-%d", names[family], c.def.laws.contact_count);
+            if (case_problem(&c, b->host, &problem) == TDL_STATUS_OK) {
+                bench_problem(b, name, problem);
+                tdl_friction_problem_destroy(problem);
+            }
+            case_free(&c);
+        }
+    }
+}
+
+static int run_bench(const Args* args) {
+    Bench* b = calloc(1, sizeof *b);
+    if (b == NULL) {
+        return EXIT_FAILED;
+    }
+    b->host = args_host(args);
+    b->directory = args_text(args, "out", "bench-friction");
+    b->tolerance = args_real(args, "tolerance", 1.0e-8);
+    b->repeats = args_int(args, "repeats", 3);
+    b->max_iterations = args_int(args, "max-iterations", 10000);
+    b->peers = siconos_available() && !args_has(args, "no-peers");
+    if (mkdir(b->directory, 0777) != 0 && access(b->directory, W_OK) != 0) {
+        fprintf(stderr, "tendril: %s: could not be created\n", b->directory);
+        free(b);
+        return EXIT_FAILED;
+    }
+    printf("%-34s %6s  %-12s %6s %9s %10s%s\n", "problem", "n", "used", "iter.", "error", "auto ms",
+           b->peers ? "    siconos: nsgs, newton ac, admm ms; (not solved)" : "");
+    int code = bench_files(b, args);
+    if (code == EXIT_DONE) {
+        bench_generated(b, args_int(args, "largest", 0));
+        if (args_has(args, "studies")) {
+            study_bodies(b, 200);
+            study_nu(b, args_int(args, "rods", 76));
+        }
+        write_results(b);
+        write_profile(b);
+        plot(b);
+        print_summary(b, args_has(args, "json"));
+    }
+    free(b);
+    return code;
+}
+
+static const Option BENCH_FRICTION_OPTIONS[] = {
+    {"out", 'o', OPTION_FILE, "DIR", 0, 0, "where the tables go; default bench-friction", false},
+    {"tolerance", 'e', OPTION_REAL, "E", 1.0e-300, 1.0, "error to reach, relative to |b|; default 1e-8",
+     false},
+    {"repeats", 0, OPTION_INT, "N", 1, 1000, "times each is run, the best counts; default 3", false},
+    {"max-iterations", 'n', OPTION_INT, "N", 1, 1000000000, "of each solver; default 10000", false},
+    {"largest", 0, OPTION_INT, "N", 0, 1000000,
+     "generated problems up to about this many contacts; default 0, none", false},
+    {"convergence", 0, OPTION_SWITCH, NULL, 0, 0, "error against time of every solver", false},
+    {"studies", 0, OPTION_SWITCH, NULL, 0, 0,
+     "convergence against nu on spaghetti, and velocity space against explicit W", false},
+    {"rods", 0, OPTION_INT, "N", 1, 1000, "rods of the spaghetti; default 76, as in S1", false},
+    {"no-peers", 0, OPTION_SWITCH, NULL, 0, 0, "do not time Siconos", false},
+    {0},
+};
+
+const Command BENCH_FRICTION_COMMAND = {
+    .name = "bench friction",
+    .operands = "[FILE...]",
+    .summary = "Time all friction solvers on files and generated problems",
+    .text = "Every solver starts from r = 0 on one thread; the error is measured again outside the "
+            "solver, and so is Siconos', which is timed in the same run when its library "
+            "(libsiconos-numerics) is installed.",
+    .example = "tendril bench friction problems/* --largest 1000 --out results",
+    .options = BENCH_FRICTION_OPTIONS,
+    .run = run_bench,
+};

@@ -1,0 +1,244 @@
+// `tendril friction`: frictional contact problems from files, solved and measured.
+#include "app/command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Solved {
+    const char* file;
+    TdlFrictionSize size;
+    TdlFrictionInfo info;
+} Solved;
+
+static void print_json_text(const char* text) {
+    putchar('"');
+    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
+        if (*c == '"' || *c == '\\') {
+            printf("\\%c", *c);
+        } else if (*c < ' ') {
+            printf("\\u%04x", *c);
+        } else {
+            putchar(*c);
+        }
+    }
+    putchar('"');
+}
+
+// JSON has no infinity
+static void print_json_real(double x) {
+    if (isfinite(x)) {
+        printf("%.6g", x);
+    } else {
+        printf("null");
+    }
+}
+
+static void print_json_problem(const Solved* s, const char* error_kind) {
+    const TdlFrictionInfo* i = &s->info;
+    printf("{\"file\": ");
+    print_json_text(s->file);
+    printf(", \"contacts\": %d, \"dofs\": %d, \"nu\": %.6g, \"solver\": \"%s\", \"outcome\": \"%s\", "
+           "\"converged\": %s, \"iterations\": %d, \"error\": ",
+           s->size.contact_count, s->size.dof_count, i->nu, tdl_friction_solver_name(i->solver),
+           tdl_friction_outcome_name(i->outcome),
+           i->outcome == TDL_FRICTION_CONVERGED ? "true" : "false", i->iterations);
+    print_json_real(i->error);
+    printf(", \"error_kind\": \"%s\", \"errors\": {", error_kind);
+    for (int k = 0; k < TDL_FRICTION_ERROR_COUNT; ++k) {
+        printf("%s\"%s\": ", k == 0 ? "" : ", ", tdl_friction_error_name((TdlFrictionError)k));
+        print_json_real(i->errors[k]);
+    }
+    printf("}, \"ms\": %.6g, \"failsafe\": %lld, \"islands\": %d, \"asymmetry\": %.3g}",
+           1.0e3 * i->seconds, i->failsafe_count, i->island_count, s->size.asymmetry);
+}
+
+static void print_plain_problem(const Solved* s) {
+    const TdlFrictionInfo* i = &s->info;
+    const char* slash = strrchr(s->file, '/');
+    printf("%-36s %6d contacts", slash == NULL ? s->file : slash + 1, s->size.contact_count);
+    if (i->nu > 0.0) {
+        printf("  nu %5.2f", i->nu);
+    }
+    printf("  %-12s %6d iterations  natural %8.2e  alart-curnier %8.2e  fischer-burmeister %8.2e"
+           "  %9.3f ms  fail-safe %lld  %s\n",
+           tdl_friction_solver_name(i->solver), i->iterations, i->errors[0], i->errors[1],
+           i->errors[2], 1.0e3 * i->seconds, i->failsafe_count,
+           tdl_friction_outcome_name(i->outcome));
+}
+
+// impulses and velocities, a row a contact
+static bool write_rows(const char* path, int n, int d, const double* r, const double* u) {
+    FILE* file = fopen(path, "wb");
+    if (file == NULL) {
+        return false;
+    }
+    fprintf(file, d == 3 ? "contact,r_n,r_t1,r_t2,u_n,u_t1,u_t2\n"
+                         : "contact,r_n,r_t1,r_t2,r_t3,r_t4,r_t5,u_n,u_t1,u_t2,u_t3,u_t4,u_t5\n");
+    for (int i = 0; i < n; ++i) {
+        fprintf(file, "%d", i);
+        for (int k = 0; k < 2 * d; ++k) {
+            fprintf(file, ",%.17g", k < d ? r[i * d + k] : u[i * d + k - d]);
+        }
+        fprintf(file, "\n");
+    }
+    bool good = ferror(file) == 0;
+    return fclose(file) == 0 && good;
+}
+
+static int solve_problem(const Args* args, TdlFrictionSolver* solver,
+                         const TdlFrictionProblem* problem, Solved* solved) {
+    solved->size = tdl_friction_problem_size(problem);
+    size_t count = (size_t)solved->size.contact_count * (size_t)solved->size.block_size;
+    double* r = calloc(count + 1, sizeof(double));
+    double* u = calloc(count + 1, sizeof(double));
+    int code = EXIT_FAILED;
+    if (r != NULL && u != NULL) {
+        TdlStatus status = tdl_friction_solver_solve(solver, problem, r, u, &solved->info);
+        code = status == TDL_STATUS_OK ? EXIT_DONE : exit_code(status);
+    }
+    const char* out = args_text(args, "out", NULL);
+    if (code == EXIT_DONE && out != NULL &&
+        !write_rows(out, solved->size.contact_count, solved->size.block_size, r, u)) {
+        fprintf(stderr, "tendril: %s: could not be written\n", out);
+        code = EXIT_FAILED;
+    }
+    free(r);
+    free(u);
+    return code;
+}
+
+static int solve_file(const Args* args, TdlFrictionSolver* solver, Solved* solved) {
+    TdlFrictionProblem* problem;
+    TdlStatus status = tdl_friction_problem_read(args_host(args), solved->file, &problem);
+    if (status != TDL_STATUS_OK) {
+        return status == TDL_STATUS_NO_MEMORY ? EXIT_FAILED : EXIT_INPUT;
+    }
+    int code = solve_problem(args, solver, problem, solved);
+    const char* save = args_text(args, "save-problem", NULL);
+    if (code == EXIT_DONE && save != NULL &&
+        tdl_friction_problem_write(args_host(args), save, problem) != TDL_STATUS_OK) {
+        code = EXIT_FAILED;
+    }
+    tdl_friction_problem_destroy(problem);
+    if (code == EXIT_DONE && !args_has(args, "json")) {
+        print_plain_problem(solved);
+    }
+    return code;
+}
+
+static int report(const Args* args, const Solved* solved, int count) {
+    int code = EXIT_DONE;
+    for (int i = 0; i < count; ++i) {
+        code = solved[i].info.outcome == TDL_FRICTION_CONVERGED ? code : EXIT_FAILED;
+    }
+    if (args_has(args, "json")) {
+        printf("{\"problems\": [");
+        for (int i = 0; i < count; ++i) {
+            printf("%s", i == 0 ? "" : ",\n  ");
+            print_json_problem(&solved[i], args_text(args, "error", "natural"));
+        }
+        printf("]}\n");
+    }
+    return code;
+}
+
+static TdlFrictionOptions options_of(const Args* args) {
+    TdlFrictionOptions o = tdl_friction_options_default();
+    const char* solver = args_text(args, "solver", "auto");
+    for (int k = 0; k < TDL_FRICTION_SOLVER_COUNT; ++k) {
+        o.solver = strcmp(solver, tdl_friction_solver_name((TdlFrictionSolverKind)k)) == 0
+                       ? (TdlFrictionSolverKind)k
+                       : o.solver;
+    }
+    const char* error = args_text(args, "error", "natural");
+    for (int k = 0; k < TDL_FRICTION_ERROR_COUNT; ++k) {
+        o.error = strcmp(error, tdl_friction_error_name((TdlFrictionError)k)) == 0
+                      ? (TdlFrictionError)k
+                      : o.error;
+    }
+    const char* local = args_text(args, "local", "secular");
+    for (int k = 0; k < TDL_FRICTION_LOCAL_COUNT; ++k) {
+        o.local = strcmp(local, tdl_friction_local_name((TdlFrictionLocal)k)) == 0
+                      ? (TdlFrictionLocal)k
+                      : o.local;
+    }
+    o.tolerance = args_real(args, "tolerance", o.tolerance);
+    o.max_iterations = args_int(args, "max-iterations", o.max_iterations);
+    o.threads = args_int(args, "threads", 0);
+    return o;
+}
+
+static int run_friction(const Args* args) {
+    int count = args_operand_count(args);
+    if (count != 1 && (args_has(args, "out") || args_has(args, "save-problem"))) {
+        return usage_error(args, "--out and --save-problem need exactly one file");
+    }
+    TdlFrictionOptions options = options_of(args);
+    if (!(options.tolerance > 0.0)) {
+        return usage_error(args, "--tolerance must be greater than 0");
+    }
+    TdlFrictionSolver* solver;
+    TdlStatus status = tdl_friction_solver_create(args_host(args), &options, &solver);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    Solved* solved = calloc((size_t)count + 1, sizeof *solved);
+    int code = solved == NULL ? EXIT_FAILED : EXIT_DONE;
+    for (int i = 0; i < count && code == EXIT_DONE; ++i) {
+        solved[i].file = args_operand(args, i);
+        code = solve_file(args, solver, &solved[i]);
+    }
+    if (code == EXIT_DONE) {
+        code = report(args, solved, count);
+    }
+    free(solved);
+    tdl_friction_solver_destroy(solver);
+    return code;
+}
+
+static const Option FRICTION_OPTIONS[] = {
+    {"solver", 's', OPTION_CHOICE,
+     "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|faceted", 0, 0,
+     "how to solve; auto, the default, falls back from one to the next", false},
+    {"tolerance", 'e', OPTION_REAL, "E", 0, 1.0e300, "error to reach, relative to |b|; default 1e-8",
+     false},
+    {"error", 0, OPTION_CHOICE, "natural|alart-curnier|fischer-burmeister", 0, 0,
+     "what is measured; default natural", false},
+    {"max-iterations", 'n', OPTION_INT, "N", 1, 1000000000,
+     "iterations of each solver tried; default 10000", false},
+    {"local", 0, OPTION_CHOICE, "secular|hybrid|fischer-burmeister|enumerate", 0, 0,
+     "one-contact solver inside Gauss-Seidel; default secular", false},
+    {"out", 'o', OPTION_FILE, "FILE", 0, 0,
+     "write impulses and velocities as CSV, a row a contact (one problem only)", false},
+    {"save-problem", 0, OPTION_FILE, "FILE", 0, 0,
+     "write the problem again, as HDF5 when the name ends in .hdf5, else as text", false},
+    {0},
+};
+
+#define FRICTION_TEXT                                                                              \
+    "Reads frictional contact problems (text as Siconos writes it, or FCLIB's HDF5; local or "     \
+    "global) and solves u = W r + b with the exact Signorini-Coulomb law. The error printed is "   \
+    "measured again from the problem as read, outside the solver; a problem counts as converged " \
+    "only when that error is within the tolerance. The exit code is 1 when any is not."
+
+const Command FRICTION_COMMAND = {
+    .name = "friction",
+    .operands = "FILE...",
+    .summary = "Solve frictional contact problems from files",
+    .text = FRICTION_TEXT,
+    .example = "tendril friction problems/*.dat --tolerance 1e-10\n"
+               "tendril friction stack.hdf5 --solver admm --json --out r.csv",
+    .options = FRICTION_OPTIONS,
+    .run = run_friction,
+};
+
+const Command DFCP_COMMAND = {
+    .name = "dfcp",
+    .operands = "FILE...",
+    .summary = "The same as friction",
+    .text = FRICTION_TEXT,
+    .example = "tendril dfcp problems/*.dat --json",
+    .options = FRICTION_OPTIONS,
+    .run = run_friction,
+};
