@@ -226,8 +226,8 @@ static inline void case_whiten(const double* l, int k, double* row) {
 
 // Implicit mass-spring chains of `nodes` nodes with both ends free (S1 section 5.2), A the same for
 // all up to its own direction; contacts join random points of neighbouring rods, or the plate.
-static inline void case_spaghetti(FrictionCase* c, uint64_t seed, int rods, int nodes,
-                                  int contacts, double mu) {
+static inline void case_spaghetti(FrictionCase* c, uint64_t seed, int rods, int nodes, int contacts,
+                                  double mu) {
     int k = 3 * nodes;
     case_begin(c, seed, rods, k);
     double* l = calloc((size_t)(k * k), sizeof(double));

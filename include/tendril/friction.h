@@ -52,14 +52,14 @@ typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* 
 typedef struct TdlFrictionBodiesDef {
     TdlFrictionLaws laws;
     int body_count;
-    const int* dof_start;    // [body_count + 1] first degree of freedom of each body
-    const double* velocity;  // [dof_start[body_count]] A^-1 f: the velocity without contact
-    const double* u_free;    // [contact_count block_size] u when all v = 0; null: zero
-    const int* body;         // [2 contact_count]
-    const double* h;         // rows of H, packed
-    const double* y;         // rows of Y', packed; null: computed with `solve`
-    TdlBodySolveFn solve;    // used when y is null
-    void* solve_user;        // handed to solve
+    const int* dof_start;   // [body_count + 1] first degree of freedom of each body
+    const double* velocity; // [dof_start[body_count]] A^-1 f: the velocity without contact
+    const double* u_free;   // [contact_count block_size] u when all v = 0; null: zero
+    const int* body;        // [2 contact_count]
+    const double* h;        // rows of H, packed
+    const double* y;        // rows of Y', packed; null: computed with `solve`
+    TdlBodySolveFn solve;   // used when y is null
+    void* solve_user;       // handed to solve
 } TdlFrictionBodiesDef;
 
 /// Creates a problem in explicit form.
@@ -114,8 +114,8 @@ TDL_API TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* problem, 
 
 /// How far (u, r) is from the law; each is zero exactly at a solution.
 typedef enum TdlFrictionError {
-    TDL_FRICTION_ERROR_NATURAL = 0,       // r - P_K(r - (u + mu |u_T| n))
-    TDL_FRICTION_ERROR_ALART_CURNIER,     // projections of normal and tangential part apart
+    TDL_FRICTION_ERROR_NATURAL = 0,        // r - P_K(r - (u + mu |u_T| n))
+    TDL_FRICTION_ERROR_ALART_CURNIER,      // projections of normal and tangential part apart
     TDL_FRICTION_ERROR_FISCHER_BURMEISTER, // Jordan-algebra x + y - (x^2 + y^2)^(1/2)
     TDL_FRICTION_ERROR_COUNT
 } TdlFrictionError;
@@ -180,9 +180,9 @@ typedef struct TdlFrictionOptions {
 TDL_API TdlFrictionOptions tdl_friction_options_default(void);
 
 typedef enum TdlFrictionOutcome {
-    TDL_FRICTION_CONVERGED = 0,    // the recomputed error is within the tolerance
-    TDL_FRICTION_ITERATION_LIMIT,  // not within max_iterations
-    TDL_FRICTION_STALLED,          // no further progress; the best iterate is returned
+    TDL_FRICTION_CONVERGED = 0,   // the recomputed error is within the tolerance
+    TDL_FRICTION_ITERATION_LIMIT, // not within max_iterations
+    TDL_FRICTION_STALLED,         // no further progress; the best iterate is returned
 } TdlFrictionOutcome;
 TDL_API const char* tdl_friction_outcome_name(TdlFrictionOutcome outcome);
 
@@ -193,10 +193,10 @@ typedef struct TdlFrictionInfo {
     long long failsafe_count;     // one-contact problems the fail-safe had to solve
     long long unsolvable_count;   // one-contact problems certified to have no solution
     int island_count, largest_island, colour_count;
-    double error;                               // by the caller's kind, as the caller asked
-    double errors[TDL_FRICTION_ERROR_COUNT];    // relative, each kind, recomputed
-    double nu;                                  // block_size n / m; 0 when m is unknown
-    double seconds, setup_seconds;              // wall time, total and before the first iteration
+    double error;                            // by the caller's kind, as the caller asked
+    double errors[TDL_FRICTION_ERROR_COUNT]; // relative, each kind, recomputed
+    double nu;                               // block_size n / m; 0 when m is unknown
+    double seconds, setup_seconds;           // wall time, total and before the first iteration
 } TdlFrictionInfo;
 
 /// A solver keeps its memory and threads between solves.
@@ -213,9 +213,9 @@ TDL_API TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* solver,
 
 /// One contact alone: u = W r + b, W symmetric positive semidefinite, column by column.
 typedef struct TdlOneContact {
-    bool solved;      // false: certified that no solution exists, or (Fischer) not converged
-    bool failsafe;    // the hybrid had to enumerate
-    int iterations;   // Newton steps
+    bool solved;    // false: certified that no solution exists, or (Fischer) not converged
+    bool failsafe;  // the hybrid had to enumerate
+    int iterations; // Newton steps
 } TdlOneContact;
 TDL_API TdlOneContact tdl_friction_one_contact(TdlFrictionLocal kind, const double w[9],
                                                const double b[3], double mu, double r[3]);

@@ -65,7 +65,9 @@ bool siconos_solve(SiconosSolver solver, const char* path, double tolerance, int
     bool good = problem != NULL && options != NULL && u != NULL;
     if (good) {
         options->dparam[0] = tolerance;
-        options->iparam[0] = max_iterations;
+        // its Newton, when it wanders, takes seconds a step: 200 are plenty
+        options->iparam[0] =
+            solver == SICONOS_NEWTON && max_iterations > 200 ? 200 : max_iterations;
         memset(r, 0, (size_t)size * sizeof(double));
         double begin = now();
         siconos.drive(problem, r, u, options);

@@ -4,7 +4,12 @@
 
 #include <stdbool.h>
 
-typedef enum SiconosSolver { SICONOS_NSGS, SICONOS_NEWTON, SICONOS_ADMM, SICONOS_COUNT } SiconosSolver;
+typedef enum SiconosSolver {
+    SICONOS_NSGS,
+    SICONOS_NEWTON,
+    SICONOS_ADMM,
+    SICONOS_COUNT
+} SiconosSolver;
 
 const char* siconos_name(SiconosSolver solver);
 

@@ -156,7 +156,8 @@ static void bench_problem(Bench* b, const char* name, const TdlFrictionProblem* 
     free(solution);
 }
 
-// --- tables ---------------------------------------------------------------------------------------
+// --- tables
+// ---------------------------------------------------------------------------------------
 
 static void write_results(const Bench* b) {
     FILE* file = open_out(b, "results.csv");
@@ -229,8 +230,7 @@ static void print_summary(const Bench* b, bool json) {
     if (json) {
         printf("{\"problems\": %d, \"failed\": %d, \"solved_by_us_alone\": %d, \"compared\": %d, "
                "\"geometric_mean_speedup\": %.4g, \"least_speedup\": %.4g, \"results\": \"%s\"}\n",
-               b->count, failed, alone, compared, mean, compared > 0 ? slowest : 0.0,
-               b->directory);
+               b->count, failed, alone, compared, mean, compared > 0 ? slowest : 0.0, b->directory);
         return;
     }
     printf("%d problems, %d not solved", b->count, failed);
@@ -242,7 +242,8 @@ static void print_summary(const Bench* b, bool json) {
     printf("\n");
 }
 
-// --- studies --------------------------------------------------------------------------------------
+// --- studies
+// --------------------------------------------------------------------------------------
 
 // Error against time: every solver asked for ever more digits.
 static void study_convergence(const Bench* b, const char* name, const TdlFrictionProblem* problem,
@@ -360,8 +361,9 @@ static void plot(const Bench* b) {
             "set ylabel 'part of the problems solved'\n"
             "plot for [i=2:%d] '%s/profile.csv' using 1:i with steps lw 2 title columnheader(i)\n",
             b->directory, ALL + 1, b->directory);
-    fprintf(pipe, "set output '%s/convergence.png'\nset logscale xy\nset xlabel 'ms'\n"
-                  "set ylabel 'error'\n",
+    fprintf(pipe,
+            "set output '%s/convergence.png'\nset logscale xy\nset xlabel 'ms'\n"
+            "set ylabel 'error'\n",
             b->directory);
     fprintf(pipe, "plot for [s in 'auto");
     for (int k = 1; k < OURS; ++k) {
@@ -373,7 +375,8 @@ static void plot(const Bench* b) {
     pclose(pipe);
 }
 
-// --- the command ----------------------------------------------------------------------------------
+// --- the command
+// ----------------------------------------------------------------------------------
 
 static int bench_files(Bench* b, const Args* args) {
     FILE* convergence = open_out(b, "convergence.csv");
@@ -463,9 +466,10 @@ static int run_bench(const Args* args) {
 
 static const Option BENCH_FRICTION_OPTIONS[] = {
     {"out", 'o', OPTION_FILE, "DIR", 0, 0, "where the tables go; default bench-friction", false},
-    {"tolerance", 'e', OPTION_REAL, "E", 1.0e-300, 1.0, "error to reach, relative to |b|; default 1e-8",
+    {"tolerance", 'e', OPTION_REAL, "E", 1.0e-300, 1.0,
+     "error to reach, relative to |b|; default 1e-8", false},
+    {"repeats", 0, OPTION_INT, "N", 1, 1000, "times each is run, the best counts; default 3",
      false},
-    {"repeats", 0, OPTION_INT, "N", 1, 1000, "times each is run, the best counts; default 3", false},
     {"max-iterations", 'n', OPTION_INT, "N", 1, 1000000000, "of each solver; default 10000", false},
     {"largest", 0, OPTION_INT, "N", 0, 1000000,
      "generated problems up to about this many contacts; default 0, none", false},

@@ -38,11 +38,12 @@ static void print_json_problem(const Solved* s, const char* error_kind) {
     const TdlFrictionInfo* i = &s->info;
     printf("{\"file\": ");
     print_json_text(s->file);
-    printf(", \"contacts\": %d, \"dofs\": %d, \"nu\": %.6g, \"solver\": \"%s\", \"outcome\": \"%s\", "
-           "\"converged\": %s, \"iterations\": %d, \"error\": ",
-           s->size.contact_count, s->size.dof_count, i->nu, tdl_friction_solver_name(i->solver),
-           tdl_friction_outcome_name(i->outcome),
-           i->outcome == TDL_FRICTION_CONVERGED ? "true" : "false", i->iterations);
+    printf(
+        ", \"contacts\": %d, \"dofs\": %d, \"nu\": %.6g, \"solver\": \"%s\", \"outcome\": \"%s\", "
+        "\"converged\": %s, \"iterations\": %d, \"error\": ",
+        s->size.contact_count, s->size.dof_count, i->nu, tdl_friction_solver_name(i->solver),
+        tdl_friction_outcome_name(i->outcome),
+        i->outcome == TDL_FRICTION_CONVERGED ? "true" : "false", i->iterations);
     print_json_real(i->error);
     printf(", \"error_kind\": \"%s\", \"errors\": {", error_kind);
     for (int k = 0; k < TDL_FRICTION_ERROR_COUNT; ++k) {
@@ -201,8 +202,8 @@ static const Option FRICTION_OPTIONS[] = {
     {"solver", 's', OPTION_CHOICE,
      "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|faceted", 0, 0,
      "how to solve; auto, the default, falls back from one to the next", false},
-    {"tolerance", 'e', OPTION_REAL, "E", 0, 1.0e300, "error to reach, relative to |b|; default 1e-8",
-     false},
+    {"tolerance", 'e', OPTION_REAL, "E", 0, 1.0e300,
+     "error to reach, relative to |b|; default 1e-8", false},
     {"error", 0, OPTION_CHOICE, "natural|alart-curnier|fischer-burmeister", 0, 0,
      "what is measured; default natural", false},
     {"max-iterations", 'n', OPTION_INT, "N", 1, 1000000000,
@@ -219,7 +220,7 @@ static const Option FRICTION_OPTIONS[] = {
 #define FRICTION_TEXT                                                                              \
     "Reads frictional contact problems (text as Siconos writes it, or FCLIB's HDF5; local or "     \
     "global) and solves u = W r + b with the exact Signorini-Coulomb law. The error printed is "   \
-    "measured again from the problem as read, outside the solver; a problem counts as converged " \
+    "measured again from the problem as read, outside the solver; a problem counts as converged "  \
     "only when that error is within the tolerance. The exit code is 1 when any is not."
 
 const Command FRICTION_COMMAND = {

@@ -26,7 +26,7 @@ static TdlStatus admm_init(Admm* a, Run* run) {
     System* sys = run->sys;
     size_t size = run_size(run), d = (size_t)sys->d;
     a->run = run;
-    a->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count * d * d);
+    a->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d* d);
     a->penalty = ARENA_NEW(run->arena, double, sys->n);
     double** vectors[] = {&a->r, &a->z, &a->y, &a->u, &a->z_last};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
@@ -84,7 +84,7 @@ static void project_cones(Admm* a) {
     int d = sys->d;
     memcpy(a->z_last, a->z, run_size(a->run) * sizeof(double));
     for (int i = 0; i < sys->n; ++i) {
-        double x[CONE_MAX];
+        double x[CONE_MAX] = {0};
         for (int k = 0; k < d; ++k) {
             int at = i * d + k;
             double relaxed = RELAXATION * a->r[at] + (1.0 - RELAXATION) * a->z_last[at];

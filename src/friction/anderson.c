@@ -113,8 +113,8 @@ static TdlStatus accelerator_init(Accelerator* a, Run* run) {
     memset(a, 0, sizeof *a);
     a->mem.capacity = run->options->anderson_memory;
     a->mem.size = size;
-    a->mem.df = ARENA_NEW(run->arena, double, size * (size_t)a->mem.capacity);
-    a->mem.dg = ARENA_NEW(run->arena, double, size * (size_t)a->mem.capacity);
+    a->mem.df = ARENA_NEW(run->arena, double, size*(size_t)a->mem.capacity);
+    a->mem.dg = ARENA_NEW(run->arena, double, size*(size_t)a->mem.capacity);
     double** arrays[] = {&a->r, &a->g, &a->f, &a->g_last, &a->f_last, &a->u};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
         *arrays[k] = ARENA_NEW(run->arena, double, size);

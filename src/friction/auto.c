@@ -7,14 +7,14 @@
 // same problem always takes the same way. friction.md section 4.8
 #include "friction/run.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Blocks of W from bodies above which it is not formed: about 360 MB.
 static const double MAX_FORMED = 5.0e6;
 // Sweeps are continued in rounds while a round divides the error by this.
 static const double ROUND_GAIN = 10.0;
+// Islands up to this size are factored first: their factors cost less than many sweeps.
+enum { DIRECT_CONTACTS = 200 };
 
 typedef struct Stage {
     TdlFrictionSolverKind kind;
@@ -50,7 +50,6 @@ static bool try_stage(Run* run, const Stage* stage, TdlStatus* status,
     *status = stage->run(run);
     run->start = NULL;
     run->limit = all;
-    if (getenv("AUTO")) fprintf(stderr, "auto: %s it %d err %g target %g\n", tdl_friction_solver_name(stage->kind), run->iterations, run->error, run->sys->target);
     if (run->error < before) {
         *used = stage->kind;
     }
@@ -82,6 +81,16 @@ static bool sweep_rounds(Run* run, int round, int most, TdlStatus* status,
     return false;
 }
 
+// a handful of contacts: a few sweeps are cheaper than any factorisation
+static bool few_contacts(Run* run, TdlStatus* status, TdlFrictionSolverKind* used) {
+    Stage sweeps = {TDL_FRICTION_GAUSS_SEIDEL, run_gauss_seidel, 5, false};
+    if (run->sys->n <= 3 && try_stage(run, &sweeps, status, used)) {
+        return true;
+    }
+    sweeps = (Stage){TDL_FRICTION_ANDERSON, run_anderson, 15, false};
+    return run->sys->n <= 8 && try_stage(run, &sweeps, status, used);
+}
+
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     static const Stage ladder[] = {
         {TDL_FRICTION_PROXIMAL, run_proximal, 60, true},
@@ -98,26 +107,23 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     TdlStatus status = TDL_STATUS_OK;
     System* sys = run->sys;
     *used = TDL_FRICTION_ANDERSON;
-    if (sys->n == 1) {
-        Stage once = {TDL_FRICTION_GAUSS_SEIDEL, run_gauss_seidel, 50, false};
-        if (try_stage(run, &once, &status, used)) {
-            return status;
-        }
+    if (few_contacts(run, &status, used)) {
+        return status;
     }
     bool formable = couplings(sys) <= MAX_FORMED;
-    double C = getenv("CF") ? atof(getenv("CF")) : 1.0;
-    double ratio = sys->start != NULL ? C * factor_work(run) / sweep_work(run) : 100.0;
-    int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
-    bool direct = sys->start != NULL && sys->n <= (getenv("DN") ? atoi(getenv("DN")) : 200);
-    if (!direct && sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
-        return status;
+    if (!(sys->start != NULL && sys->n <= DIRECT_CONTACTS)) {
+        double ratio = sys->start != NULL ? factor_work(run) / sweep_work(run) : 100.0;
+        int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
+        if (sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
+            return status;
+        }
     }
     if (formable) {
         status = system_form_rows(sys, run->arena);
         sys->sweep_bodies = sys->sweep_bodies && status != TDL_STATUS_OK;
     }
     for (size_t k = 0; status == TDL_STATUS_OK && k < sizeof ladder / sizeof *ladder; ++k) {
-        bool sweeps = ladder[k].kind == TDL_FRICTION_ANDERSON || ladder[k].kind == TDL_FRICTION_GRADIENT;
+        bool sweeps = ladder[k].run == run_anderson || ladder[k].run == run_gradient;
         if ((formable || sweeps) && try_stage(run, &ladder[k], &status, used)) {
             break;
         }

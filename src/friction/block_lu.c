@@ -12,7 +12,8 @@ static const double PIVOT_PART = 2.0e-14;
 // Blocks of the factors above which they are not attempted: about 400 MB.
 static const size_t MAX_BLOCKS = 2000000;
 
-// --- symbolic -------------------------------------------------------------------------------------
+// --- symbolic
+// -------------------------------------------------------------------------------------
 
 static TdlStatus choose_order(BlockLu* lu, const System* sys) {
     double info[AMD_INFO];
@@ -109,7 +110,7 @@ TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const System* sys) {
     lu->next = ARENA_NEW(arena, int, n);
     lu->head = ARENA_NEW(arena, int, n);
     lu->at = ARENA_NEW(arena, int, n);
-    lu->x = ARENA_NEW(arena, double, n * (size_t)lu->d);
+    lu->x = ARENA_NEW(arena, double, n*(size_t)lu->d);
     if (!lu->order || !lu->place || !lu->start || !lu->next || !lu->head || !lu->at || !lu->x ||
         choose_order(lu, sys) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
@@ -119,16 +120,17 @@ TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const System* sys) {
         return status;
     }
     size_t block = (size_t)(lu->d * lu->stride), blocks = (size_t)lu->start[n];
-    lu->lower = ARENA_NEW(arena, double, blocks * block);
-    lu->upper = ARENA_NEW(arena, double, blocks * block);
-    lu->pivot = ARENA_NEW(arena, double, n * block);
-    lu->column = ARENA_NEW(arena, double, n * block);
-    lu->line = ARENA_NEW(arena, double, n * block);
+    lu->lower = ARENA_NEW(arena, double, blocks* block);
+    lu->upper = ARENA_NEW(arena, double, blocks* block);
+    lu->pivot = ARENA_NEW(arena, double, n* block);
+    lu->column = ARENA_NEW(arena, double, n* block);
+    lu->line = ARENA_NEW(arena, double, n* block);
     bool good = lu->lower && lu->upper && lu->pivot && lu->column && lu->line;
     return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
-// --- blocks, columns padded to `s` ----------------------------------------------------------------
+// --- blocks, columns padded to `s`
+// ----------------------------------------------------------------
 
 // c -= a b
 static inline void subtract_product(int d, int s, const double* restrict a,
@@ -218,7 +220,8 @@ static int invert(int d, int s, const double* a, double* inverse) {
     return shifted;
 }
 
-// --- numeric --------------------------------------------------------------------------------------
+// --- numeric
+// --------------------------------------------------------------------------------------
 
 static void load_block(int d, int s, const double* from, double* to) {
     for (int j = 0; j < d; ++j) {

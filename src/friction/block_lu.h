@@ -9,18 +9,18 @@
 #include "friction/system.h"
 
 typedef struct BlockLu {
-    int n, d, stride;  // doubles in a padded column: 4 for d = 3, 6 for d = 6
-    int *order, *place; // [n] order[k]: contact eliminated k-th; place: its inverse
-    int *start, *row;   // factors by column k: rows below k, ascending, in elimination order
-    double *lower;      // [start[n] blocks] L_ik
-    double *upper;      // [start[n] blocks] U_ki, stored beside L_ik; unused when symmetric
-    double *pivot;      // [n blocks] inverses of the diagonal blocks
+    int n, d, stride;      // doubles in a padded column: 4 for d = 3, 6 for d = 6
+    int *order, *place;    // [n] order[k]: contact eliminated k-th; place: its inverse
+    int *start, *row;      // factors by column k: rows below k, ascending, in elimination order
+    double* lower;         // [start[n] blocks] L_ik
+    double* upper;         // [start[n] blocks] U_ki, stored beside L_ik; unused when symmetric
+    double* pivot;         // [n blocks] inverses of the diagonal blocks
     double *column, *line; // [n blocks] work: column k of L, row k of U
     int *next, *head, *at; // [n] lists of columns that update a later one
     double* x;             // [n d] work of the solve
     bool symmetric;
-    int shifted;           // pivots shifted in the last factorisation
-    double flops;          // multiplications of one factorisation, about
+    int shifted;  // pivots shifted in the last factorisation
+    double flops; // multiplications of one factorisation, about
 } BlockLu;
 
 // Rows of the matrix to be factored, in the pattern of sys: block (i, e) of row i is value[e].

@@ -7,7 +7,7 @@
 // r - P_K(r - rho (u + mu |u_T| n)). (F.9)
 static void natural_map(int d, ContactLaw law, double mu, double rho, const double* u,
                         const double* r, double* f) {
-    double x[CONE_MAX], p[CONE_MAX];
+    double x[CONE_MAX] = {0}, p[CONE_MAX];
     for (int k = 0; k < d; ++k) {
         x[k] = r[k] - rho * u[k];
     }

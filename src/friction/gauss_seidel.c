@@ -21,7 +21,7 @@ TdlStatus sweeper_init(Sweeper* s, Run* run) {
     int size = prep_size(sys->d), colours = sys->colour_count > 0 ? sys->colour_count : 1;
     *s = (Sweeper){.run = run, .omega = 1.0};
     s->chunk_count = sys->n / CHUNK + colours + 1;
-    s->prep = ARENA_NEW(run->arena, double, (size_t)sys->n * (size_t)size);
+    s->prep = ARENA_NEW(run->arena, double, (size_t)sys->n*(size_t)size);
     s->part = ARENA_NEW(run->arena, double, s->chunk_count);
     s->counts = ARENA_NEW(run->arena, long long, 2 * (size_t)s->chunk_count);
     if (s->prep == NULL || s->part == NULL || s->counts == NULL) {
@@ -61,7 +61,7 @@ static inline double visit(Sweeper* s, int d, int i, const double* u, double* r,
     }
     counts[1] += result == LOCAL_NONE;
     if (s->omega != 1.0) {
-        double relaxed[CONE_MAX];
+        double relaxed[CONE_MAX] = {0};
         for (int k = 0; k < d; ++k) {
             relaxed[k] = r[k] + s->omega * (next[k] - r[k]);
         }

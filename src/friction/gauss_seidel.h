@@ -6,13 +6,13 @@
 
 typedef struct Sweeper {
     Run* run;
-    double* prep;       // [n] prepared diagonal blocks
-    double* part;       // [chunks] squared errors met, reduced in order
-    long long* counts;  // [2 chunks] fail-safes and unsolvable problems
+    double* prep;      // [n] prepared diagonal blocks
+    double* part;      // [chunks] squared errors met, reduced in order
+    long long* counts; // [2 chunks] fail-safes and unsolvable problems
     int chunk_count;
-    double omega;       // relaxation, 1: none
-    double* r;          // the iterate being swept
-    int begin, end;     // contacts of the current colour
+    double omega;   // relaxation, 1: none
+    double* r;      // the iterate being swept
+    int begin, end; // contacts of the current colour
     int first_chunk;
 } Sweeper;
 

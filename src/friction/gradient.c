@@ -103,7 +103,7 @@ static void descend(Gradient* g) {
     System* sys = g->run->sys;
     int d = sys->d;
     for (int i = 0; i < sys->n; ++i) {
-        double x[CONE_MAX], step = g->weight[i] / g->lipschitz;
+        double x[CONE_MAX] = {0}, step = g->weight[i] / g->lipschitz;
         for (int k = 0; k < d; ++k) {
             x[k] = g->y[i * d + k] - step * (g->u_y[i * d + k] + (k == 0 ? g->s[i] : 0.0));
         }
@@ -175,7 +175,8 @@ TdlStatus run_gradient(Run* run) {
     return TDL_STATUS_OK;
 }
 
-// --- Cadoux's fixed point -------------------------------------------------------------------------
+// --- Cadoux's fixed point
+// -------------------------------------------------------------------------
 
 // |r - P(r - rho (u + E s))| with s held: how well the convex problem is solved
 static double convex_error(const Gradient* g) {
@@ -183,7 +184,7 @@ static double convex_error(const Gradient* g) {
     int d = sys->d;
     double sum = 0.0;
     for (int i = 0; i < sys->n; ++i) {
-        double x[CONE_MAX], p[CONE_MAX];
+        double x[CONE_MAX] = {0}, p[CONE_MAX];
         for (int k = 0; k < d; ++k) {
             double u = g->u_r[i * d + k] + (k == 0 ? g->s[i] : 0.0);
             x[k] = g->r[i * d + k] - sys->rho * u;

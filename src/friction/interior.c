@@ -1,19 +1,18 @@
 // Interior points: Mehrotra's predictor and corrector in Nesterov-Todd scaling, on the second-order
 // cone problem of Cadoux with its shift renewed in every iteration.
 //
-// In x = (mu r_N, r_T) and y = (u_N / mu + |u_T|, u_T) both lie in the Lorentz cone, x'y = r'u~, and
-// a solution is x o y = 0 with y = P^-1 (W r + b) + |y_T| e. Each iteration factors C W + P V^2 P,
-// V the scaling and C the derivative of the shift, in the pattern of W: 20 to 60 factorisations
+// In x = (mu r_N, r_T) and y = (u_N / mu + |u_T|, u_T) both lie in the Lorentz cone, x'y = r'u~,
+// and a solution is x o y = 0 with y = P^-1 (W r + b) + |y_T| e. Each iteration factors C W + P V^2
+// P, V the scaling and C the derivative of the shift, in the pattern of W: 20 to 60 factorisations
 // bring any problem we met near a solution, singular W included, from where the proximal method
 // gives the last digits. friction.md section 4.6
 #include "friction/block_lu.h"
 #include "friction/run.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 120, MAX_SHORT = 8 };
+enum { MAX_STEPS = 120, MAX_SHORT = 8, PLAIN_STEPS = 10 };
+static const double SHORT_STEP = 1.0e-3, LEAST_SIGMA = 1.0e-4, LEAST_GAP = 1.0e-22;
 // Part of the way to the boundary a step may go.
 static const double TO_BOUNDARY = 0.98;
 // Penalty that stands for r_T = 0 of frictionless contacts, relative to their own stiffness.
@@ -23,14 +22,14 @@ typedef struct Interior {
     Run* run;
     BlockLu lu;
     double* value;
-    double *x, *y;         // [n d] scaled impulses and shifted velocities
-    double *dx, *dy;       // [n d] the step
-    double *ax, *ay;       // [n d] predictor in the scaled space
-    double *lambda;        // [n d] scaled point
-    double *wbar, *eta;    // [n d], [n] Nesterov-Todd scaling
-    double *rho;           // [n d] residual of y = ...
-    double *r, *u;         // [n d]
-    bool coupled;          // the shift's derivative is in the matrix
+    double *x, *y;      // [n d] scaled impulses and shifted velocities
+    double *dx, *dy;    // [n d] the step
+    double *ax, *ay;    // [n d] predictor in the scaled space
+    double* lambda;     // [n d] scaled point
+    double *wbar, *eta; // [n d], [n] Nesterov-Todd scaling
+    double* rho;        // [n d] residual of y = ...
+    double *r, *u;      // [n d]
+    bool coupled;       // the shift's derivative is in the matrix
 } Interior;
 
 static bool has_cone(const System* sys, int i) {
@@ -51,9 +50,9 @@ static TdlStatus interior_init(Interior* in, Run* run) {
     size_t size = run_size(run), d = (size_t)sys->d;
     memset(in, 0, sizeof *in);
     in->run = run;
-    in->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count * d * d);
+    in->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d* d);
     in->eta = ARENA_NEW(run->arena, double, sys->n);
-    double** vectors[] = {&in->x,  &in->y,      &in->dx,   &in->dy,  &in->ax, &in->ay,
+    double** vectors[] = {&in->x,      &in->y,    &in->dx,  &in->dy, &in->ax, &in->ay,
                           &in->lambda, &in->wbar, &in->rho, &in->r,  &in->u};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
         *vectors[k] = ARENA_NEW(run->arena, double, size);
@@ -172,8 +171,8 @@ static void add_barrier(const Interior* in, int i, double* a) {
     for (int c = 0; c < d; ++c) {
         for (int k = 0; k < d; ++k) {
             double j = c != k ? 0.0 : k == 0 ? 1.0 : -1.0;
-            a[c * d + k] += scale_of(sys, i, k) * scale_of(sys, i, c) * eta2 *
-                            (2.0 * w[k] * w[c] - j);
+            a[c * d + k] +=
+                scale_of(sys, i, k) * scale_of(sys, i, c) * eta2 * (2.0 * w[k] * w[c] - j);
         }
     }
 }
@@ -357,18 +356,18 @@ static void keep_predictor(Interior* in) {
 }
 
 // r of the present point, exactly admissible, offered as an iterate
-static double offer(Interior* in) {
+static void offer(Interior* in) {
     System* sys = in->run->sys;
     int d = sys->d;
     for (int i = 0; i < sys->n; ++i) {
-        double r[CONE_MAX];
+        double r[CONE_MAX] = {0};
         for (int k = 0; k < d; ++k) {
             r[k] = in->x[i * d + k] / scale_of(sys, i, k);
         }
         law_project(d, sys->law[i], sys->mu[i], r, in->r + i * d);
     }
     system_velocity(sys, in->r, in->u);
-    return run_offer(in->run, in->u, in->r);
+    run_offer(in->run, in->u, in->r);
 }
 
 static bool advance(Interior* in, double alpha) {
@@ -382,6 +381,18 @@ static bool advance(Interior* in, double alpha) {
     return finite;
 }
 
+// One predictor and corrector. The complementarity is not driven below what the residual has
+// reached, or the iterates hug the boundary. Returns the step length.
+static double interior_step(Interior* in, double gap, double ratio) {
+    factor_all(in);
+    solve_step(in, 0.0, false);
+    double predicted = fmin(step_length(in), 1.0), left = 1.0 - predicted;
+    keep_predictor(in);
+    double sigma = fmax(fmax(left * left * left, fmin(1.0, ratio)), LEAST_SIGMA);
+    solve_step(in, sigma * gap, true);
+    return fmin(step_length(in), 1.0);
+}
+
 TdlStatus run_interior(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
     Interior in;
@@ -391,31 +402,24 @@ TdlStatus run_interior(Run* run) {
         return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
     }
     int shorts = 0, plain = 0;
-    double gap_first = 0.0, res_first = 0.0;
-    double K = 1.0; int PL = 10;
+    double gap_first = 0.0, residual_first = 0.0;
     for (int k = 0; k < MAX_STEPS && k < run->limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
-        double gap = scale_all(&in), res = residual(&in);
-        if (k == 0) { gap_first = gap; res_first = res; }
+        double gap = scale_all(&in), rest = residual(&in);
+        gap_first = k == 0 ? gap : gap_first;
+        residual_first = k == 0 ? rest + 1.0e-300 : residual_first;
+        if (!(gap > LEAST_GAP)) {
+            break;
+        }
+        // the shift's derivative makes steps quadratic, or very short: then leave it out a while
         in.coupled = plain == 0;
-        factor_all(&in);
-        solve_step(&in, 0.0, false);
-        double predicted = fmin(step_length(&in), 1.0);
-        keep_predictor(&in);
-        double sigma = (1.0 - predicted) * (1.0 - predicted) * (1.0 - predicted);
-        double hold = fmin(1.0, K * (res / res_first) / (gap / gap_first));
-        sigma = fmax(fmax(sigma, hold), 1.0e-4);
-        solve_step(&in, sigma * gap, true);
-        double alpha = fmin(step_length(&in), 1.0);
-        shorts = alpha < 1.0e-3 && !in.coupled ? shorts + 1 : 0;
-        plain = plain > 0 ? plain - 1 : 0;
-        if (in.coupled && alpha < 0.1) plain = PL;
+        double alpha = interior_step(&in, gap, rest / residual_first / (gap / gap_first));
+        shorts = alpha < SHORT_STEP && !in.coupled ? shorts + 1 : 0;
+        plain = in.coupled && alpha < 0.1 ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
         ++run->iterations;
         if (!advance(&in, alpha)) {
             break;
         }
-        double e = offer(&in);
-        if (getenv("IPM")) fprintf(stderr, "ipm %d %d gap %.3g res %.3g sigma %.3g (%.3g) alpha %.3g err %.3g\n", k, in.coupled, gap, res, sigma, hold, alpha, e);
-        if (gap < 1.0e-22) break;
+        offer(&in);
     }
     arena_release(run->arena, mark);
     return TDL_STATUS_OK;

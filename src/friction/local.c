@@ -2,9 +2,9 @@
 //
 // With u_N = 0 and u_T = -alpha r_T, alpha >= 0, elimination of the normal direction leaves
 // (S + alpha I) r_T = -c, so r_T and r_N are explicit functions of the scalar alpha, and sliding is
-// the root of h(alpha) = mu r_N / |r_T| - 1. For b_N < 0 the sign of h at 0 and at infinity brackets
-// a root whenever the contact does not stick, so the solver cannot fail; h is nearly linear, and a
-// safeguarded Newton iteration needs two or three steps. Cost about 100 to 200 ns.
+// the root of h(alpha) = mu r_N / |r_T| - 1. For b_N < 0 the sign of h at 0 and at infinity
+// brackets a root whenever the contact does not stick, so the solver cannot fail; h is nearly
+// linear, and a safeguarded Newton iteration needs two or three steps. Cost about 100 to 200 ns.
 #include "friction/local.h"
 
 #include <float.h>

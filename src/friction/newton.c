@@ -12,8 +12,6 @@
 #include "friction/block_lu.h"
 #include "friction/run.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Goldstein-Price bounds of S1 algorithm 2, and its limit of trials.
@@ -23,17 +21,17 @@ enum { MAX_TRIALS = 30 };
 typedef struct Newton {
     Run* run;
     BlockLu lu;
-    double* value;        // [blocks d d] the Jacobian
-    bool* idle;           // [n] rows that are the identity
+    double* value;         // [blocks d d] the Jacobian
+    bool* idle;            // [n] rows that are the identity
     double *rho_n, *rho_t; // [n] steps of the maps
-    double *r, *u;        // [n d] iterate and its velocity W r + b (+ the proximal term)
-    double *f;            // [n d] F
-    double *step, *du;    // [n d] direction and W step
+    double *r, *u;         // [n d] iterate and its velocity W r + b (+ the proximal term)
+    double* f;             // [n d] F
+    double *step, *du;     // [n d] direction and W step
     double *trial, *u_trial;
-    double *center;       // [n d] proximal centre
-    double *weight;       // [n] D
-    double eps;           // 0: plain Newton
-    bool original;        // disc of radius mu max(0, r_N - rho u_N) instead of mu r_N
+    double* center; // [n d] proximal centre
+    double* weight; // [n] D
+    double eps;     // 0: plain Newton
+    bool original;  // disc of radius mu max(0, r_N - rho u_N) instead of mu r_N
 } Newton;
 
 static TdlStatus newton_init(Newton* nw, Run* run) {
@@ -41,7 +39,7 @@ static TdlStatus newton_init(Newton* nw, Run* run) {
     size_t n = (size_t)sys->n, size = run_size(run), d = (size_t)sys->d;
     memset(nw, 0, sizeof *nw);
     nw->run = run;
-    nw->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count * d * d);
+    nw->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d* d);
     nw->idle = ARENA_NEW(run->arena, bool, n);
     nw->rho_n = ARENA_NEW(run->arena, double, n);
     nw->rho_t = ARENA_NEW(run->arena, double, n);
@@ -107,7 +105,8 @@ static void piece_of(const Newton* nw, int i, const double* u, const double* r, 
     for (int k = 1; k < d; ++k) {
         y[k] = r[k] - nw->rho_t[i] * u[k];
     }
-    double norm = tangent_norm(d, y), delta = law == LAW_CONE ? mu * fmax(nw->original ? yn : r[0], 0.0) : 0.0;
+    double norm = tangent_norm(d, y),
+           delta = law == LAW_CONE ? mu * fmax(nw->original ? yn : r[0], 0.0) : 0.0;
     bool stick = law == LAW_ROUGH || law == LAW_BILATERAL || (law == LAW_CONE && norm <= delta);
     bool slide = law == LAW_CONE && !stick && delta > 0.0;
     for (int k = 1; k < d; ++k) {
@@ -294,7 +293,8 @@ TdlStatus run_newton(Run* run) {
     return TDL_STATUS_OK;
 }
 
-// --- proximal point -------------------------------------------------------------------------------
+// --- proximal point
+// -------------------------------------------------------------------------------
 
 static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9, EPS_MOST = 1.0e3;
 // Reduction of eps after an easy problem, and how far each problem is solved.
@@ -315,9 +315,32 @@ static bool inner_newton(Newton* nw, double part) {
     return q <= goal;
 }
 
+// The next eps: smaller after an easy problem, larger after a hard one. A problem that failed is
+// first tried again with the other of the two discs.
+typedef struct Schedule {
+    double shrink;
+    int failures;
+} Schedule;
+
+static void adapt(Newton* nw, Schedule* s, bool good, int used) {
+    if (good) {
+        double factor = used <= 4 ? s->shrink : used <= 8 ? sqrt(s->shrink) : 0.8;
+        nw->eps = fmax(nw->eps * factor, EPS_LEAST);
+        s->shrink = fmax(0.8 * s->shrink, EPS_SHRINK);
+        s->failures = 0;
+        return;
+    }
+    memcpy(nw->r, nw->center, run_size(nw->run) * sizeof(double));
+    nw->original = !nw->original;
+    if (nw->original) {
+        nw->eps = fmin(nw->eps * 4.0, EPS_MOST);
+        s->shrink = 0.5;
+        ++s->failures;
+    }
+}
+
 TdlStatus run_proximal(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
-    size_t size = run_size(run);
     Newton nw;
     TdlStatus status = newton_init(&nw, run);
     if (status != TDL_STATUS_OK) {
@@ -326,29 +349,15 @@ TdlStatus run_proximal(Run* run) {
     }
     nw.eps = EPS_FIRST;
     nw.original = true;
-    int failures = 0, limit = run->iterations + run->limit;
-    double shrink = EPS_SHRINK;
-    while (!run_done(run) && run->iterations < limit && failures < MAX_FAILURES) {
-        memcpy(nw.center, nw.r, size * sizeof(double));
+    Schedule schedule = {EPS_SHRINK, 0};
+    int limit = run->iterations + run->limit;
+    while (!run_done(run) && run->iterations < limit && schedule.failures < MAX_FAILURES) {
+        memcpy(nw.center, nw.r, run_size(run) * sizeof(double));
         int before = run->iterations;
         bool good = inner_newton(&nw, INNER_PART);
         system_velocity(run->sys, nw.r, nw.u);
-        double error = run_offer(run, nw.u, nw.r);
-        if (getenv("PROX")) fprintf(stderr, "eps %g inner %d good %d err %g target %g\n", nw.eps, run->iterations-before, good, error, run->sys->target);
-        if (good) {
-            int used = run->iterations - before;
-            nw.eps = fmax(nw.eps * (used <= 4 ? shrink : used <= 8 ? sqrt(shrink) : 0.8), EPS_LEAST);
-            shrink = fmax(0.8 * shrink, EPS_SHRINK);
-            failures = 0;
-        } else {
-            memcpy(nw.r, nw.center, size * sizeof(double));
-            nw.original = !nw.original;
-            if (nw.original) {
-                nw.eps = fmin(nw.eps * 4.0, EPS_MOST);
-                shrink = 0.5;
-                ++failures;
-            }
-        }
+        run_offer(run, nw.u, nw.r);
+        adapt(&nw, &schedule, good, run->iterations - before);
     }
     arena_release(run->arena, mark);
     return TDL_STATUS_OK;

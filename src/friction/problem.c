@@ -69,10 +69,10 @@ static TdlFrictionProblem* new_problem(const TdlHost* host, const TdlFrictionLaw
         p->mu[i] = laws->mu[i];
         p->c[i] = laws->normal_velocity == NULL ? 0.0 : laws->normal_velocity[i];
         p->bilateral[i] = laws->bilateral != NULL && laws->bilateral[i] != 0;
-        p->law[i] = p->bilateral[i]      ? LAW_BILATERAL
-                    : p->mu[i] == 0.0    ? LAW_SMOOTH
-                    : isinf(p->mu[i])    ? LAW_ROUGH
-                                         : LAW_CONE;
+        p->law[i] = p->bilateral[i]   ? LAW_BILATERAL
+                    : p->mu[i] == 0.0 ? LAW_SMOOTH
+                    : isinf(p->mu[i]) ? LAW_ROUGH
+                                      : LAW_CONE;
     }
     return p;
 }
@@ -112,7 +112,8 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     tdl_free(&mem, p);
 }
 
-// --- the explicit form ----------------------------------------------------------------------------
+// --- the explicit form
+// ----------------------------------------------------------------------------
 
 static TdlStatus check_matrix(const TdlHost* host, const TdlFrictionMatrixDef* def) {
     int n = def->laws.contact_count, d = def->laws.block_size;
@@ -133,7 +134,8 @@ static TdlStatus check_matrix(const TdlHost* host, const TdlFrictionMatrixDef* d
     }
     size_t values = n == 0 ? 0 : (size_t)def->row_start[n] * (size_t)(d * d);
     if (!all_finite(def->blocks, values)) {
-        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "the matrix has an entry that is not finite");
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "the matrix has an entry that is not finite");
     }
     if (!all_finite(def->b, (size_t)n * (size_t)d)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "b has an entry that is not finite");
@@ -299,7 +301,8 @@ TdlStatus tdl_friction_problem_create(const TdlHost* host, const TdlFrictionMatr
     return TDL_STATUS_OK;
 }
 
-// --- velocity space -------------------------------------------------------------------------------
+// --- velocity space
+// -------------------------------------------------------------------------------
 
 static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* def) {
     for (int k = 0; k < def->body_count; ++k) {
@@ -493,7 +496,8 @@ TdlStatus problem_each_coupling(const TdlFrictionProblem* p, CouplingFn fn, void
     return status;
 }
 
-// --- the explicit form of a problem in velocity space ---------------------------------------------
+// --- the explicit form of a problem in velocity space
+// ---------------------------------------------
 
 typedef struct Explicit {
     int d;
@@ -578,7 +582,8 @@ TdlFrictionMatrixDef tdl_friction_problem_matrix(const TdlFrictionProblem* p) {
                                   .dof_count = p->dof_count};
 }
 
-// --- applying W -----------------------------------------------------------------------------------
+// --- applying W
+// -----------------------------------------------------------------------------------
 
 TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* r, double* v) {
     if (!problem_has_bodies(p)) {

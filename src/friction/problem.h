@@ -7,31 +7,31 @@
 
 struct TdlFrictionProblem {
     TdlAllocator mem;
-    int d, n;              // block size, contacts
-    int dof_count;         // 0 when unknown
-    double asymmetry;      // of W as given
-    double* mu;            // [n]
-    unsigned char* law;    // [n] ContactLaw
+    int d, n;                 // block size, contacts
+    int dof_count;            // 0 when unknown
+    double asymmetry;         // of W as given
+    double* mu;               // [n]
+    unsigned char* law;       // [n] ContactLaw
     unsigned char* bilateral; // [n]
-    double* c;             // [n] prescribed normal velocity
-    double* b;             // [n d] u at r = 0
-    double* q;             // [n d] b - c n: what the law sees
+    double* c;                // [n] prescribed normal velocity
+    double* b;                // [n d] u at r = 0
+    double* q;                // [n d] b - c n: what the law sees
     double q_norm;
 
     // explicit form; null in velocity space
-    int* start;   // [n + 1]
-    int* column;  // [start[n]] ascending within a row
+    int* start;     // [n + 1]
+    int* column;    // [start[n]] ascending within a row
     double* blocks; // [start[n] d d] and four doubles more, so that wide loads stay inside
 
     // velocity space; null in explicit form
     int body_count;
     const int* dof_start;
     const double* velocity;
-    const int* body;   // [2 n]
+    const int* body; // [2 n]
     const double *h, *y;
-    double* own_y;     // y when it was computed here
-    void* owned[8];    // arrays of a caller that handed them over, freed with the problem
-    size_t* offset;    // [2 n] first double of each side's rows in h and y
+    double* own_y;  // y when it was computed here
+    void* owned[8]; // arrays of a caller that handed them over, freed with the problem
+    size_t* offset; // [2 n] first double of each side's rows in h and y
 };
 
 static inline bool problem_has_bodies(const TdlFrictionProblem* p) {

@@ -135,7 +135,8 @@ double run_offer(Run* run, const double* u, const double* r) {
     return error;
 }
 
-// --- one island -----------------------------------------------------------------------------------
+// --- one island
+// -----------------------------------------------------------------------------------
 
 // The absolute error an island may keep, so that all of them together meet the caller's. (F.15)
 static double island_tolerance(const TdlFrictionSolver* s, const int* contact, int n) {
@@ -179,11 +180,15 @@ static bool sweeps_only(TdlFrictionSolverKind kind) {
 
 static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
     static const RunFn solvers[TDL_FRICTION_SOLVER_COUNT] = {
-        [TDL_FRICTION_GAUSS_SEIDEL] = run_gauss_seidel, [TDL_FRICTION_ANDERSON] = run_anderson,
-        [TDL_FRICTION_NEWTON] = run_newton,             [TDL_FRICTION_PROXIMAL] = run_proximal,
+        [TDL_FRICTION_GAUSS_SEIDEL] = run_gauss_seidel,
+        [TDL_FRICTION_ANDERSON] = run_anderson,
+        [TDL_FRICTION_NEWTON] = run_newton,
+        [TDL_FRICTION_PROXIMAL] = run_proximal,
         [TDL_FRICTION_INTERIOR] = run_interior,
-        [TDL_FRICTION_ADMM] = run_admm,                 [TDL_FRICTION_FIXED_POINT] = run_fixed_point,
-        [TDL_FRICTION_GRADIENT] = run_gradient,         [TDL_FRICTION_FACETED] = run_faceted,
+        [TDL_FRICTION_ADMM] = run_admm,
+        [TDL_FRICTION_FIXED_POINT] = run_fixed_point,
+        [TDL_FRICTION_GRADIENT] = run_gradient,
+        [TDL_FRICTION_FACETED] = run_faceted,
     };
     TdlFrictionSolverKind kind = run->options->solver;
     *used = kind;
@@ -306,7 +311,8 @@ static void solve_small_island(void* user, int index, int worker) {
     solve_island(user, index + ((TdlFrictionSolver*)user)->large_count, worker);
 }
 
-// --- the whole problem ----------------------------------------------------------------------------
+// --- the whole problem
+// ----------------------------------------------------------------------------
 
 static TdlStatus prepare(TdlFrictionSolver* s, const TdlFrictionProblem* p) {
     s->problem = p;
@@ -368,8 +374,8 @@ static void summarise(const TdlFrictionSolver* s, TdlFrictionInfo* info) {
         }
         info->failsafe_count += result->failsafe;
         info->unsolvable_count += result->unsolvable;
-        info->colour_count = result->colour_count > info->colour_count ? result->colour_count
-                                                                       : info->colour_count;
+        info->colour_count =
+            result->colour_count > info->colour_count ? result->colour_count : info->colour_count;
     }
     info->nu = p->dof_count > 0 ? (double)p->d * p->n / p->dof_count : 0.0;
 }
@@ -380,7 +386,7 @@ static void measure(const TdlFrictionSolver* s, const double* r, TdlFrictionInfo
         info->errors[kind] = tdl_friction_error(s->problem, (TdlFrictionError)kind, true, r);
     }
     info->error = tdl_friction_error(s->problem, s->options.error, s->options.relative, r);
-    info->outcome = info->error <= s->options.tolerance            ? TDL_FRICTION_CONVERGED
+    info->outcome = info->error <= s->options.tolerance             ? TDL_FRICTION_CONVERGED
                     : info->iterations >= s->options.max_iterations ? TDL_FRICTION_ITERATION_LIMIT
                                                                     : TDL_FRICTION_STALLED;
 }
@@ -409,8 +415,8 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
 
 const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
     static const char* const names[TDL_FRICTION_SOLVER_COUNT] = {
-        "auto", "gauss-seidel", "anderson", "newton", "proximal", "interior",
-        "admm", "fixed-point",  "gradient", "faceted",
+        "auto",     "gauss-seidel", "anderson",    "newton",   "proximal",
+        "interior", "admm",         "fixed-point", "gradient", "faceted",
     };
     return (int)kind >= 0 && kind < TDL_FRICTION_SOLVER_COUNT ? names[kind] : "unknown";
 }

@@ -18,7 +18,7 @@ static TdlStatus allocate(System* sys, Arena* arena, int n, int d) {
     sys->law = ARENA_NEW(arena, ContactLaw, n);
     sys->mu = ARENA_NEW(arena, double, n);
     sys->b = ARENA_NEW(arena, double, nd);
-    sys->diag = ARENA_NEW(arena, double, nd * (size_t)d);
+    sys->diag = ARENA_NEW(arena, double, nd*(size_t)d);
     bool good = sys->law && sys->mu && sys->b && sys->diag;
     return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
@@ -58,7 +58,7 @@ static TdlStatus copy_rows(System* sys, Arena* arena, const int* local_of) {
     Source* list = ARENA_NEW(arena, Source, sys->n);
     sys->start = ARENA_NEW(arena, int, (size_t)sys->n + 1);
     sys->column = ARENA_NEW(arena, int, count);
-    sys->blocks = ARENA_NEW(arena, double, (size_t)count * (size_t)d2 + 4);
+    sys->blocks = ARENA_NEW(arena, double, (size_t)count*(size_t)d2 + 4);
     if (!list || !sys->start || !sys->column || !sys->blocks) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -155,7 +155,8 @@ TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* prob
     return TDL_STATUS_OK;
 }
 
-// --- W formed from bodies -------------------------------------------------------------------------
+// --- W formed from bodies
+// -------------------------------------------------------------------------
 
 // Contacts that touch a body, by body; local numbers.
 typedef struct Touch {
@@ -211,9 +212,8 @@ static bool list_touches(const System* sys, Arena* arena, Former* f) {
 static int coupled(const System* sys, Former* f, int i, int* list) {
     int found = 0;
     for (int s = 2 * i; s < 2 * i + 2; ++s) {
-        for (int e = f->first[s]; e >= 0 && e < f->count &&
-                                  f->touch[e].body == f->touch[f->first[s]].body;
-             ++e) {
+        for (int e = f->first[s];
+             e >= 0 && e < f->count && f->touch[e].body == f->touch[f->first[s]].body; ++e) {
             int j = f->touch[e].contact;
             if (f->seen[j] == i) {
                 continue;
@@ -295,7 +295,7 @@ TdlStatus system_form_rows(System* sys, Arena* arena) {
     }
     size_t count = (size_t)sys->start[sys->n], d2 = (size_t)(sys->d * sys->d);
     sys->column = ARENA_NEW(arena, int, count);
-    sys->blocks = ARENA_NEW(arena, double, count * d2 + 4);
+    sys->blocks = ARENA_NEW(arena, double, count* d2 + 4);
     if (sys->column == NULL || sys->blocks == NULL) {
         sys->start = NULL;
         return TDL_STATUS_NO_MEMORY;
@@ -318,10 +318,11 @@ TdlStatus system_form_rows(System* sys, Arena* arena) {
     return TDL_STATUS_OK;
 }
 
-// --- products -------------------------------------------------------------------------------------
+// --- products
+// -------------------------------------------------------------------------------------
 
-void row_velocity_scalar(int d, const double* blocks, const int* column, int count,
-                         const double* r, const double* b, double* out) {
+void row_velocity_scalar(int d, const double* blocks, const int* column, int count, const double* r,
+                         const double* b, double* out) {
     double sum[CONE_MAX];
     for (int k = 0; k < d; ++k) {
         sum[k] = b[k];
@@ -413,8 +414,7 @@ static void clear_bodies(System* sys) {
         for (int s = 0; s < 2; ++s) {
             int body = p->body[2 * sys->contact[i] + s];
             if (body >= 0) {
-                memset(sys->v + p->dof_start[body], 0,
-                       (size_t)body_dofs(p, body) * sizeof(double));
+                memset(sys->v + p->dof_start[body], 0, (size_t)body_dofs(p, body) * sizeof(double));
             }
         }
     }

@@ -26,8 +26,8 @@ typedef struct System {
     // velocity space
     const TdlFrictionProblem* problem;
     const int* contact; // [n] contacts of the problem, in this island's order
-    double* v;          // [problem dofs] H-driven velocity A^-1 H' r / beta; islands share the array
-    bool sweep_bodies;  // sweeps go through bodies rather than rows of W
+    double* v;         // [problem dofs] H-driven velocity A^-1 H' r / beta; islands share the array
+    bool sweep_bodies; // sweeps go through bodies rather than rows of W
 
     double sigma, beta; // units: W and b
     TdlFrictionError error_kind;
@@ -42,10 +42,10 @@ typedef struct System {
 
 typedef struct SystemSetup {
     TdlFrictionError error_kind;
-    double tolerance;   // caller's, absolute in SI for this island
+    double tolerance; // caller's, absolute in SI for this island
     bool sweep_bodies;
-    double* shared_v;   // [problem dofs], zeroed by the system
-    int* local_of;      // [problem n] scratch, this island's part is written
+    double* shared_v; // [problem dofs], zeroed by the system
+    int* local_of;    // [problem n] scratch, this island's part is written
 } SystemSetup;
 
 // Builds the island of `n` contacts in the given order. Memory comes from the arena.
@@ -67,8 +67,8 @@ double system_error_kind(const System* sys, TdlFrictionError kind, double rho, c
                          const double* r);
 
 // out <- b_i + sum_j W_ij r_j for one row. The scalar version is the definition.
-void row_velocity_scalar(int d, const double* blocks, const int* column, int count,
-                         const double* r, const double* b, double* out);
+void row_velocity_scalar(int d, const double* blocks, const int* column, int count, const double* r,
+                         const double* b, double* out);
 void row_velocity3(const double* blocks, const int* column, int count, const double* r,
                    const double* b, double* out);
 

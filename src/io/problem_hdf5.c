@@ -72,7 +72,8 @@ bool problem_looks_like_hdf5(const unsigned char* data, size_t size) {
     return size >= sizeof SIGNATURE && memcmp(data, SIGNATURE, sizeof SIGNATURE) == 0;
 }
 
-// --- object headers -------------------------------------------------------------------------------
+// --- object headers
+// -------------------------------------------------------------------------------
 
 // Calls fn for every message of an object until it returns false.
 typedef bool (*MessageFn)(Reader* r, void* user, int type, uint64_t at, uint64_t length);
@@ -137,7 +138,8 @@ static bool walk_object(Reader* r, uint64_t at, MessageFn fn, void* user) {
     return fail(r, "an object header of unknown version");
 }
 
-// --- groups ---------------------------------------------------------------------------------------
+// --- groups
+// ---------------------------------------------------------------------------------------
 
 typedef struct Lookup {
     const char* wanted;
@@ -234,7 +236,8 @@ static uint64_t find_object(Reader* r, uint64_t at, const char* path) {
     return r->failed ? 0 : at;
 }
 
-// --- datasets -------------------------------------------------------------------------------------
+// --- datasets
+// -------------------------------------------------------------------------------------
 
 static bool read_space(Reader* r, Dataset* d, uint64_t at, uint64_t length) {
     int version = (int)number_at(r, at, 1), rank = (int)number_at(r, at + 1, 1);
@@ -392,8 +395,8 @@ static bool keep(Reader* r, Triplets* t, double row, double col, double value) {
     if (!isfinite(value)) {
         return fail(r, "a matrix entry is not finite");
     }
-    return value == 0.0 ||
-           triplets_add(&r->host->mem, t, (int)row, (int)col, value) || fail(r, "out of memory");
+    return value == 0.0 || triplets_add(&r->host->mem, t, (int)row, (int)col, value) ||
+           fail(r, "out of memory");
 }
 
 // compressed by rows (nz = -2) or by columns (nz = -1)
@@ -453,7 +456,8 @@ static bool read_matrix(Reader* r, uint64_t root, const char* group, Triplets* t
     return true;
 }
 
-// --- problems -------------------------------------------------------------------------------------
+// --- problems
+// -------------------------------------------------------------------------------------
 
 static bool read_contacts(Reader* r, uint64_t root, RawProblem* raw) {
     Dataset mu;
@@ -549,7 +553,8 @@ TdlStatus problem_parse_hdf5(const TdlHost* host, const char* name, const unsign
     return TDL_STATUS_OK;
 }
 
-// --- writing --------------------------------------------------------------------------------------
+// --- writing
+// --------------------------------------------------------------------------------------
 
 static bool put(hid_t group, const char* name, hid_t type, size_t count, const void* data) {
     hsize_t extent = count;
@@ -622,8 +627,8 @@ TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFri
         hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         bool good = file >= 0 && put_problem(file, p, &o);
         good = file >= 0 && H5Fclose(file) >= 0 && good;
-        status = good ? TDL_STATUS_OK
-                      : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
+        status =
+            good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
     }
     tdl_free(&p->mem, o.p);
     tdl_free(&p->mem, o.i);

@@ -45,7 +45,8 @@ void raw_free(const TdlAllocator* mem, RawProblem* raw) {
     *raw = (RawProblem){0};
 }
 
-// --- local problems -------------------------------------------------------------------------------
+// --- local problems
+// -------------------------------------------------------------------------------
 
 typedef struct BlockRows {
     int *start, *column, *place; // place[e]: block of entry e
@@ -145,8 +146,8 @@ TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProbl
                             name, i, raw->mu[i]);
         }
     }
-    TdlStatus status = raw->global ? global_problem(host, name, raw, out)
-                                   : local_problem(host, raw, out);
+    TdlStatus status =
+        raw->global ? global_problem(host, name, raw, out) : local_problem(host, raw, out);
     return status == TDL_STATUS_BAD_ARGUMENT ? TDL_STATUS_BAD_INPUT : status;
 }
 
@@ -164,7 +165,8 @@ TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes,
     return status;
 }
 
-// --- files ----------------------------------------------------------------------------------------
+// --- files
+// ----------------------------------------------------------------------------------------
 
 static TdlStatus read_bytes(const TdlHost* host, const char* path, char** bytes, size_t* size) {
     FILE* file = fopen(path, "rb");
@@ -261,8 +263,7 @@ static TdlStatus write_text(const TdlHost* host, const char* path, const TdlFric
     fprintf(file, "\n0\n");
     bool good = ferror(file) == 0;
     good = fclose(file) == 0 && good;
-    return good ? TDL_STATUS_OK
-                : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
+    return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
 }
 
 TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,

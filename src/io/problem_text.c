@@ -254,7 +254,8 @@ static bool read_blocks(Scanner* s, Triplets* t) {
     return good;
 }
 
-// --- sparse, as printed for people ----------------------------------------------------------------
+// --- sparse, as printed for people
+// ----------------------------------------------------------------
 
 static void skip_line(Scanner* s) {
     while (s->at < s->end && *s->at != '\n') {
@@ -382,8 +383,8 @@ static bool second_matrix_follows(Scanner* s, const RawProblem* raw) {
         s->at += length;
     }
     s->at = back;
-    return fits && (head[0] == 0.0 || head[0] == 1.0 || head[0] == 2.0) &&
-           head[1] == raw->w.rows && head[2] == (double)raw->d * raw->n && head[2] > 0.0;
+    return fits && (head[0] == 0.0 || head[0] == 1.0 || head[0] == 2.0) && head[1] == raw->w.rows &&
+           head[2] == (double)raw->d * raw->n && head[2] > 0.0;
 }
 
 static bool read_problem(Scanner* s, RawProblem* raw) {
@@ -413,8 +414,7 @@ static bool read_problem(Scanner* s, RawProblem* raw) {
             return false;
         }
     }
-    return read_vector(s, "q", raw->d * raw->n, &raw->q) &&
-           read_vector(s, "mu", raw->n, &raw->mu);
+    return read_vector(s, "q", raw->d * raw->n, &raw->q) && read_vector(s, "mu", raw->n, &raw->mu);
 }
 
 TdlStatus problem_parse_text(const TdlHost* host, const char* name, const char* text, size_t size,
