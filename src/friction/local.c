@@ -139,6 +139,14 @@ static inline double secular_root(int m, const double* prep, double mu, double b
     return alpha;
 }
 
+static inline double tangent_of(int m, const double* t) {
+    double sum = 0.0;
+    for (int k = 0; k < m; ++k) {
+        sum += t[k] * t[k];
+    }
+    return sqrt(sum);
+}
+
 // r_T back from the eigenbasis
 static inline void turn_back(int m, const double* q, const double* t, double* r) {
     for (int j = 0; j < m; ++j) {
@@ -238,6 +246,8 @@ static inline LocalResult solve_secular(int m, double* prep, ContactLaw law, dou
         // beyond this alpha the cone is certainly satisfied, (F.18)
         double high = 1.01 * sqrt(square) * (prep[PREP_WNN] / mu + sqrt(wc)) / -b[0];
         prep[PREP_ALPHA] = secular_root(m, prep, mu, b[0], c, prep[PREP_ALPHA], high, t, &n);
+        // n from u_N = 0 cancels where the block is badly scaled; on the cone it does not
+        n = tangent_of(m, t) / mu;
     }
     r[0] = n;
     turn_back(m, q, t, r);

@@ -164,12 +164,14 @@ LocalResult local_enumerate(const double* prep, double mu, const double* b, doub
         p.w[k] = w[k] / unit_w;
         p.c[k] = (q[2 * k] * b[1] + q[2 * k + 1] * b[2] - w[k] * b[0] / prep[PREP_WNN]) / unit_b;
     }
-    double t[2];
-    if (!try_stick(&p, t) && try_slide(&p, t) > 1.0e-9) {
+    double t[2], back = unit_b / unit_w;
+    if (try_stick(&p, t)) {
+        r[0] = back * normal_of(&p, t);
+    } else if (try_slide(&p, t) <= 1.0e-9) {
+        r[0] = back * hypot(t[0], t[1]) / mu; // on the cone, where u_N = 0 would cancel
+    } else {
         return LOCAL_NONE;
     }
-    double back = unit_b / unit_w;
-    r[0] = back * normal_of(&p, t);
     r[1] = back * (q[0] * t[0] + q[2] * t[1]);
     r[2] = back * (q[1] * t[0] + q[3] * t[1]);
     return LOCAL_SOLVED;

@@ -13,6 +13,10 @@
 enum { MAX_STEPS = 40 };
 // Accepted |F| in unit-free terms, relative to |b| + |W r|: some tens of roundings.
 static const double TOLERANCE = 2.0e-14;
+// Accepted natural map relative to |r|: friction must be right even where impulses are small.
+static const double MAP_TOLERANCE = 1.0e-13;
+// Unit-free impulses beyond this run off to infinity, where no solution is: not for Newton to say.
+static const double MAX_IMPULSE = 1.0e5;
 static const double SMOOTHING = 1.0e-13;
 
 typedef struct Frame {
@@ -187,6 +191,15 @@ static bool newton(const Frame* f, double* r, int* iterations) {
     return false;
 }
 
+// F is flat near the cone's boundary: a tiny F can hide half the digits. The natural map cannot.
+static bool truly_solved(const Frame* f, const double* r) {
+    double u[CONE_MAX], x[CONE_MAX], y[CONE_MAX], z[CONE_MAX], map[CONE_MAX];
+    evaluate(f, r, u, x, y, z);
+    error_map(TDL_FRICTION_ERROR_NATURAL, f->d, LAW_CONE, f->mu, 1.0, u, r, map);
+    double size = norm_of(f->d, r);
+    return size <= MAX_IMPULSE && norm_of(f->d, map) <= MAP_TOLERANCE * size;
+}
+
 LocalResult local_fischer(int d, const double* w, double mu, const double* b, double* r,
                           int* iterations) {
     double trace = 0.0, size = norm_of(d, b);
@@ -215,7 +228,7 @@ LocalResult local_fischer(int d, const double* w, double mu, const double* b, do
         unit_r[0] = unit_w[0] > 1.0e-12 ? -unit_b[0] / unit_w[0] : 1.0;
     }
     Frame frame = {d, mu, unit_w, unit_b};
-    bool good = newton(&frame, unit_r, iterations);
+    bool good = newton(&frame, unit_r, iterations) && truly_solved(&frame, unit_r);
     if (good) {
         for (int k = 0; k < d; ++k) {
             r[k] = unit_r[k] * (size / trace);
