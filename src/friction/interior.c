@@ -141,7 +141,8 @@ static double residual(Interior* in) {
         bool cone = has_cone(sys, i);
         for (int k = 0; k < d; ++k) {
             int at = i * d + k;
-            in->rho[at] = in->u[at] / scale_of(sys, i, k);
+            bool held = sys->law[i] == LAW_SMOOTH && k > 0; // r_T = 0, u_T as it comes
+            in->rho[at] = held ? 0.0 : in->u[at] / scale_of(sys, i, k);
             in->rho[at] -= cone || (has_ray(sys, i) && k == 0) ? in->y[at] : 0.0;
         }
         in->rho[i * d] += cone ? tangent_norm(d, in->y + i * d) : 0.0;
@@ -206,7 +207,7 @@ static void factor_all(Interior* in) {
         for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
             double* a = in->value + (size_t)e * (size_t)d2;
             memcpy(a, sys->blocks + (size_t)e * (size_t)d2, (size_t)d2 * sizeof(double));
-            for (int c = 0; c < d && in->coupled; ++c) {
+            for (int c = 0; c < d && in->coupled && has_cone(sys, i); ++c) {
                 for (int k = 1; k < d; ++k) {
                     a[c * d] += sys->mu[i] * t[k] * a[c * d + k];
                 }
