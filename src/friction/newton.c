@@ -299,7 +299,7 @@ TdlStatus run_newton(Run* run) {
 static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9, EPS_MOST = 1.0e3;
 // Reduction of eps after an easy problem, and how far each problem is solved.
 static const double EPS_SHRINK = 0.01, INNER_PART = 0.1;
-enum { INNER_STEPS = 15, MAX_FAILURES = 12 };
+enum { INNER_STEPS = 15, MAX_FAILURES = 12, MAX_IDLE = 3 };
 
 // Newton on the problem around the centre until F has fallen by `part`. True when it has.
 static bool inner_newton(Newton* nw, double part) {
@@ -350,13 +350,16 @@ TdlStatus run_proximal(Run* run) {
     nw.eps = EPS_FIRST;
     nw.original = true;
     Schedule schedule = {EPS_SHRINK, 0};
-    int limit = run->iterations + run->limit;
-    while (!run_done(run) && run->iterations < limit && schedule.failures < MAX_FAILURES) {
+    int limit = run->iterations + run->limit, idle = 0;
+    while (!run_done(run) && run->iterations < limit && schedule.failures < MAX_FAILURES &&
+           idle < MAX_IDLE) {
         memcpy(nw.center, nw.r, run_size(run) * sizeof(double));
         int before = run->iterations;
         bool good = inner_newton(&nw, INNER_PART);
         system_velocity(run->sys, nw.r, nw.u);
         run_offer(run, nw.u, nw.r);
+        // a map that vanishes while the caller's error does not: no digits are left
+        idle = run->iterations == before ? idle + 1 : 0;
         adapt(&nw, &schedule, good, run->iterations - before);
     }
     arena_release(run->arena, mark);

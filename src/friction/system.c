@@ -371,6 +371,72 @@ void row_velocity3(const double* blocks, const int* column, int count, const dou
 }
 #endif
 
+// out += the three rows (each of m) times v, and v += rows' x: v is read once for all three. The
+// scalar versions are the definition.
+void rows3_times_scalar(int m, const double* rows, const double* v, double* out) {
+    for (int k = 0; k < 3; ++k) {
+        out[k] += dot_product((size_t)m, rows + (size_t)k * (size_t)m, v);
+    }
+}
+
+void rows3_add_scalar(int m, const double* rows, const double* x, double* v) {
+    for (int k = 0; k < 3; ++k) {
+        for (int j = 0; j < m; ++j) {
+            v[j] += rows[k * m + j] * x[k];
+        }
+    }
+}
+
+#if defined(__AVX2__) && defined(__FMA__)
+static inline double lane_sum(__m256d a) {
+    __m128d low = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(low, _mm_unpackhi_pd(low, low)));
+}
+
+void rows3_times(int m, const double* rows, const double* v, double* out) {
+    const double *r1 = rows + m, *r2 = rows + 2 * m;
+    __m256d s0 = _mm256_setzero_pd(), s1 = s0, s2 = s0;
+    int j = 0;
+    for (; j + 4 <= m; j += 4) {
+        __m256d x = _mm256_loadu_pd(v + j);
+        s0 = _mm256_fmadd_pd(_mm256_loadu_pd(rows + j), x, s0);
+        s1 = _mm256_fmadd_pd(_mm256_loadu_pd(r1 + j), x, s1);
+        s2 = _mm256_fmadd_pd(_mm256_loadu_pd(r2 + j), x, s2);
+    }
+    double sum[3] = {lane_sum(s0), lane_sum(s1), lane_sum(s2)};
+    for (; j < m; ++j) {
+        sum[0] += rows[j] * v[j];
+        sum[1] += r1[j] * v[j];
+        sum[2] += r2[j] * v[j];
+    }
+    for (int k = 0; k < 3; ++k) {
+        out[k] += sum[k];
+    }
+}
+
+void rows3_add(int m, const double* rows, const double* x, double* v) {
+    const double *r1 = rows + m, *r2 = rows + 2 * m;
+    __m256d x0 = _mm256_set1_pd(x[0]), x1 = _mm256_set1_pd(x[1]), x2 = _mm256_set1_pd(x[2]);
+    int j = 0;
+    for (; j + 4 <= m; j += 4) {
+        __m256d sum = _mm256_fmadd_pd(_mm256_loadu_pd(rows + j), x0, _mm256_loadu_pd(v + j));
+        sum = _mm256_fmadd_pd(_mm256_loadu_pd(r1 + j), x1, sum);
+        _mm256_storeu_pd(v + j, _mm256_fmadd_pd(_mm256_loadu_pd(r2 + j), x2, sum));
+    }
+    for (; j < m; ++j) {
+        v[j] += rows[j] * x[0] + r1[j] * x[1] + r2[j] * x[2];
+    }
+}
+#else
+void rows3_times(int m, const double* rows, const double* v, double* out) {
+    rows3_times_scalar(m, rows, v, out);
+}
+
+void rows3_add(int m, const double* rows, const double* x, double* v) {
+    rows3_add_scalar(m, rows, x, v);
+}
+#endif
+
 void body_row_velocity(const System* sys, int i, double* out) {
     const TdlFrictionProblem* p = sys->problem;
     int d = sys->d, g = sys->contact[i];
@@ -381,10 +447,10 @@ void body_row_velocity(const System* sys, int i, double* out) {
         if (p->body[s] < 0) {
             continue;
         }
-        size_t m = (size_t)body_dofs(p, p->body[s]);
-        const double* v = sys->v + p->dof_start[p->body[s]];
-        for (int k = 0; k < d; ++k) {
-            out[k] += dot_product(m, p->h + p->offset[s] + (size_t)k * m, v);
+        int m = body_dofs(p, p->body[s]);
+        const double *v = sys->v + p->dof_start[p->body[s]], *h = p->h + p->offset[s];
+        for (int k = 0; k < d; k += 3) {
+            rows3_times(m, h + (size_t)k * (size_t)m, v, out + k);
         }
     }
 }
@@ -392,18 +458,20 @@ void body_row_velocity(const System* sys, int i, double* out) {
 void body_row_apply(System* sys, int i, const double* dr) {
     const TdlFrictionProblem* p = sys->problem;
     int d = sys->d, g = sys->contact[i];
-    for (int s = 2 * g; s < 2 * g + 2; ++s) {
+    double x[CONE_MAX] = {0};
+    bool moves = false;
+    for (int k = 0; k < d; ++k) {
+        x[k] = dr[k] / sys->sigma;
+        moves = moves || x[k] != 0.0;
+    }
+    for (int s = 2 * g; s < 2 * g + 2 && moves; ++s) {
         if (p->body[s] < 0) {
             continue;
         }
         int m = body_dofs(p, p->body[s]);
         double* v = sys->v + p->dof_start[p->body[s]];
-        const double* y = p->y + p->offset[s];
-        for (int k = 0; k < d; ++k, y += m) {
-            double x = dr[k] / sys->sigma;
-            for (int j = 0; j < m; ++j) {
-                v[j] += y[j] * x;
-            }
+        for (int k = 0; k < d; k += 3) {
+            rows3_add(m, p->y + p->offset[s] + (size_t)k * (size_t)m, x + k, v);
         }
     }
 }

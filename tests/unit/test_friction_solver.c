@@ -364,6 +364,29 @@ TEST(wide_rows_agree_with_scalar_ones) {
     }
 }
 
+TEST(wide_body_rows_agree_with_scalar_ones) {
+    double rows[3 * 41], v[41], x[3] = {0.3, -1.2, 0.7};
+    for (int m = 0; m <= 41; ++m) {
+        double a[3] = {1.0, 2.0, 3.0}, b[3] = {1.0, 2.0, 3.0}, p[41], q[41];
+        for (int k = 0; k < 3 * m; ++k) {
+            rows[k] = sin(1.0 + k);
+        }
+        for (int k = 0; k < m; ++k) {
+            v[k] = p[k] = q[k] = cos(3.0 * k);
+        }
+        rows3_times_scalar(m, rows, v, a);
+        rows3_times(m, rows, v, b);
+        rows3_add_scalar(m, rows, x, p);
+        rows3_add(m, rows, x, q);
+        for (int k = 0; k < 3; ++k) {
+            CHECK_NEAR(b[k], a[k], 1.0e-14); // 41 roundings
+        }
+        for (int k = 0; k < m; ++k) {
+            CHECK_NEAR(q[k], p[k], 1.0e-15);
+        }
+    }
+}
+
 TEST(warm_start_is_used_and_orders_agree) {
     TdlFrictionProblem* p = chain(60, 1.0, 1.0, NULL);
     TdlFrictionOptions o = tdl_friction_options_default();
