@@ -646,6 +646,20 @@ TEST(no_contacts_and_no_motion_are_solved) {
 // --- memory
 // ---------------------------------------------------------------------------------------
 
+// Found by fuzzing: where no digits are left, every solver must give up rather than go round.
+TEST(unreachable_tolerances_end) {
+    TdlFrictionProblem* p = chain(12, 1.0, 1.0, NULL);
+    for (int kind = 0; kind < TDL_FRICTION_SOLVER_COUNT; ++kind) {
+        TdlFrictionOptions o = tdl_friction_options_default();
+        o.solver = (TdlFrictionSolverKind)kind;
+        o.tolerance = 1.0e-300;
+        o.max_iterations = 200;
+        double r[36] = {0};
+        CHECK(solve(p, &o, r, NULL).outcome != TDL_FRICTION_CONVERGED);
+    }
+    tdl_friction_problem_destroy(p);
+}
+
 typedef struct Counting {
     TdlAllocator real;
     long calls, fail_at;
