@@ -4,6 +4,7 @@
 
 #include "tendril/base.h"
 #include "tendril/friction.h"
+#include "tendril/ccd.h"
 #include "tendril/math.h"
 #include "tendril/rod.h"
 #include "tendril/run.h"
