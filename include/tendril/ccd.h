@@ -47,10 +47,11 @@ typedef struct TdlCcdOptions {
     double min_separation; // m, >= 0: nearer than this counts as a collision; default 0
     double tolerance;      // m, >= 0: accuracy at which a search may stop; default 1e-6
     double max_time;       // in [0, 1]: only [0, max_time] is searched; default 1
-    int max_checks;        // boxes after which the search stops, conservatively; default 1000000
-    int refine_checks;     // boxes spent, once the tolerance is reached, on showing that there is
-                           // no collision after all; default 64; TDL_CCD_CONTRACT only
-    bool scalar;           // forbid the SIMD version: same bits, slower; default false
+    int max_checks;    // boxes after which the search stops, conservatively; default 0: 3000 for
+                       // TDL_CCD_CONTRACT, a million for the others
+    int refine_checks; // boxes spent, once the tolerance is reached, on showing that there is
+                       // no collision after all; default 64; TDL_CCD_CONTRACT only
+    bool scalar;       // forbid the SIMD version: same bits, slower; default false
 } TdlCcdOptions;
 
 typedef struct TdlCcdResult {

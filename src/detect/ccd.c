@@ -13,11 +13,8 @@ static const char* const METHOD_NAMES[TDL_CCD_METHOD_COUNT] = {
 };
 
 TdlCcdOptions tdl_ccd_options_default(void) {
-    return (TdlCcdOptions){.method = TDL_CCD_CONTRACT,
-                           .tolerance = 1.0e-6,
-                           .max_time = 1.0,
-                           .max_checks = 1000000,
-                           .refine_checks = 64};
+    return (TdlCcdOptions){
+        .method = TDL_CCD_CONTRACT, .tolerance = 1.0e-6, .max_time = 1.0, .refine_checks = 64};
 }
 
 const char* tdl_ccd_method_name(TdlCcdMethod method) {
@@ -37,7 +34,7 @@ bool tdl_ccd_method_from_name(const char* name, TdlCcdMethod* out) {
 static bool options_valid(const TdlCcdOptions* o) {
     return o->min_separation >= 0.0 && o->min_separation <= 1.7e308 && o->tolerance >= 0.0 &&
            o->tolerance <= 1.7e308 && o->max_time >= 0.0 && o->max_time <= 1.0 &&
-           o->max_checks > 0 && o->refine_checks >= 0 && (int)o->method >= 0 &&
+           o->max_checks >= 0 && o->refine_checks >= 0 && (int)o->method >= 0 &&
            o->method < TDL_CCD_METHOD_COUNT &&
            (o->norm == TDL_CCD_NORM_MAX || o->norm == TDL_CCD_NORM_EUCLID) &&
            (o->method != TDL_CCD_EXACT || (o->min_separation == 0.0 && o->max_time == 1.0));

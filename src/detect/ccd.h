@@ -16,6 +16,9 @@
 #define CCD_K_FLAT 128.0
 // Outward rounding of a contracted parameter in [0, 1]. (D.13)
 #define CCD_SLACK 0x1p-50
+// Boxes checked when the caller does not say: below a millisecond for the contracting search.
+#define CCD_CHECKS_CONTRACT 3000
+#define CCD_CHECKS_OTHERS 1000000
 // Absolute floor of the margins against underflow, for coefficients scaled into [2^-100, 2^100].
 #define CCD_TINY 0x1p-900
 

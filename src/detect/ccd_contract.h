@@ -18,6 +18,9 @@
 #define QUEUE_MAX 2048
 // A contraction must take this share of the largest extent away, or the box is split.
 static const double KEEP_MAX = 0.6;
+// Times this near are not told apart: the earlier one is reported. It lets the search stay with a
+// box while others are earlier by rounding only.
+static const double TIME_SLACK = 0x1p-40;
 // A box this many margins wide cannot be contracted much further.
 static const double NOISE = 8.0;
 
@@ -47,7 +50,8 @@ typedef struct Centre {
     V4 mid, rad;      // lanes: t, u, v
     V4 f, ft, fu, fv; // lanes: x, y, z
     V4 et, eu, ev;    // |ft| tr, |fu| ur, |fv| vr
-    V4 extent;        // radius of F over the box
+    V4 shift, extent; // F over the box lies in f + shift +- extent
+    double excess;    // of u + v over 1
 
 } Centre;
 
@@ -58,7 +62,18 @@ static inline V4 dot_rows(V4 yx, V4 yy, V4 yz, V4 a) {
                   v4_mul(yz, v4_spread2(a)));
 }
 
-// (D.5)
+// The corner that u + v <= 1 cuts off a box reaches beyond the line by `excess`; where u and v pull
+// F the same way, the range ends earlier on that side. Returns half of that, signed: the centre
+// moves by it and the radius loses it. (D.5)
+static inline V4 triangle_shift(V4 fu, V4 fv, V4 u_vary, V4 v_vary, double excess) {
+    V4 zero = v4_all(0.0);
+    V4 pull = v4_min(v4_sub(v4_abs(fu), u_vary), v4_sub(v4_abs(fv), v_vary));
+    V4 half = v4_mul(v4_all(0.5 * excess), v4_max(pull, zero));
+    V4 signed_half = v4_pick_above(fu, zero, v4_neg(half), half);
+    return v4_pick_above(v4_mul(fu, fv), zero, signed_half, zero);
+}
+
+// (D.4)
 static inline void evaluate(const Search* s, const Box* box, Centre* c) {
     V4 lo = v4_load(box->lo), hi = v4_load(box->hi);
     c->mid = v4_mul(v4_all(0.5), v4_add(lo, hi));
@@ -74,11 +89,18 @@ static inline void evaluate(const Search* s, const Box* box, Centre* c) {
     c->eu = v4_mul(v4_add(v4_abs(c->fu), v4_mul(v4_abs(s->db), tr)), ur);
     c->ev = v4_mul(v4_add(v4_abs(c->fv), v4_mul(v4_abs(s->dc), tr)), vr);
     c->extent = v4_add(v4_add(c->et, c->eu), c->ev);
+    c->shift = v4_all(0.0);
+    c->excess = s->triangle ? (box->hi[1] + box->hi[2]) - 1.0 : 0.0;
+    if (c->excess > 0.0) {
+        c->shift = triangle_shift(c->fu, c->fv, v4_mul(v4_abs(s->db), tr),
+                                  v4_mul(v4_abs(s->dc), tr), c->excess);
+        c->extent = v4_sub(c->extent, v4_abs(c->shift));
+    }
 }
 
 // True when F keeps farther than the separation from zero over the box, by its coordinates. (D.6)
 static inline bool apart_by_axes(const Search* s, const Centre* c) {
-    V4 gap = v4_sub(v4_sub(v4_abs(c->f), c->extent), s->margin);
+    V4 gap = v4_sub(v4_sub(v4_abs(v4_add(c->f, c->shift)), c->extent), s->margin);
     if (v4_above(gap, v4_all(s->separation)) != 0) {
         return true;
     }
@@ -109,6 +131,36 @@ static inline bool clip_triangle(Box* box) {
     box->hi[1] = fmin(box->hi[1], (1.0 - box->lo[2]) + CCD_SLACK);
     box->hi[2] = fmin(box->hi[2], (1.0 - box->lo[1]) + CCD_SLACK);
     return box->lo[1] <= box->hi[1] && box->lo[2] <= box->hi[2];
+}
+
+// Bounds of an unknown x, |x| <= 1, from g + (factor + e) x + rest = 0 with |e| <= vary and
+// |rest| <= bound, lane by lane; [-2, 2] where the factor may vanish. (D.12), (D.13)
+static inline void solve_lanes(V4 g, V4 factor, V4 vary, V4 bound, V4* low, V4* high) {
+    V4 zero = v4_all(0.0), d = v4_abs(factor);
+    V4 d_low = v4_sub(d, vary), d_high = v4_add(d, vary);
+    V4 h = v4_pick_above(factor, zero, v4_neg(g), g);
+    V4 known = v4_pick_above(d_low, zero, d_low, v4_all(1.0));
+    V4 lo = v4_sub(h, bound), hi = v4_add(h, bound);
+    lo = v4_div(lo, v4_pick_above(lo, zero, d_high, known));
+    hi = v4_div(hi, v4_pick_above(hi, zero, known, d_high));
+    V4 slack = v4_all(CCD_SLACK);
+    lo = v4_sub(lo, v4_mul(slack, v4_add(v4_all(1.0), v4_abs(lo))));
+    hi = v4_add(hi, v4_mul(slack, v4_add(v4_all(1.0), v4_abs(hi))));
+    *low = v4_pick_above(d_low, zero, lo, v4_all(-2.0));
+    *high = v4_pick_above(d_low, zero, hi, v4_all(2.0));
+}
+
+// Keeps the part of the box within mid + [low, high]; false when nothing is left.
+static inline bool cut_box(const Search* s, const Centre* c, V4 low, V4 high, Box* box) {
+    V4 lo = v4_max(v4_load(box->lo), v4_add(c->mid, low));
+    V4 hi = v4_min(v4_load(box->hi), v4_add(c->mid, high));
+    v4_store(box->lo, lo);
+    v4_store(box->hi, hi);
+    box->lo[3] = box->hi[3] = 0.0;
+    if ((v4_above(lo, hi) & 7) != 0) {
+        return false;
+    }
+    return !s->triangle || clip_triangle(box);
 }
 
 // The rows of the adjugate of [F_t F_u F_v] at the centre.
@@ -148,27 +200,11 @@ static inline bool contract(const Search* s, const Centre* c, Adjugate* adjugate
     }
 
     // bounds of the unknown where its factor keeps its sign
-    V4 zero = v4_all(0.0);
-    adjugate->regular = v4_above(d_low, zero);
+    adjugate->regular = v4_above(d_low, v4_all(0.0));
     adjugate->clear = v4_above(v4_mul(d, c->rad), v4_mul(v4_all(NOISE), s->row_margin));
-    V4 h = v4_pick_above(det, zero, v4_neg(g), g);
-    V4 low = v4_sub(h, x), high = v4_add(h, x);
-    V4 known = v4_pick_above(d_low, zero, d_low, v4_all(1.0));
-    low = v4_div(low, v4_pick_above(low, zero, d_high, known));
-    high = v4_div(high, v4_pick_above(high, zero, known, d_high));
-    V4 slack = v4_all(CCD_SLACK);
-    low = v4_sub(low, v4_mul(slack, v4_add(v4_all(1.0), v4_abs(low))));
-    high = v4_add(high, v4_mul(slack, v4_add(v4_all(1.0), v4_abs(high))));
-    low = v4_pick_above(d_low, zero, low, v4_all(-2.0));
-    high = v4_pick_above(d_low, zero, high, v4_all(2.0));
-    V4 lo = v4_max(v4_load(box->lo), v4_add(c->mid, low));
-    V4 hi = v4_min(v4_load(box->hi), v4_add(c->mid, high));
-    v4_store(box->lo, lo);
-    v4_store(box->hi, hi);
-    if ((v4_above(lo, hi) & 7) != 0) {
-        return false;
-    }
-    return !s->triangle || clip_triangle(box);
+    V4 low, high;
+    solve_lanes(g, det, w, x, &low, &high);
+    return cut_box(s, c, low, high, box);
 }
 
 // Margins of the flat rows for each of the three normals. (D.17)
@@ -184,20 +220,6 @@ static void set_flat_margins(Search* s) {
                    v4_set(CCD_TINY, CCD_TINY, CCD_TINY, 0.0));
     }
     s->flat_ready = true;
-}
-
-// Bounds of an unknown with factor `factor` from g + factor x + rest = 0, |rest| <= bound, in
-// lanes; [-2, 2] where the factor is zero.
-static inline void solve_lanes(V4 g, V4 factor, V4 bound, V4* low, V4* high) {
-    V4 zero = v4_all(0.0), d = v4_abs(factor);
-    V4 h = v4_pick_above(factor, zero, v4_neg(g), g);
-    V4 known = v4_pick_above(d, zero, d, v4_all(1.0));
-    V4 lo = v4_div(v4_sub(h, bound), known), hi = v4_div(v4_add(h, bound), known);
-    V4 slack = v4_all(CCD_SLACK);
-    lo = v4_sub(lo, v4_mul(slack, v4_add(v4_all(1.0), v4_abs(lo))));
-    hi = v4_add(hi, v4_mul(slack, v4_add(v4_all(1.0), v4_abs(hi))));
-    *low = v4_pick_above(d, zero, lo, v4_all(-2.0));
-    *high = v4_pick_above(d, zero, hi, v4_all(2.0));
 }
 
 static inline V4 v4_zxy(V4 a) {
@@ -242,18 +264,125 @@ static bool contract_flat(Search* s, const Centre* c, const Adjugate* adjugate, 
 
     // lane i of the first solve bounds unknown i + 1, of the second unknown i + 2
     V4 low1, high1, low2, high2;
-    solve_lanes(g, first, v4_add(second_reach, rest), &low1, &high1);
-    solve_lanes(g, second, v4_add(first_reach, rest), &low2, &high2);
+    V4 none = v4_all(0.0);
+    solve_lanes(g, first, none, v4_add(second_reach, rest), &low1, &high1);
+    solve_lanes(g, second, none, v4_add(first_reach, rest), &low2, &high2);
     V4 low = v4_max(v4_zxy(low1), v4_yzx(low2)), high = v4_min(v4_zxy(high1), v4_yzx(high2));
-    V4 lo = v4_max(v4_load(box->lo), v4_add(c->mid, low));
-    V4 hi = v4_min(v4_load(box->hi), v4_add(c->mid, high));
-    v4_store(box->lo, lo);
-    v4_store(box->hi, hi);
-    box->lo[3] = box->hi[3] = 0.0;
-    if ((v4_above(lo, hi) & 7) != 0) {
+    return cut_box(s, c, low, high, box);
+}
+
+// A direction that may separate F from zero over the box: what is left of f after moving t, u and v
+// within the box to make it small, by two rounds of coordinate descent. Any direction is allowed,
+// so its rounding does not matter. (D.18)
+static void separating_direction(const Centre* c, double* y) {
+    double g[3][4], r[4];
+    v4_store(y, c->f);
+    v4_store(g[0], c->ft);
+    v4_store(g[1], c->fu);
+    v4_store(g[2], c->fv);
+    v4_store(r, c->rad);
+    double x[3] = {0.0, 0.0, 0.0};
+    for (int step = 0; step < 6; ++step) {
+        int k = step % 3;
+        const double* e = g[k];
+        double ee = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
+        if (ee > 0.0) {
+            double to = x[k] - (e[0] * y[0] + e[1] * y[1] + e[2] * y[2]) / ee;
+            to = to < -r[k] ? -r[k] : to > r[k] ? r[k] : to;
+            for (int i = 0; i < 3; ++i) {
+                y[i] += (to - x[k]) * e[i];
+            }
+            x[k] = to;
+        }
+    }
+}
+
+// Lanes x, y, z of `a`, and its product with the direction y in the spare lane.
+static inline V4 with_direction(V4 a, const double* y) {
+    double x[4];
+    v4_store(x, a);
+    double dot = x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+    return v4_set(x[0], x[1], x[2], dot);
+}
+
+static inline double lanes_max(V4 a) {
+    double x[4];
+    v4_store(x, a);
+    return fmax(fmax(x[0], x[1]), fmax(x[2], x[3]));
+}
+
+// F and its derivatives along four directions, one to a lane, and what may be added to F there.
+typedef struct Rows {
+    V4 f, ft, fu, fv, db, dc, bound;
+} Rows;
+
+// Shrinks the box by each row for each unknown, the others at their best; false when nothing is
+// left. (D.18)
+static bool contract_rows(const Search* s, const Centre* c, const Rows* rows, Box* box) {
+    V4 tr = v4_spread0(c->rad), ur = v4_spread1(c->rad), vr = v4_spread2(c->rad);
+    V4 et = v4_mul(v4_abs(rows->ft), tr), eu = v4_mul(v4_abs(rows->fu), ur);
+    V4 ev = v4_mul(v4_abs(rows->fv), vr), db = v4_abs(rows->db), dc = v4_abs(rows->dc);
+    V4 bt = v4_mul(db, tr), ct = v4_mul(dc, tr), shift = v4_all(0.0);
+    if (c->excess > 0.0) {
+        shift = triangle_shift(rows->fu, rows->fv, bt, ct, c->excess);
+    }
+    V4 moved = v4_add(rows->f, shift), reach = v4_sub(v4_add(eu, ev), v4_abs(shift));
+    V4 bend = v4_add(v4_mul(bt, ur), v4_mul(ct, vr));
+    V4 all = v4_add(v4_add(v4_add(et, reach), bend), rows->bound);
+    if (v4_above(v4_abs(moved), all) != 0) {
         return false;
     }
-    return !s->triangle || clip_triangle(box);
+    V4 low[3], high[3];
+    double lo[3], hi[3];
+    solve_lanes(moved, rows->ft, v4_add(v4_mul(db, ur), v4_mul(dc, vr)), v4_add(reach, rows->bound),
+                &low[0], &high[0]);
+    V4 rest = v4_add(v4_add(et, ev), v4_add(v4_mul(ct, vr), rows->bound));
+    solve_lanes(rows->f, rows->fu, bt, rest, &low[1], &high[1]);
+    rest = v4_add(v4_add(et, eu), v4_add(v4_mul(bt, ur), rows->bound));
+    solve_lanes(rows->f, rows->fv, ct, rest, &low[2], &high[2]);
+    for (int i = 0; i < 3; ++i) {
+        lo[i] = lanes_max(low[i]);
+        hi[i] = -lanes_max(v4_neg(high[i]));
+    }
+    return cut_box(s, c, v4_set(lo[0], lo[1], lo[2], 0.0), v4_set(hi[0], hi[1], hi[2], 0.0), box);
+}
+
+// The coordinates of F themselves, and F along a separating direction. With a separation, or where
+// the parts are parallel, the contacts may be a whole segment or face: this is what bounds their
+// time, and what tells parallel parts apart. (D.18)
+static bool contract_axes(const Search* s, const Centre* c, Box* box) {
+    double y[4], m[4], d = s->separation;
+    separating_direction(c, y);
+    v4_store(m, s->margin);
+    double sum = fabs(y[0]) + fabs(y[1]) + fabs(y[2]);
+    double norm = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+    double along = fabs(y[0]) * m[0] + fabs(y[1]) * m[1] + fabs(y[2]) * m[2];
+    double support = d * (s->euclid ? norm : sum) * (1.0 + 0x1p-48);
+    Rows rows = {.f = with_direction(c->f, y),
+                 .ft = with_direction(c->ft, y),
+                 .fu = with_direction(c->fu, y),
+                 .fv = with_direction(c->fv, y),
+                 .db = with_direction(s->db, y),
+                 .dc = with_direction(s->dc, y),
+                 .bound = v4_set(m[0] + d, m[1] + d, m[2] + d, 2.0 * along + support + CCD_TINY)};
+    return contract_rows(s, c, &rows, box);
+}
+
+// Maximum norm with a separation: the directions e x g, e along an axis and g one of F_u, F_v, are
+// those in which an edge of the cube meets an edge of the range. The rows of e_x, e_y, e_z together
+// are the cross product with g. (D.19)
+static bool contract_cube(const Search* s, const Centre* c, V4 g, V4 g_bound, Box* box) {
+    V4 a = v4_abs(g), d = v4_all(s->separation * (1.0 + 0x1p-48));
+    V4 support = v4_mul(d, v4_add(v4_yzx(a), v4_zxy(a)));
+    V4 margin = v4_mul(v4_all(2.0), v4_cross_abs(g_bound, s->margin));
+    Rows rows = {.f = v4_cross(g, c->f),
+                 .ft = v4_cross(g, c->ft),
+                 .fu = v4_cross(g, c->fu),
+                 .fv = v4_cross(g, c->fv),
+                 .db = v4_cross(g, s->db),
+                 .dc = v4_cross(g, s->dc),
+                 .bound = v4_add(v4_add(support, margin), v4_all(CCD_TINY))};
+    return contract_rows(s, c, &rows, box);
 }
 
 static inline double clamp(double x, double low, double high) {
@@ -304,23 +433,136 @@ static void nearest_place(const Search* s, const Box* box, double* u, double* v)
     }
 }
 
-// True when the parts touch at the first time of the box, up to rounding or, with a separation,
-// up to a small share of it: no later time needs to be looked at. (D.15)
-static bool touches_at_once(Search* s, const Box* box) {
-    double u, v;
-    nearest_place(s, box, &u, &v);
-    double distance = distance_at(s, box->lo[0], u, v);
-    double rounding = v4_top3(s->margin);
-    double allowed = s->separation + fmin(s->tolerance, s->separation * 0x1p-6) + rounding;
-    if (!(distance <= allowed)) {
-        return false;
+// The nearest of a few places of the box at its first time; returns |F| there. In the maximum
+// norm, and where B and C are parallel, least squares are only a guess: corners are tried too.
+static double nearest_sample(const Search* s, const Box* box, double* u, double* v) {
+    nearest_place(s, box, u, v);
+    double best = distance_at(s, box->lo[0], *u, *v);
+    for (int i = 0; i < 4 && best > s->separation; ++i) {
+        double cu = i % 2 == 0 ? box->lo[1] : box->hi[1];
+        double cv = i / 2 == 0 ? box->lo[2] : box->hi[2];
+        cv = s->triangle ? fmin(cv, 1.0 - cu) : cv;
+        double distance = distance_at(s, box->lo[0], cu, cv);
+        if (distance < best && cv >= 0.0) {
+            best = distance;
+            *u = cu;
+            *v = cv;
+        }
     }
-    s->best.collision = true;
-    s->best.time = box->lo[0];
-    s->best.u = u;
-    s->best.v = v;
-    s->best.tolerance = fmax(distance - s->separation, 0.0) + rounding;
-    return true;
+    return best;
+}
+
+// A convex polygon of the (u, v) plane.
+typedef struct Polygon {
+    int count;
+    double u[16], v[16];
+} Polygon;
+
+// Keeps the part where r + p u + q v <= 0.
+static void clip_polygon(Polygon* polygon, double r, double p, double q) {
+    Polygon out = {.count = 0};
+    for (int i = 0; i < polygon->count; ++i) {
+        int j = (i + 1) % polygon->count;
+        double u0 = polygon->u[i], v0 = polygon->v[i], u1 = polygon->u[j], v1 = polygon->v[j];
+        double f0 = r + p * u0 + q * v0, f1 = r + p * u1 + q * v1;
+        if (f0 <= 0.0 && out.count < 16) {
+            out.u[out.count] = u0;
+            out.v[out.count++] = v0;
+        }
+        if ((f0 < 0.0) != (f1 < 0.0) && f0 != f1 && out.count < 16) {
+            double x = f0 / (f0 - f1);
+            out.u[out.count] = u0 + x * (u1 - u0);
+            out.v[out.count++] = v0 + x * (v1 - v0);
+        }
+    }
+    *polygon = out;
+}
+
+// Maximum norm: a place of the box where every coordinate of F is within `reach` at its first time,
+// the middle of all of them. False when there is none, as far as rounding tells.
+static bool place_within(const Search* s, const Box* box, double reach, double* u, double* v) {
+    double a[4], b[4], c[4], t = box->lo[0];
+    v4_store(a, v4_add(s->a0, v4_mul(v4_all(t), s->da)));
+    v4_store(b, v4_add(s->b0, v4_mul(v4_all(t), s->db)));
+    v4_store(c, v4_add(s->c0, v4_mul(v4_all(t), s->dc)));
+    Polygon polygon = {4,
+                       {box->lo[1], box->hi[1], box->hi[1], box->lo[1]},
+                       {box->lo[2], box->lo[2], box->hi[2], box->hi[2]}};
+    if (s->triangle) {
+        clip_polygon(&polygon, -1.0, 1.0, 1.0);
+    }
+    for (int i = 0; i < 3; ++i) {
+        clip_polygon(&polygon, a[i] - reach, b[i], c[i]);
+        clip_polygon(&polygon, -a[i] - reach, -b[i], -c[i]);
+    }
+    double su = 0.0, sv = 0.0;
+    for (int i = 0; i < polygon.count; ++i) {
+        su += polygon.u[i];
+        sv += polygon.v[i];
+    }
+    if (polygon.count > 0) {
+        *u = clamp(su / polygon.count, box->lo[1], box->hi[1]);
+        *v = clamp(sv / polygon.count, box->lo[2], s->triangle ? 1.0 - *u : box->hi[2]);
+    }
+    return polygon.count > 0;
+}
+
+// The time in the box at which F(., u, v) is smallest.
+static double nearest_time(const Search* s, const Box* box, double u, double v) {
+    double f[4], ft[4];
+    v4_store(f, v4_add(v4_add(s->a0, v4_mul(v4_all(u), s->b0)), v4_mul(v4_all(v), s->c0)));
+    v4_store(ft, v4_add(v4_add(s->da, v4_mul(v4_all(u), s->db)), v4_mul(v4_all(v), s->dc)));
+    double slope = ft[0] * ft[0] + ft[1] * ft[1] + ft[2] * ft[2];
+    double t = -(f[0] * ft[0] + f[1] * ft[1] + f[2] * ft[2]) / slope;
+    return slope > 0.0 ? clamp(t, box->lo[0], box->hi[0]) : box->lo[0];
+}
+
+static void keep_sample(Search* s, double t, double u, double v, double distance) {
+    if (!s->best.collision || t < s->best.time) {
+        s->best.collision = true;
+        s->best.time = t;
+        s->best.u = u;
+        s->best.v = v;
+        s->best.tolerance = fmax(distance - s->separation, 0.0) + v4_top3(s->margin);
+    }
+}
+
+// Reports the best contact at an earlier time t; the way from there is added to its tolerance.
+static void report_earlier(Search* s, double t) {
+    if (t < s->best.time) {
+        double speed = (s->euclid ? 2.0 : 1.0) * v4_top3(s->gt); // 2 > sqrt(3)
+        s->best.tolerance += speed * (s->best.time - t);
+        s->best.time = t;
+    }
+}
+
+// Looks for a contact in the box by sampling: within rounding, or, with a separation, within a
+// small share of it. One at the first time of the box settles the box (true); one later bounds the
+// time of all that is left. (D.15)
+static bool touches_at_once(Search* s, const Box* box) {
+    double u, v, t = box->lo[0];
+    if (s->best.collision && s->best.time <= t + TIME_SLACK) {
+        report_earlier(s, t);
+        return true;
+    }
+    double distance = nearest_sample(s, box, &u, &v);
+    double allowed =
+        s->separation + fmin(s->tolerance, s->separation * 0x1p-6) + v4_top3(s->margin);
+    if (!(distance <= allowed) && s->separation > 0.0 && !s->euclid) {
+        distance = place_within(s, box, allowed, &u, &v) ? distance_at(s, t, u, v) : distance;
+    }
+    if (!(distance <= allowed)) {
+        t = nearest_time(s, box, u, v);
+        distance = distance_at(s, t, u, v);
+    }
+    if (distance <= allowed) {
+        keep_sample(s, t, u, v, distance);
+    }
+    if (s->best.collision && s->best.time <= box->lo[0] + TIME_SLACK) {
+        report_earlier(s, box->lo[0]);
+        return true;
+    }
+    return false;
 }
 
 // Keeps the earlier of the best contact and this box.
@@ -389,11 +631,18 @@ static inline Verdict check_box(Search* s, Box* box, int* axis) {
     if (shrunk_enough(&c, box, axis)) {
         return BOX_AGAIN;
     }
-    if (!contract_flat(s, &c, &adjugate, box)) {
+    if (!contract_flat(s, &c, &adjugate, box) || !contract_axes(s, &c, box)) {
+        return BOX_EMPTY;
+    }
+    if (s->separation > 0.0 && !s->euclid &&
+        !(contract_cube(s, &c, c.fu, s->gu, box) && contract_cube(s, &c, c.fv, s->gv, box))) {
         return BOX_EMPTY;
     }
     if (shrunk_enough(&c, box, axis)) {
         return BOX_AGAIN;
+    }
+    if (touches_at_once(s, box)) {
+        return BOX_HIT;
     }
 
     // a small box that only rounding keeps from shrinking holds a root as far as can be told
@@ -459,10 +708,25 @@ static Verdict divide(Search* s, Box* box, int axis) {
 
 // The limit of checks is reached: the earliest box left, or the best contact, is the answer.
 static void stop_early(Search* s, const Box* box) {
+    const Box* first = s->count > 0 && s->queue[0].lo[0] < box->lo[0] ? &s->queue[0] : box;
     Centre c;
-    evaluate(s, box, &c);
+    evaluate(s, first, &c);
     s->limited = true;
-    keep_hit(s, box, range_width(s, &c));
+    keep_hit(s, first, range_width(s, &c));
+}
+
+// This box cannot bring a contact earlier than the best one by more than the slack. When no other
+// can, the search is over, at the earliest time left.
+static bool settle(Search* s, const Box* box) {
+    double first = box->lo[0];
+    if (s->count > 0 && s->queue[0].lo[0] < first) {
+        first = s->queue[0].lo[0];
+    }
+    if (first < s->best.time - TIME_SLACK) {
+        return false;
+    }
+    report_earlier(s, first);
+    return true;
 }
 
 // Algorithm box of ccd.md section 4.
@@ -474,7 +738,7 @@ static void search(Search* s, Box box) {
             verdict = divide(s, &box, axis);
         }
         if (verdict == BOX_AGAIN) {
-            bool earlier = s->count > 0 && s->queue[0].lo[0] < box.lo[0];
+            bool earlier = s->count > 0 && s->queue[0].lo[0] < box.lo[0] - TIME_SLACK;
             if (earlier) {
                 Box top = queue_pop(s);
                 queue_push(s, &box);
@@ -485,7 +749,7 @@ static void search(Search* s, Box box) {
         } else {
             box = queue_pop(s);
         }
-        if (s->best.collision && box.lo[0] >= s->best.time) {
+        if (s->best.collision && box.lo[0] >= s->best.time - TIME_SLACK && settle(s, &box)) {
             return;
         }
         if (s->checks >= s->max_checks) {
@@ -621,7 +885,7 @@ static bool contract_query(const TdlCcdQuery* query, const TdlCcdOptions* option
     s.tolerance = options->tolerance;
     s.triangle = face;
     s.euclid = options->norm == TDL_CCD_NORM_EUCLID;
-    s.max_checks = options->max_checks;
+    s.max_checks = options->max_checks > 0 ? options->max_checks : CCD_CHECKS_CONTRACT;
     s.refine_left = options->refine_checks;
     start_search(&s, options->max_time, b1, c1, size);
     finish(&s, 1.0, result);

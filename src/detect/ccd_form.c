@@ -115,7 +115,9 @@ bool ccd_form_scaled(const TdlCcdQuery* query, const TdlCcdOptions* options, Ccd
     limits->separation = fmin(scaled(options->min_separation, form->exponent), 0x1p100);
     limits->tolerance = fmin(scaled(options->tolerance, form->exponent), 0x1p100);
     limits->max_time = options->max_time;
-    limits->max_checks = options->max_checks;
+    bool contract = options->method == TDL_CCD_CONTRACT;
+    int fallback = contract ? CCD_CHECKS_CONTRACT : CCD_CHECKS_OTHERS;
+    limits->max_checks = options->max_checks > 0 ? options->max_checks : fallback;
     limits->refine_checks = options->refine_checks;
     limits->euclid = options->norm == TDL_CCD_NORM_EUCLID;
     return true;

@@ -458,7 +458,7 @@ TEST(options_out_of_range_are_refused) {
     REFUSED(max_time = 1.5);
     REFUSED(max_time = -0.1);
     REFUSED(max_time = NAN);
-    REFUSED(max_checks = 0);
+    REFUSED(max_checks = -1);
     REFUSED(refine_checks = -1);
     REFUSED(method = TDL_CCD_METHOD_COUNT);
     REFUSED(norm = (TdlCcdNorm)7);
