@@ -26,6 +26,7 @@ extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
 extern const Command FRICTION_COMMAND;
 extern const Command INFO_COMMAND;
+extern const Command CCD_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
@@ -39,6 +40,7 @@ const Command* const COMMANDS[] = {
     &FRICTION_COMMAND,
     &DFCP_COMMAND,
     &BENCH_FRICTION_COMMAND,
+    &CCD_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,
