@@ -9,7 +9,7 @@
 // Unit roundoff.
 #define CCD_U 0x1p-53
 // Margin of F and of its radius over a box, in roundings of the size S. (D.7)
-#define CCD_K_AXIS 32.0
+#define CCD_K_AXIS 48.0
 // Margin of a row y.F, in roundings of Y.S. (D.11)
 #define CCD_K_ROW 64.0
 // Margin of a flat row z.F, in roundings of Z.S. (D.17)
@@ -20,7 +20,7 @@
 #define CCD_CHECKS_CONTRACT 3000
 #define CCD_CHECKS_OTHERS 1000000
 // Absolute floor of the margins against underflow, for coefficients scaled into [2^-100, 2^100].
-#define CCD_TINY 0x1p-900
+#define CCD_TINY 0x1p-700
 
 // The form scaled by a power of two: values[i] = 2^exponent (true value), per axis; the fourth
 // lane is zero.

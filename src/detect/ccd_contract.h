@@ -781,20 +781,36 @@ static inline void set_margins(Search* s, V4 b1, V4 c1, V4 size) {
                            v4_set(CCD_TINY, CCD_TINY, CCD_TINY, 0.0));
 }
 
-static inline void start_search(Search* s, double max_time, V4 b1, V4 c1, V4 size) {
-    set_margins(s, b1, c1, size);
+static inline void start_search(Search* s, double max_time) {
     s->best = (TdlCcdResult){.time = INFINITY};
     s->checks = s->count = 0;
     s->limited = false;
     search(s, (Box){{0.0, 0.0, 0.0, 0.0}, {max_time, 1.0, 1.0, 0.0}});
 }
 
-// Copies a result back to the caller's units; `factor` is 2^-exponent.
-static inline void finish(const Search* s, double factor, TdlCcdResult* result) {
+static inline void finish(const Search* s, TdlCcdResult* result) {
     *result = s->best;
-    result->tolerance *= factor;
     result->boxes = s->checks;
     result->limited = s->limited;
+}
+
+// Fills a search from a scaled form.
+static void load_form(const CcdForm* form, const CcdLimits* limits, Search* s) {
+    s->a0 = v4_load(form->a0);
+    s->da = v4_load(form->da);
+    s->b0 = v4_load(form->b0);
+    s->db = v4_load(form->db);
+    s->c0 = v4_load(form->c0);
+    s->dc = v4_load(form->dc);
+    s->separation = limits->separation;
+    s->tolerance = limits->tolerance;
+    s->triangle = form->triangle;
+    s->euclid = limits->euclid;
+    s->max_checks = limits->max_checks;
+    s->refine_left = limits->refine_checks;
+    // what the scaling lost is counted as a size that costs as many roundings
+    V4 size = v4_add(v4_load(form->size), v4_all(form->tiny / CCD_U));
+    set_margins(s, v4_load(form->b1), v4_load(form->c1), size);
 }
 
 // The same search on the scaled form, for coordinates near the ends of the range of doubles.
@@ -807,22 +823,9 @@ static void contract_scaled(const TdlCcdQuery* query, const TdlCcdOptions* optio
         return;
     }
     Search s;
-    s.a0 = v4_load(form.a0);
-    s.da = v4_load(form.da);
-    s.b0 = v4_load(form.b0);
-    s.db = v4_load(form.db);
-    s.c0 = v4_load(form.c0);
-    s.dc = v4_load(form.dc);
-    s.separation = limits.separation;
-    s.tolerance = limits.tolerance;
-    s.triangle = form.triangle;
-    s.euclid = limits.euclid;
-    s.max_checks = limits.max_checks;
-    s.refine_left = limits.refine_checks;
-    // what the scaling lost is counted as a size that costs as many roundings
-    V4 size = v4_add(v4_load(form.size), v4_all(form.tiny / CCD_U));
-    start_search(&s, limits.max_time, v4_load(form.b1), v4_load(form.c1), size);
-    finish(&s, 1.0, result);
+    load_form(&form, &limits, &s);
+    start_search(&s, limits.max_time);
+    finish(&s, result);
     result->tolerance = ldexp(result->tolerance, -form.exponent);
 }
 
@@ -887,7 +890,8 @@ static bool contract_query(const TdlCcdQuery* query, const TdlCcdOptions* option
     s.euclid = options->norm == TDL_CCD_NORM_EUCLID;
     s.max_checks = options->max_checks > 0 ? options->max_checks : CCD_CHECKS_CONTRACT;
     s.refine_left = options->refine_checks;
-    start_search(&s, options->max_time, b1, c1, size);
-    finish(&s, 1.0, result);
+    set_margins(&s, b1, c1, size);
+    start_search(&s, options->max_time);
+    finish(&s, result);
     return true;
 }
