@@ -26,6 +26,7 @@ extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
 extern const Command FRICTION_COMMAND;
 extern const Command INFO_COMMAND;
+extern const Command BENCH_CCD_COMMAND;
 extern const Command CCD_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
@@ -41,6 +42,7 @@ const Command* const COMMANDS[] = {
     &DFCP_COMMAND,
     &BENCH_FRICTION_COMMAND,
     &CCD_COMMAND,
+    &BENCH_CCD_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,

@@ -109,10 +109,13 @@ static Crossing cross_at(const ExactIncidence* in, const Ray* ray, AlgRoot* t) {
     for (int i = 0; i < 7; ++i) {
         alg_clear(polys[i]);
     }
+    if (width > 0 && (low < 0 || high < 0)) {
+        return CROSS_NO; // beside the patch
+    }
     if (width == 0 || low == 0 || high == 0 || forward == 0) {
         return CROSS_SEAM;
     }
-    return low > 0 && high > 0 && forward > 0 ? CROSS_YES : CROSS_NO;
+    return forward > 0 ? CROSS_YES : CROSS_NO;
 }
 
 // The ruled patch G(t) + s E(t): *count grows by its crossings.

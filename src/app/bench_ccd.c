@@ -1,0 +1,426 @@
+// tendril bench ccd: the tables and figures of the collision benchmark, on files of it that are
+// named, on generated queries of every degenerate family, and on queries recorded from moving
+// cloth and a whipped rod. Truth of the last two comes from the exact test. CSV, and PNG by gnuplot
+// when it is there.
+#include "app/ccd_generate.h"
+#include "app/ccd_measure.h"
+#include "app/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// Runs of each set at most; the best times are kept.
+#define REPEATS 3
+
+typedef struct Set {
+    const char* name;
+    TdlCcdQuery* queries;
+    bool* truth;
+    int count, capacity;
+} Set;
+
+enum { SET_FILES_VF, SET_FILES_EE, SET_GENERATED, SET_RECORDED, SET_COUNT };
+
+typedef struct Bench {
+    const TdlHost* host;
+    Set sets[SET_COUNT];
+    const char* folder;
+    int rival_checks;
+    bool failed;
+    CcdFigures total; // contract, all sets
+    CcdFigures reference;
+} Bench;
+
+static void set_add(Bench* bench, int index, const TdlCcdQuery* query, bool truth) {
+    Set* set = &bench->sets[index];
+    if (set->count == set->capacity) {
+        int capacity = set->capacity > 0 ? 2 * set->capacity : 1024;
+        TdlCcdQuery* queries = realloc(set->queries, (size_t)capacity * sizeof *queries);
+        set->queries = queries != NULL ? queries : set->queries;
+        bool* truths = realloc(set->truth, (size_t)capacity * sizeof *truths);
+        set->truth = truths != NULL ? truths : set->truth;
+        if (queries == NULL || truths == NULL) {
+            bench->failed = true;
+            return;
+        }
+        set->capacity = capacity;
+    }
+    set->queries[set->count] = *query;
+    set->truth[set->count++] = truth;
+}
+
+static bool exact_truth(const TdlCcdQuery* query) {
+    TdlCcdOptions o = tdl_ccd_options_default();
+    TdlCcdResult result;
+    o.method = TDL_CCD_EXACT;
+    return tdl_ccd_query(query, &o, &result) == TDL_STATUS_OK && result.collision;
+}
+
+static int load_files(const Args* args, Bench* bench) {
+    for (int i = 0; i < args_operand_count(args); ++i) {
+        const char* path = args_operand(args, i);
+        bool edges = strstr(path, "edge-edge") != NULL;
+        if (!edges && strstr(path, "vertex-face") == NULL) {
+            return usage_error(args, "'%s' names neither vertex-face nor edge-edge", path);
+        }
+        TdlCcdFile file;
+        TdlStatus status = tdl_ccd_file_read(
+            bench->host, path, edges ? TDL_CCD_EDGE_EDGE : TDL_CCD_VERTEX_FACE, &file);
+        if (status != TDL_STATUS_OK) {
+            return exit_code(status);
+        }
+        for (int k = 0; k < file.count; ++k) {
+            int set = edges ? SET_FILES_EE : SET_FILES_VF;
+            set_add(bench, set, &file.queries[k], file.truth[k]);
+        }
+        tdl_ccd_file_free(&file);
+    }
+    return EXIT_DONE;
+}
+
+static void generate(Bench* bench, int per_family) {
+    for (int family = 0; family < CCD_FAMILY_COUNT; ++family) {
+        CcdRandom random = {7000u + (uint64_t)family};
+        for (int i = 0; i < per_family; ++i) {
+            bool touches;
+            TdlCcdQuery q = ccd_generate(&random, (CcdFamily)family, &touches);
+            set_add(bench, SET_GENERATED, &q, exact_truth(&q));
+        }
+    }
+}
+
+// --- recorded queries
+// -------------------------------------------------------------------------------
+
+enum { SIDE = 8, ROD = 30, VERTICES = 2 * (SIDE + 1) * (SIDE + 1) + ROD + 1 };
+
+// Two sheets, the upper one falling and waving, and a rod swept across them.
+static void scene_at(double t, double* x) {
+    int n = 0;
+    for (int layer = 0; layer < 2; ++layer) {
+        for (int i = 0; i <= SIDE; ++i) {
+            for (int j = 0; j <= SIDE; ++j, ++n) {
+                double p = 2.0 * i / SIDE - 1.0, q = 2.0 * j / SIDE - 1.0;
+                double fall = layer * (0.25 - 0.4 * t);
+                x[3 * n] = p + 0.01 * layer;
+                x[3 * n + 1] = q - 0.013 * layer;
+                x[3 * n + 2] =
+                    fall + 0.06 * sin(3.0 * p + 2.0 * t * (1 + layer)) * cos(2.0 * q + t);
+            }
+        }
+    }
+    for (int i = 0; i <= ROD; ++i, ++n) {
+        double s = (double)i / ROD;
+        x[3 * n] = -1.0 + 2.0 * s;
+        x[3 * n + 1] = 0.4 * sin(4.0 * t + s) - 0.1;
+        x[3 * n + 2] = 0.5 - t * (0.4 + 0.6 * s * s);
+    }
+}
+
+static int scene_edges(int* edges) {
+    int count = 0;
+    for (int layer = 0; layer < 2; ++layer) {
+        for (int i = 0; i <= SIDE; ++i) {
+            for (int j = 0; j <= SIDE; ++j) {
+                int a = layer * (SIDE + 1) * (SIDE + 1) + i * (SIDE + 1) + j;
+                int to[3] = {a + SIDE + 1, a + 1, a + SIDE + 2};
+                bool there[3] = {i < SIDE, j < SIDE, i < SIDE && j < SIDE};
+                for (int k = 0; k < 3; ++k) {
+                    if (there[k]) {
+                        edges[2 * count] = a;
+                        edges[2 * count++ + 1] = to[k];
+                    }
+                }
+            }
+        }
+    }
+    int first = 2 * (SIDE + 1) * (SIDE + 1);
+    for (int i = 0; i < ROD; ++i) {
+        edges[2 * count] = first + i;
+        edges[2 * count++ + 1] = first + i + 1;
+    }
+    return count;
+}
+
+static int scene_triangles(int* triangles) {
+    int count = 0;
+    for (int layer = 0; layer < 2; ++layer) {
+        for (int i = 0; i < SIDE; ++i) {
+            for (int j = 0; j < SIDE; ++j) {
+                int a = layer * (SIDE + 1) * (SIDE + 1) + i * (SIDE + 1) + j;
+                int corners[6] = {a, a + SIDE + 1, a + SIDE + 2, a, a + SIDE + 2, a + 1};
+                memcpy(&triangles[3 * count], corners, sizeof corners);
+                count += 2;
+            }
+        }
+    }
+    return count;
+}
+
+static void record(Bench* bench, int steps) {
+    static double from[3 * VERTICES], to[3 * VERTICES];
+    static int edges[8 * VERTICES], triangles[8 * VERTICES];
+    TdlCcdMesh mesh = {VERTICES, scene_edges(edges), scene_triangles(triangles), from, to,
+                       edges,    triangles};
+    for (int step = 0; step < steps && !bench->failed; ++step) {
+        scene_at((double)step / steps, from);
+        scene_at((double)(step + 1) / steps, to);
+        TdlCcdSet set;
+        if (tdl_ccd_candidates(bench->host, &mesh, 0.0, &set) != TDL_STATUS_OK) {
+            bench->failed = true;
+            return;
+        }
+        for (int i = 0; i < set.count; ++i) {
+            TdlCcdQuery q = tdl_ccd_mesh_query(&mesh, set.contacts[i].pair);
+            set_add(bench, SET_RECORDED, &q, exact_truth(&q));
+        }
+        tdl_ccd_set_free(&set);
+    }
+}
+
+// --- measuring
+// --------------------------------------------------------------------------------------
+
+static FILE* open_csv(Bench* bench, const char* name, const char* header) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.csv", bench->folder, name);
+    FILE* file = fopen(path, "w");
+    if (file == NULL) {
+        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        bench->failed = true;
+        return NULL;
+    }
+    fprintf(file, "# tendril %s\n%s\n", tdl_version(), header);
+    return file;
+}
+
+static CcdFigures measure(Bench* bench, const Set* set, const TdlCcdOptions* options) {
+    CcdFigures figures = {0};
+    size_t count = (size_t)set->count + 1;
+    TdlCcdResult* results = malloc(count * sizeof *results);
+    double* seconds = malloc(count * sizeof *seconds);
+    if (results == NULL || seconds == NULL ||
+        ccd_measure(bench->host, set->queries, set->truth, set->count, options, 1, REPEATS, results,
+                    seconds, &figures) != TDL_STATUS_OK) {
+        bench->failed = true;
+    }
+    free(results);
+    free(seconds);
+    return figures;
+}
+
+// The published limit for the bisection on the files; a lower one elsewhere and for the slower
+// ones.
+static TdlCcdOptions method_options(const Bench* bench, TdlCcdMethod method, const Set* set) {
+    TdlCcdOptions o = tdl_ccd_options_default();
+    o.method = method;
+    bool files = set == &bench->sets[SET_FILES_VF] || set == &bench->sets[SET_FILES_EE];
+    bool slow = method == TDL_CCD_INTERVAL || method == TDL_CCD_UNIVARIATE ||
+                (method == TDL_CCD_BISECT && !files);
+    o.max_checks = slow ? bench->rival_checks : 0;
+    return o;
+}
+
+static void write_figures(FILE* csv, const CcdFigures* f) {
+    fprintf(csv, "%d,%d,%d,%d,%.5g,%.5g,%.5g,%d,%.4g\n", f->queries, f->positives,
+            f->false_positives, f->false_negatives, f->mean_us, f->max_us, f->mean_boxes,
+            f->limited, f->largest_tolerance);
+}
+
+#define FIGURES_HEADER                                                                             \
+    "queries,positives,false_positives,false_negatives,mean_us,max_us,mean_boxes,limited,"         \
+    "largest_tolerance"
+
+// Every method on every set.
+static void table1(Bench* bench, bool quiet) {
+    FILE* csv = open_csv(bench, "ccd-table1", "set,method," FIGURES_HEADER);
+    for (int s = 0; s < SET_COUNT && csv != NULL; ++s) {
+        const Set* set = &bench->sets[s];
+        for (int m = 0; m < TDL_CCD_METHOD_COUNT && set->count > 0; ++m) {
+            TdlCcdOptions o = method_options(bench, (TdlCcdMethod)m, set);
+            CcdFigures f = measure(bench, set, &o);
+            fprintf(csv, "%s,%s,", set->name, tdl_ccd_method_name((TdlCcdMethod)m));
+            write_figures(csv, &f);
+            if (!quiet) {
+                printf("%-12s %-10s %8d queries %6d false+ %6d false- %12.3f us, at most %.1f\n",
+                       set->name, tdl_ccd_method_name((TdlCcdMethod)m), f.queries,
+                       f.false_positives, f.false_negatives, f.mean_us, f.max_us);
+            }
+            if (m == TDL_CCD_CONTRACT) {
+                ccd_figures_add(&bench->total, &f);
+            } else if (m == TDL_CCD_BISECT) {
+                ccd_figures_add(&bench->reference, &f);
+            }
+        }
+    }
+    if (csv != NULL) {
+        fclose(csv);
+    }
+}
+
+// Minimum separation.
+static void table2(Bench* bench) {
+    static const double DISTANCES[] = {1.0e-2, 1.0e-8, 1.0e-16, 1.0e-30, 1.0e-100};
+    static const struct {
+        const char* name;
+        TdlCcdMethod method;
+        TdlCcdNorm norm;
+    } WAYS[] = {{"contract-max", TDL_CCD_CONTRACT, TDL_CCD_NORM_MAX},
+                {"contract-euclid", TDL_CCD_CONTRACT, TDL_CCD_NORM_EUCLID},
+                {"bisect-max", TDL_CCD_BISECT, TDL_CCD_NORM_MAX},
+                {"sextic", TDL_CCD_SEXTIC, TDL_CCD_NORM_EUCLID}};
+    FILE* csv = open_csv(bench, "ccd-table2", "set,separation,method," FIGURES_HEADER);
+    for (int s = 0; s < SET_COUNT && csv != NULL; ++s) {
+        for (int i = 0; i < 5 && bench->sets[s].count > 0; ++i) {
+            for (int w = 0; w < 4; ++w) {
+                TdlCcdOptions o = method_options(bench, WAYS[w].method, &bench->sets[s]);
+                o.min_separation = DISTANCES[i];
+                o.norm = WAYS[w].norm;
+                o.max_checks = w == 2 ? bench->rival_checks : 0;
+                CcdFigures f = measure(bench, &bench->sets[s], &o);
+                fprintf(csv, "%s,%g,%s,", bench->sets[s].name, DISTANCES[i], WAYS[w].name);
+                write_figures(csv, &f);
+            }
+        }
+    }
+    if (csv != NULL) {
+        fclose(csv);
+    }
+}
+
+// Time and false positives against the tolerance, for the methods that have one (figures 8, 15).
+static void tolerances(Bench* bench) {
+    static const double TOLERANCES[] = {1.0,    1.0e-1, 1.0e-2, 1.0e-3, 1.0e-4,
+                                        1.0e-5, 1.0e-6, 1.0e-7, 1.0e-8};
+    static const TdlCcdMethod METHODS[] = {TDL_CCD_CONTRACT, TDL_CCD_BISECT, TDL_CCD_INTERVAL,
+                                           TDL_CCD_UNIVARIATE};
+    const Set* set = &bench->sets[SET_RECORDED];
+    FILE* csv = open_csv(bench, "ccd-fig8-15", "method,tolerance," FIGURES_HEADER);
+    for (int m = 0; m < 4 && csv != NULL; ++m) {
+        for (int i = 0; i < 9; ++i) {
+            TdlCcdOptions o = method_options(bench, METHODS[m], set);
+            o.tolerance = TOLERANCES[i];
+            CcdFigures f = measure(bench, set, &o);
+            fprintf(csv, "%s,%g,", tdl_ccd_method_name(METHODS[m]), TOLERANCES[i]);
+            write_figures(csv, &f);
+        }
+        fprintf(csv, "\n\n"); // gnuplot's separator of blocks
+    }
+    if (csv != NULL) {
+        fclose(csv);
+    }
+}
+
+// Early stops and the tolerance reached against the limit of checks (figure 9).
+static void limits(Bench* bench) {
+    static const int CHECKS[] = {1, 2, 3, 5, 10, 30, 100, 300, 1000, 3000, 10000, 30000};
+    static const TdlCcdMethod METHODS[] = {TDL_CCD_CONTRACT, TDL_CCD_BISECT};
+    const Set* set = &bench->sets[SET_RECORDED];
+    FILE* csv = open_csv(bench, "ccd-fig9", "method,max_checks," FIGURES_HEADER);
+    for (int m = 0; m < 2 && csv != NULL; ++m) {
+        for (int i = 0; i < 12; ++i) {
+            TdlCcdOptions o = method_options(bench, METHODS[m], set);
+            o.max_checks = CHECKS[i];
+            CcdFigures f = measure(bench, set, &o);
+            fprintf(csv, "%s,%d,", tdl_ccd_method_name(METHODS[m]), CHECKS[i]);
+            write_figures(csv, &f);
+        }
+        fprintf(csv, "\n\n");
+    }
+    if (csv != NULL) {
+        fclose(csv);
+    }
+}
+
+// --- pictures
+// ---------------------------------------------------------------------------------------
+
+static const char PLOTS[] =
+    "set datafile separator ','\nset datafile commentschars '#'\n"
+    "set terminal pngcairo size 900,600\nset key outside\nset grid\n"
+    "names = 'contract bisect interval univariate'\n"
+    "set output 'ccd-fig8.png'\nset logscale xy\n"
+    "set xlabel 'tolerance (m)'\nset ylabel 'mean time (us)'\n"
+    "plot for [i=0:3] 'ccd-fig8-15.csv' index i using 2:7 with linespoints title word(names,i+1)\n"
+    "set output 'ccd-fig15.png'\nset ylabel 'false positives + 1'\n"
+    "plot for [i=0:3] 'ccd-fig8-15.csv' index i using 2:($5+1) with linespoints title "
+    "word(names,i+1)\n"
+    "set output 'ccd-fig9.png'\nset xlabel 'limit of checks'\n"
+    "set ylabel 'queries stopped early (%) + 0.001'\n"
+    "plot for [i=0:1] 'ccd-fig9.csv' index i using 2:(100.0*$10/$3+0.001) with linespoints title "
+    "word(names,i+1)\n";
+
+static void draw(const Bench* bench) {
+    if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
+        return;
+    }
+    char line[4200];
+    snprintf(line, sizeof line, "cd '%s' && gnuplot 2>/dev/null", bench->folder);
+    FILE* pipe = popen(line, "w");
+    if (pipe != NULL) {
+        fputs(PLOTS, pipe);
+        pclose(pipe);
+    }
+}
+
+static int run_bench_ccd(const Args* args) {
+    static Bench bench;
+    bench = (Bench){.host = args_host(args),
+                    .sets = {{.name = "files-vf"},
+                             {.name = "files-ee"},
+                             {.name = "generated"},
+                             {.name = "recorded"}},
+                    .folder = args_text(args, "out", "bench/results"),
+                    .rival_checks = args_int(args, "rival-checks", 5000)};
+    if (mkdir(bench.folder, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "%s: %s\n", bench.folder, strerror(errno));
+        return EXIT_FAILED;
+    }
+    int code = load_files(args, &bench);
+    if (code == EXIT_DONE) {
+        generate(&bench, args_int(args, "count", 50));
+        record(&bench, 4);
+        table1(&bench, args_has(args, "json") || args_has(args, "quiet"));
+        table2(&bench);
+        tolerances(&bench);
+        limits(&bench);
+        draw(&bench);
+        code = bench.failed ? EXIT_FAILED : EXIT_DONE;
+    }
+    if (code == EXIT_DONE && args_has(args, "json")) {
+        printf("{\"queries\": %d, \"false_positives\": %d, \"false_negatives\": %d, "
+               "\"mean_us\": %.6g, \"max_us\": %.6g, \"bisect_mean_us\": %.6g, "
+               "\"bisect_max_us\": %.6g}\n",
+               bench.total.queries, bench.total.false_positives, bench.total.false_negatives,
+               bench.total.mean_us, bench.total.max_us, bench.reference.mean_us,
+               bench.reference.max_us);
+    }
+    for (int i = 0; i < SET_COUNT; ++i) {
+        free(bench.sets[i].queries);
+        free(bench.sets[i].truth);
+    }
+    return code;
+}
+
+static const Option BENCH_CCD_OPTIONS[] = {
+    {"out", 'o', OPTION_FILE, "DIR", 0, 0, "where the tables go; default bench/results", false},
+    {"count", 'n', OPTION_INT, "N", 1, 1.0e7, "generated queries a family; default 50", false},
+    {"rival-checks", 0, OPTION_INT, "N", 1, 1.0e9,
+     "limit of boxes for the slow rivals; default 5000", false},
+    {0},
+};
+
+const Command BENCH_CCD_COMMAND = {
+    .name = "bench ccd",
+    .operands = "[FILE...]",
+    .summary = "Measure the methods of collision detection against each other",
+    .text = "Every method on benchmark files (their path names vertex-face or edge-edge), on\n"
+            "generated queries of eleven families and on queries recorded from moving cloth and a\n"
+            "whipped rod: times, false positives and false negatives, by separation, tolerance\n"
+            "and limit of checks. Writes ccd-*.csv, and ccd-*.png when gnuplot is there.",
+    .example = "tendril bench ccd --out results data/*/*/*.csv",
+    .options = BENCH_CCD_OPTIONS,
+    .run = run_bench_ccd,
+};
