@@ -22,6 +22,15 @@
 // Absolute floor of the margins against underflow, for coefficients scaled into [2^-100, 2^100].
 #define CCD_TINY 0x1p-700
 
+// fmin and fmax without their care for NaN, which costs a call.
+static inline double lesser(double a, double b) {
+    return a < b ? a : b;
+}
+
+static inline double greater(double a, double b) {
+    return a > b ? a : b;
+}
+
 // The form scaled by a power of two: values[i] = 2^exponent (true value), per axis; the fourth
 // lane is zero.
 typedef struct CcdForm {

@@ -128,8 +128,8 @@ static inline V4 row_support(const Search* s, V4 yx, V4 yy, V4 yz) {
 
 // Keeps a vertex-face box within u + v <= 1; false when nothing is left.
 static inline bool clip_triangle(Box* box) {
-    box->hi[1] = fmin(box->hi[1], (1.0 - box->lo[2]) + CCD_SLACK);
-    box->hi[2] = fmin(box->hi[2], (1.0 - box->lo[1]) + CCD_SLACK);
+    box->hi[1] = lesser(box->hi[1], (1.0 - box->lo[2]) + CCD_SLACK);
+    box->hi[2] = lesser(box->hi[2], (1.0 - box->lo[1]) + CCD_SLACK);
     return box->lo[1] <= box->hi[1] && box->lo[2] <= box->hi[2];
 }
 
@@ -308,7 +308,7 @@ static inline V4 with_direction(V4 a, const double* y) {
 static inline double lanes_max(V4 a) {
     double x[4];
     v4_store(x, a);
-    return fmax(fmax(x[0], x[1]), fmax(x[2], x[3]));
+    return greater(greater(x[0], x[1]), greater(x[2], x[3]));
 }
 
 // F and its derivatives along four directions, one to a lane, and what may be added to F there.
@@ -441,7 +441,7 @@ static double nearest_sample(const Search* s, const Box* box, double* u, double*
     for (int i = 0; i < 4 && best > s->separation; ++i) {
         double cu = i % 2 == 0 ? box->lo[1] : box->hi[1];
         double cv = i / 2 == 0 ? box->lo[2] : box->hi[2];
-        cv = s->triangle ? fmin(cv, 1.0 - cu) : cv;
+        cv = s->triangle ? lesser(cv, 1.0 - cu) : cv;
         double distance = distance_at(s, box->lo[0], cu, cv);
         if (distance < best && cv >= 0.0) {
             best = distance;
@@ -523,7 +523,7 @@ static void keep_sample(Search* s, double t, double u, double v, double distance
         s->best.time = t;
         s->best.u = u;
         s->best.v = v;
-        s->best.tolerance = fmax(distance - s->separation, 0.0) + v4_top3(s->margin);
+        s->best.tolerance = greater(distance - s->separation, 0.0) + v4_top3(s->margin);
     }
 }
 
@@ -547,7 +547,7 @@ static bool touches_at_once(Search* s, const Box* box) {
     }
     double distance = nearest_sample(s, box, &u, &v);
     double allowed =
-        s->separation + fmin(s->tolerance, s->separation * 0x1p-6) + v4_top3(s->margin);
+        s->separation + lesser(s->tolerance, s->separation * 0x1p-6) + v4_top3(s->margin);
     if (!(distance <= allowed) && s->separation > 0.0 && !s->euclid) {
         distance = place_within(s, box, allowed, &u, &v) ? distance_at(s, t, u, v) : distance;
     }
@@ -594,11 +594,11 @@ static inline bool shrunk_enough(const Centre* c, const Box* box, int* axis) {
     V4 rad = v4_mul(v4_all(0.5), v4_sub(v4_load(box->hi), v4_load(box->lo)));
     v4_store(r, v4_div(rad, v4_max(c->rad, v4_all(DBL_MIN))));
     double et = v4_top3(c->et), eu = v4_top3(c->eu), ev = v4_top3(c->ev);
-    double before = fmax(et, fmax(eu, ev));
+    double before = greater(et, greater(eu, ev));
     et *= r[0];
     eu *= r[1];
     ev *= r[2];
-    double after = fmax(et, fmax(eu, ev));
+    double after = greater(et, greater(eu, ev));
     *axis = et >= eu && et >= ev ? 0 : eu >= ev ? 1 : 2;
     return after <= KEEP_MAX * before;
 }

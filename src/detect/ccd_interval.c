@@ -33,7 +33,7 @@ static Interval sub(Interval a, Interval b) {
 
 static Interval mul(Interval a, Interval b) {
     double p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
-    return outward(fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s)));
+    return outward(lesser(lesser(p, q), lesser(r, s)), greater(greater(p, q), greater(r, s)));
 }
 
 static bool holds_zero(Interval a) {
@@ -131,7 +131,7 @@ static bool may_be_coplanar(const CcdForm* form, Interval t, double separation) 
     if (separation > 0.0) {
         double reach = 0.0;
         for (int i = 0; i < 3; ++i) {
-            reach += fmax(fabs(n.x[i].lo), fabs(n.x[i].hi));
+            reach += greater(fabs(n.x[i].lo), fabs(n.x[i].hi));
         }
         reach *= separation * (1.0 + 0x1p-50);
         f = (Interval){f.lo - reach, f.hi + reach};
@@ -153,7 +153,7 @@ TdlStatus ccd_univariate(const TdlCcdQuery* query, const TdlCcdOptions* options,
     stack_lo[0] = 0.0;
     stack_width[0] = 1.0;
     // the tolerance is one of time here
-    double shortest = fmax(fmin(options->tolerance, 1.0), 0x1p-49);
+    double shortest = greater(lesser(options->tolerance, 1.0), 0x1p-49);
     *result = (TdlCcdResult){.time = INFINITY};
     while (count > 0) {
         double lo = stack_lo[--count], width = stack_width[count];
