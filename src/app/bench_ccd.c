@@ -381,7 +381,7 @@ static int run_bench_ccd(const Args* args) {
     int code = load_files(args, &bench);
     if (code == EXIT_DONE) {
         generate(&bench, args_int(args, "count", 50));
-        record(&bench, 4);
+        record(&bench, 2);
         table1(&bench, args_has(args, "json") || args_has(args, "quiet"));
         table2(&bench);
         tolerances(&bench);

@@ -69,15 +69,17 @@ static Crossing cross_face(Exact* e, const Ray* ray, AlgRoot* t) {
     exact_vector_clear(&ab);
     exact_vector_clear(&ac);
     exact_vector_clear(&abc);
-    bool seam = facing == 0, inside = true;
+    bool seam = facing == 0;
     for (int i = 0; i < count; ++i) {
+        if (facing != 0 && sides[i] == -facing) {
+            return CROSS_NO; // beside the face
+        }
         seam = seam || sides[i] == 0;
-        inside = inside && sides[i] == facing;
     }
     if (seam) {
         return CROSS_SEAM;
     }
-    return inside && distance == facing ? CROSS_YES : CROSS_NO;
+    return distance == facing ? CROSS_YES : CROSS_NO;
 }
 
 // At a root t of (G x E) . r: whether s lies inside (0, 1) and the ray goes forward.
@@ -136,9 +138,9 @@ static Crossing cross_patch(const ExactIncidence* in, const Ray* ray, int* count
         // a patch without area is not seen; any other may be, from another direction
         result = exact_vector_zero(&area) ? CROSS_YES : CROSS_SEAM;
     } else {
+        // a double root counts twice, that is not at all
         alg_squarefree(&s, &h);
-        result = s.degree == h.degree ? CROSS_YES : CROSS_SEAM; // tangent rays do not count
-        int found = alg_roots(&s, roots);
+        int found = s.degree == h.degree ? alg_roots(&s, roots) : 0;
         for (int i = 0; i < found && result != CROSS_SEAM; ++i) {
             bool end = roots[i].exact && (mpz_sgn(roots[i].num) == 0 ||
                                           (mpz_cmp_ui(roots[i].num, 1) == 0 && roots[i].k == 0));
