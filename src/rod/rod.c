@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "rod/held_end.h"
 
 #include <string.h>
 
@@ -205,7 +206,8 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     size_t dofs = (size_t)rod->dof_count;
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);
-    double* block = tdl_alloc_array(&host->mem, 5 * dofs + memory + work, sizeof(double));
+    size_t held = model->end_turning != NULL ? held_end_count(def->end, rod->dof_count) : 0;
+    double* block = tdl_alloc_array(&host->mem, 5 * dofs + memory + work + held, sizeof(double));
     rod->q = block;
     rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 1, sizeof *rod->loads);
     if (block == NULL || rod->loads == NULL || !allocate_group(host, rod, n)) {
@@ -217,6 +219,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     rod->q_rest = rod->memory + memory;
     rod->v_free = rod->q_rest + dofs;
     rod->work = rod->v_free + dofs;
+    rod->held = rod->work + work;
     return true;
 }
 
@@ -268,6 +271,7 @@ TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
     set_curvatures(rod, def->curvature_of, def->curvature, kappa, rod->q);
     tdl_free(&host->mem, kappa);
     rod_stop(rod);
+    rod->end.now = rod->end.before = rod_end(rod);
     *out = rod;
     return TDL_STATUS_OK;
 }

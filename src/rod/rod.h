@@ -66,6 +66,7 @@ typedef struct Rod {
     double* q_rest; // [dof_count] natural coordinates
     double* v_free; // [dof_count] velocity without contacts, found by predict
     double* work;
+    double* held; // of held_end.h, where the model asks for it
 
     RodGroup* group; // null where the model has no groups
     int lane;        // in the group
@@ -127,7 +128,12 @@ struct RodModel {
 
     // Geometry in the present state. `curves` fills [element_count].
     void (*curves)(const Rod* rod, RodCurve* curves);
-    TdlMat3 (*end_frame)(const Rod* rod); // optional: material frame of the far end
+
+    // Optional. The material frame of the far end; and how it turns: rows[k * dof_count + j] is the
+    // angular velocity about world axis k for a unit rate of q_j. A model that has both may leave a
+    // held end to held_end.h.
+    TdlMat3 (*end_frame)(const Rod* rod);
+    void (*end_turning)(const Rod* rod, double* rows);
     TdlVec3 (*point)(const Rod* rod, int element, double s); // s in [0, 1] along the element
 
     // Generalised force of a unit force along each axis of `basis` at the point (element, s):

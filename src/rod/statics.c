@@ -214,6 +214,10 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "a rod under a torque has no potential energy to settle in");
     }
+    if (rod->end_hold != TDL_HOLD_FREE && rod->model->end_turning != NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "a rod of this model whose end is held is brought to rest by damping only");
+    }
     if (rod->model->potential == NULL) {
         return settle_twin(host, rod, gravity, residual, stability);
     }

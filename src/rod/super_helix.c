@@ -11,6 +11,7 @@
 #include "rod/super_helix.h"
 
 #include "math/dense.h"
+#include "rod/held_end.h"
 
 #include <string.h>
 
@@ -58,10 +59,6 @@ static double* matrix_of(const Rod* rod) {
 static size_t work_count(int dof_count, int element_count) {
     size_t n = (size_t)element_count, dofs = (size_t)dof_count;
     return n * ELEMENT_DOUBLES + 6 * n + dofs * dofs;
-}
-
-static const char* find_fault(const TdlRodDef* def) {
-    return def->end == TDL_HOLD_FREE ? NULL : "a super-helix cannot hold its end";
 }
 
 static void set_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
@@ -172,9 +169,28 @@ static TdlVec3 end_point(const Element* el) {
     return tdl_add3(el->start.position, el->span);
 }
 
+void super_helix_store_turning(const Rod* rod, int i, TdlMat3 turn, double* rows) {
+    TdlMat3 by_rows = tdl_transpose33(turn);
+    int n = rod->dof_count;
+    tdl_store3(rows, i, by_rows.cx);
+    tdl_store3(rows + n, i, by_rows.cy);
+    tdl_store3(rows + 2 * (size_t)n, i, by_rows.cz);
+}
+
 static TdlMat3 end_frame(const Rod* rod) {
     const Element* last = &elements_of(rod)[rod->element_count - 1];
     return next_frame(last->start.rotation, last->axes.q);
+}
+
+static void end_turning(const Rod* rod, double* rows) {
+    int n = rod->dof_count;
+    memset(rows, 0, 3 * (size_t)n * sizeof *rows);
+    for (int i = 0; i < rod->element_count; ++i) {
+        super_helix_store_turning(rod, i, elements_of(rod)[i].turn, rows);
+    }
+    if (rod->root_dofs >= 3) {
+        super_helix_store_turning(rod, rod->element_count, tdl_identity33(), rows);
+    }
 }
 
 static void curves(const Rod* rod, RodCurve* out) {
@@ -423,6 +439,11 @@ void super_helix_momentum(const Rod* rod, const RodStep* step, double* out) {
     gather_loads(rod, wrench, out);
 }
 
+static void solve_columns(const Rod* rod, int count, double* X) {
+    int n = rod->dof_count;
+    tdl_cholesky_solve(n, matrix_of(rod), n, count, X, n);
+}
+
 // (c M + (dt tau + dt^2) K) v = momentum - dt K (q - q_rest), with c for drag. (H.18), (H.22)
 static bool predict(Rod* rod, const RodStep* step) {
     double dt = step->dt, tau = rod->damping, *A = matrix_of(rod), *v = rod->v_free;
@@ -443,12 +464,12 @@ static bool predict(Rod* rod, const RodStep* step) {
         return false;
     }
     tdl_cholesky_solve(n, A, n, 1, v, n);
-    return true;
+    return held_end_predict(rod, step, solve_columns);
 }
 
 static void solve(const Rod* rod, double* x) {
-    int n = rod->dof_count;
-    tdl_cholesky_solve(n, matrix_of(rod), n, 1, x, n);
+    solve_columns(rod, 1, x);
+    held_end_project(rod, x);
 }
 
 void super_helix_move_root(Rod* rod, const RodStep* step) {
@@ -699,7 +720,6 @@ const RodModel SUPER_HELIX_DENSE = {
     .name = "super-helix-dense",
     .dofs_per_element = 3,
     .work_count = work_count,
-    .find_fault = find_fault,
     .set_curvature = set_curvature,
     .refresh = refresh,
     .predict = predict,
@@ -707,6 +727,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .advance = advance,
     .curves = curves,
     .end_frame = end_frame,
+    .end_turning = end_turning,
     .point = point,
     .jacobian = jacobian,
     .energy = energy,

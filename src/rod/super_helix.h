@@ -27,6 +27,9 @@ HelixLoad super_helix_point_load(TdlVec3 q, TdlMat3 R, double l, const RodLoad* 
 // The share that a root which is not clamped has of a force and a moment about it.
 void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row);
 
+// Writes the turning of the end for a change of q_i into the three rows of end_turning.
+void super_helix_store_turning(const Rod* rod, int i, TdlMat3 turn, double* rows);
+
 // A start that is not clamped: takes its velocity from the last of v; moves it over a step.
 void super_helix_read_root(Rod* rod);
 void super_helix_move_root(Rod* rod, const RodStep* step);

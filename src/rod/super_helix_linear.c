@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "math/dense.h"
+#include "rod/held_end.h"
 #include "rod/lane_element.h"
 #include "rod/super_helix.h"
 
@@ -414,6 +415,8 @@ static void substitute(RodGroup* group, LaneTwist at, double* const v[LANE_COUNT
     }
 }
 
+static void solve_unheld(const Rod* rod, int count, double* X);
+
 static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok) {
     const LaneRoot* root = root_of(group);
     LaneStep s = gather_steps(group, steps);
@@ -448,7 +451,8 @@ static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok
     fine &= find_root_motion(group, &body, &at);
     substitute(group, at, v);
     for (int lane = 0; lane < group->count; ++lane) {
-        ok[lane] = fine[lane] != 0;
+        ok[lane] =
+            fine[lane] != 0 && held_end_predict(group->rods[lane], steps[lane], solve_unheld);
     }
 }
 
@@ -552,15 +556,23 @@ static void solve_four(const Rod* rod, int count, double* X) {
     spread_motion(rod, at, x);
 }
 
-void super_helix_solve_columns(const Rod* rod, int count, double* X) {
+static void solve_unheld(const Rod* rod, int count, double* X) {
     for (int k = 0; k < count; k += LANE_COUNT) {
         int some = count - k < LANE_COUNT ? count - k : LANE_COUNT;
         solve_four(rod, some, X + (size_t)k * (size_t)rod->dof_count);
     }
 }
 
+void super_helix_solve_columns(const Rod* rod, int count, double* X) {
+    solve_unheld(rod, count, X);
+    for (int k = 0; k < count && rod->end_hold != TDL_HOLD_FREE; ++k) {
+        held_end_project(rod, X + (size_t)k * (size_t)rod->dof_count);
+    }
+}
+
 static void solve(const Rod* rod, double* x) {
     solve_four(rod, 1, x);
+    held_end_project(rod, x);
 }
 
 // --- what is there --------------------------------------------------------------------------
@@ -570,6 +582,17 @@ static TdlMat3 end_frame(const Rod* rod) {
     TdlMat3 turned = tdl_mul33(lane_mat_of(&last->R, rod->lane),
                                tdl_rotation_exp(lane_vec_of(&last->q, rod->lane)));
     return tdl_rotation_nearest(turned);
+}
+
+static void end_turning(const Rod* rod, double* rows) {
+    memset(rows, 0, 3 * (size_t)rod->dof_count * sizeof *rows);
+    for (int i = 0; i < rod->element_count; ++i) {
+        TdlMat3 turn = lane_mat_of(&elements_of(rod->group)[i].turn, rod->lane);
+        super_helix_store_turning(rod, i, turn, rows);
+    }
+    if (rod->root_dofs >= 3) {
+        super_helix_store_turning(rod, rod->element_count, tdl_identity33(), rows);
+    }
 }
 
 static TdlPose start_of(const Rod* rod, const LaneElement* e) {
@@ -646,6 +669,7 @@ const RodModel SUPER_HELIX = {
     .advance = advance,
     .curves = curves,
     .end_frame = end_frame,
+    .end_turning = end_turning,
     .point = point,
     .jacobian = jacobian,
     .energy = energy,

@@ -152,7 +152,6 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
         rod_join(&world->host, added.rod, world->rods[world->rod_count - 1].rod);
     }
     added.end_placed = rod_end(added.rod);
-    added.rod->end.now = added.rod->end.before = added.end_placed;
     added.energy = added.rod->model->energy(added.rod, world->def.gravity);
     world->rods[world->rod_count++] = added;
     world->state_size += rod_state_size(added.rod);

@@ -131,3 +131,65 @@ TEST(a_loaded_pinned_rod_comes_to_rest_where_statics_puts_it) {
     }
     CHECK_NEAR3(tip[0], tip[1], 1.0e-8);
 }
+
+// A rope between two pins, heavy and without stiffness to speak of, hangs as a catenary.
+TEST(a_rope_between_two_pins_hangs_as_a_catenary) {
+    TdlWorld* world = create_world((TdlVec3){0.0, 0.0, -9.81}, (TdlVec3){0}, 1.0e-2);
+    enum { ELEMENTS = 40 };
+    TdlRodDef def = tdl_rod_def_default();
+    def.length = 1.0;
+    def.radius[0] = def.radius[1] = 1.0e-3;
+    def.young = 1.0e5;
+    def.element_count = ELEMENTS;
+    def.mass_damping = 3.0;
+    def.damping = 0.1;
+    // a half circle that hangs down, from the origin to (2/pi, 0, 0)
+    def.clamp.rotation =
+        tdl_frame_from_tangent_hint((TdlVec3){0.0, 0.0, -1.0}, (TdlVec3){0.0, 1.0, 0.0});
+    def.curvature = (TdlVec3){0.0, -3.14159265358979323846, 0.0};
+    def.start = def.end = TDL_HOLD_PINNED;
+    TdlRodId rod;
+    CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
+    TdlVec3 pin = tdl_rod_point(world, rod, 1.0);
+    step(world, 1500);
+    CHECK_NEAR3(tdl_rod_point(world, rod, 1.0), pin, 1.0e-7);
+
+    // half span d, half length 1/2: a sinh(d / a) = 1/2 gives the sag
+    double d = 0.5 * tdl_norm3(pin), low = 0.01, high = 10.0;
+    for (int i = 0; i < 200; ++i) {
+        double a = 0.5 * (low + high);
+        *(a * sinh(d / a) > 0.5 ? &low : &high) = a;
+    }
+    double sag = low * (cosh(d / low) - 1.0);
+    TdlVec3 middle = tdl_rod_point(world, rod, 0.5);
+    printf("  sag %.6f m, of the catenary %.6f m\n", -middle.z, sag);
+    CHECK_NEAR(-middle.z, sag, 2.0e-3 * sag); // bending stiffness and 40 elements
+    tdl_world_destroy(world);
+}
+
+// Both ends clamped, the far one turned and moved by keyframes: it follows.
+TEST(a_clamped_end_follows_its_keyframes) {
+    for (int k = 0; k < 2; ++k) {
+        TdlWorld* world = create_world((TdlVec3){0.0, 0.0, -9.81}, (TdlVec3){0}, 1.0e-3);
+        TdlRodDef def = curl();
+        def.model = k == 0 ? "super-helix" : "super-helix-dense";
+        def.damping = 0.02;
+        def.clamp.rotation = tdl_identity33(); // the end moves towards the start
+        TdlKeyframe keys[2] = {{0.0, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}},
+                               {0.5, {-0.03, -0.01, 0.01}, {0.3, -0.2, 0.1}}};
+        def.end = TDL_HOLD_CLAMPED;
+        def.end_motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
+        TdlRodId rod;
+        CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
+        TdlVec3 before = tdl_rod_point(world, rod, 0.2),
+                back = tdl_rod_point(world, rod, 0.2 - 1e-6);
+        step(world, 1000);
+        TdlVec3 after = tdl_rod_point(world, rod, 0.2);
+        CHECK_NEAR3(tdl_sub3(after, before), keys[1].position, 1.0e-8);
+        TdlVec3 tangent = tdl_sub3(before, back);
+        TdlVec3 turned = tdl_sub3(after, tdl_rod_point(world, rod, 0.2 - 1e-6));
+        TdlVec3 expected = tdl_mul33_3(tdl_rotation_exp(keys[1].rotation), tangent);
+        CHECK_NEAR3(turned, expected, 2.0e-5 * tdl_norm3(tangent)); // chords of 1e-6 m
+        tdl_world_destroy(world);
+    }
+}
