@@ -22,6 +22,7 @@ static const Command VERSION_COMMAND = {
 };
 
 extern const Command BENCH_FRICTION_COMMAND;
+extern const Command BENCH_RODS_COMMAND;
 extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
 extern const Command FRICTION_COMMAND;
@@ -43,6 +44,7 @@ const Command* const COMMANDS[] = {
     &BENCH_FRICTION_COMMAND,
     &CCD_COMMAND,
     &BENCH_CCD_COMMAND,
+    &BENCH_RODS_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,

@@ -321,6 +321,12 @@ static void advance_group(void* user, int index, int worker) {
     }
 }
 
+// Nothing touches: both halves of the step while a group's data is in the cache.
+static void step_group(void* user, int index, int worker) {
+    predict_group(user, index, worker);
+    advance_group(user, index, worker);
+}
+
 static void save_rods(const TdlWorld* world, char* bytes) {
     for (int i = 0; i < world->rod_count; ++i) {
         rod_save_state(world->rods[i].rod, bytes);
@@ -349,11 +355,8 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt) {
     for (int i = 0; i < world->rod_count; ++i) {
         prepare_step(world, &world->rods[i], start, dt);
     }
-    pool_run(world->pool, world->rod_count, GRAIN, predict_group, world);
-    double t1 = clock_now();
-    pool_run(world->pool, world->rod_count, GRAIN, advance_group, world);
-    world->predict_seconds += t1 - t0;
-    world->advance_seconds += clock_now() - t1;
+    pool_run(world->pool, world->rod_count, GRAIN, step_group, world);
+    world->advance_seconds += clock_now() - t0;
 
     Attempt result = {.finite = true};
     for (int i = 0; i < world->rod_count; ++i) {
@@ -366,7 +369,11 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt) {
 // One interval, halved as often as it needs. `info` counts the substeps.
 static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int halvings,
                                   TdlStepInfo* info) {
-    save_rods(world, world->attempt_start);
+    // the whole step's start is saved already
+    char* saved = halvings == 0 ? world->step_start : world->attempt_start;
+    if (halvings > 0) {
+        save_rods(world, saved);
+    }
     Attempt attempt = attempt_step(world, start, dt);
     bool floor = halvings == MAX_HALVINGS;
     if (attempt.finite && (attempt.energy_rise == 0.0 || floor)) {
@@ -377,7 +384,7 @@ static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int 
     if (floor) {
         return TDL_STATUS_DIVERGED;
     }
-    load_rods(world, world->attempt_start);
+    load_rods(world, saved);
     TdlStatus status = advance_interval(world, start, 0.5 * dt, halvings + 1, info);
     if (status == TDL_STATUS_OK) {
         status = advance_interval(world, start + 0.5 * dt, 0.5 * dt, halvings + 1, info);
