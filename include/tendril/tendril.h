@@ -3,8 +3,9 @@
 #define TENDRIL_TENDRIL_H
 
 #include "tendril/base.h"
-#include "tendril/friction.h"
 #include "tendril/ccd.h"
+#include "tendril/detect.h"
+#include "tendril/friction.h"
 #include "tendril/math.h"
 #include "tendril/rod.h"
 #include "tendril/run.h"

@@ -1,0 +1,26 @@
+// Constants that the scalar and the wide prefilter share. docs/theory/distance.md (X.16)
+#ifndef TDL_DETECT_CAPSULES_H
+#define TDL_DETECT_CAPSULES_H
+
+#include <float.h>
+#include <math.h>
+
+// Error allowed per capsule, relative to its largest coordinate: its own rounding to single
+// precision (half an epsilon in each of six coordinates) and its share of the test's roundings.
+#define CAPSULE_ROUNDING (24.0 * FLT_EPSILON)
+
+// Coordinates beyond this, m, are not for single precision: squares must not overflow.
+#define CAPSULE_LARGEST 1.0e17
+
+// Below this relative determinant the axes count as parallel; any value is safe.
+#define CAPSULE_LEAST_DET 1.0e-6F
+
+// The margin as a float, rounded up.
+static inline float capsule_limit(double margin) {
+    if (!(margin < CAPSULE_LARGEST)) {
+        return INFINITY;
+    }
+    return (float)(fmax(margin, 0.0) * (1.0 + 4.0 * FLT_EPSILON)) + FLT_MIN;
+}
+
+#endif
