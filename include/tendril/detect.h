@@ -143,6 +143,81 @@ TDL_API TdlStatus tdl_curve_minima(const TdlHost* host, const TdlCurve* a, const
                                    const TdlDistanceDef* def, double spacing, double offset,
                                    int capacity, TdlDistance* out, int* count, bool* certified);
 
+/// The least gap between two chains of curves. `piece` receives the index of the curve on each
+/// chain. The chains must not be empty.
+TDL_API TdlStatus tdl_chain_distance(const TdlHost* host, const TdlCurve* a, int count_a,
+                                     const TdlCurve* b, int count_b, const TdlDistanceDef* def,
+                                     TdlDistance* out, int piece[2]);
+
+// --- many fibres --------------------------------------------------------------------------------
+
+typedef enum TdlBroadPhase {
+    TDL_BROAD_TREE = 0, // a tree of capsules over pieces of elements (the faster one)
+    TDL_BROAD_SWEEP,    // sorted boxes of elements along one axis
+} TdlBroadPhase;
+
+typedef struct TdlDetectorDef {
+    TdlDistanceMethod method; // default TDL_DISTANCE_FAST
+    double margin;            // m, >= 0: contacts are wanted up to this gap; default 0
+    double tolerance;         // m, > 0; default 1e-12
+    int proxy_segments;       // per element, for the proxy; default 8
+    bool all_minima;          // every local minimum of a pair of elements, not only the least;
+                              // default false
+    double spacing;           // m: with all_minima, spread points so far apart along stretches that
+                              // run side by side; 0 (default): none
+    bool self;                // contacts of a fibre with itself; default true
+    double merge;             // m: of two contacts of the same two bodies nearer than this, the
+                              // deeper stays; < 0 (default): the wider fibre's width
+    TdlBroadPhase broad;      // default TDL_BROAD_TREE
+    int thread_count;         // 0: one per processor; default 1. Results do not depend on it
+} TdlDetectorDef;
+
+TDL_API TdlDetectorDef tdl_detector_def_default(void);
+
+/// A fibre as detection sees it: its elements, end to end. The radius comes with the curves.
+typedef struct TdlFibre {
+    const TdlCurve* curves; // [count]; must stay until the update is over
+    int count;
+} TdlFibre;
+
+/// Two bodies that touch or nearly do. A collider counts as body -1 - index and comes second.
+typedef struct TdlContact {
+    int body[2];      // fibres, the lower first; or fibre and collider
+    int element[2];   // 0 for a collider
+    double s[2];      // parameters on the elements; on a capsule, arc length from its start
+    TdlVec3 point[2]; // on the centrelines (of the collider: on its axis, centre or surface), m
+    double gap;       // m, negative when they overlap
+    TdlMat3 basis;    // columns: normal from the first to the second, two tangents
+    int previous;     // the contact of the last update that it continues, or -1
+} TdlContact;
+
+typedef struct TdlDetectInfo {
+    int contact_count;
+    long pair_count;     // of elements (or element and collider) that reached the narrow phase
+    long accepted_count; // of these, pairs with a gap below the margin
+    bool certified;      // every pair was decided with proof
+    double broad_seconds, narrow_seconds, finish_seconds; // wall time
+} TdlDetectInfo;
+
+typedef struct TdlDetector TdlDetector;
+
+TDL_API TdlStatus tdl_detector_create(const TdlHost* host, const TdlDetectorDef* def,
+                                      TdlDetector** out);
+TDL_API void tdl_detector_destroy(TdlDetector* detector);
+
+/// Finds the contacts between the fibres, of fibres with themselves, and with the colliders (whose
+/// present pose is in the definition; their motion is not used). The contacts are sorted by bodies
+/// and elements and stay valid until the next update. On failure there are none.
+TDL_API TdlStatus tdl_detector_update(TdlDetector* detector, const TdlFibre* fibres,
+                                      int fibre_count, const TdlColliderDef* colliders,
+                                      int collider_count, TdlDetectInfo* info);
+TDL_API const TdlContact* tdl_detector_contacts(const TdlDetector* detector, int* count);
+
+/// The pairs of elements that reached the narrow phase in the last update: fibre and element of
+/// the first, then of the second.
+TDL_API int tdl_detector_pair(const TdlDetector* detector, long index, int fibre[2],
+                              int element[2]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,6 +29,7 @@ extern const Command FRICTION_COMMAND;
 extern const Command INFO_COMMAND;
 extern const Command BENCH_CCD_COMMAND;
 extern const Command CCD_COMMAND;
+extern const Command BENCH_DISTANCE_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
@@ -45,6 +46,7 @@ const Command* const COMMANDS[] = {
     &CCD_COMMAND,
     &BENCH_CCD_COMMAND,
     &BENCH_RODS_COMMAND,
+    &BENCH_DISTANCE_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,

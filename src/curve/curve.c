@@ -316,7 +316,17 @@ double curve_rounding(const TdlCurve* curve) {
 }
 
 bool curve_finite(const TdlCurve* curve) {
-    return isfinite(curve->end) && curve->end >= 0.0 && tdl_finite3(curve->origin) &&
-           isfinite(curve->radius[0]) && isfinite(curve->radius[1]) &&
-           tdl_finite3(curve_eval(curve, curve->end).p) && tdl_finite3(curve_eval(curve, 0.0).d1);
+    // a sum is finite only when its terms are; overflow counts as well, sizes being limited
+    double sum = curve->end + curve->radius[0] + curve->radius[1] + curve->origin.x +
+                 curve->origin.y + curve->origin.z;
+    if (curve_is_helix(curve)) {
+        const TdlVec3 t = curve->helix.t, w = curve->helix.w;
+        const TdlVec3 e1 = curve->helix.e1, e2 = curve->helix.e2;
+        sum += t.x + t.y + t.z + w.x + w.y + w.z + curve->helix.w2 + curve->helix.bend;
+        sum += e1.x + e1.y + e1.z + e2.x + e2.y + e2.z;
+    } else {
+        CurvePoint p = curve_eval(curve, curve->end);
+        sum += p.p.x + p.p.y + p.p.z + p.d1.x + p.d1.y + p.d1.z;
+    }
+    return isfinite(sum) && curve->end >= 0.0;
 }

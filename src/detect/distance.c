@@ -10,6 +10,7 @@ TdlDistanceDef tdl_distance_def_default(void) {
                             .proxy_segments = 8};
 }
 
+// The border: beyond it all numbers are finite.
 static TdlStatus check(const TdlHost* host, const TdlCurve* a, const TdlCurve* b,
                        const TdlDistanceDef* def) {
     if (isnan(def->bound)) {
@@ -24,8 +25,7 @@ static TdlStatus check(const TdlHost* host, const TdlCurve* a, const TdlCurve* b
                         "distance: box limit %ld and proxy segments %d must be > 0", def->box_limit,
                         def->proxy_segments);
     }
-    if (!isfinite(a->end) || !isfinite(b->end) || !tdl_finite3(a->origin) ||
-        !tdl_finite3(b->origin)) {
+    if (!curve_finite(a) || !curve_finite(b)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "distance: a curve is not finite");
     }
     return TDL_STATUS_OK;
@@ -45,32 +45,28 @@ static SearchBox hull(const Search* search, uint64_t bits) {
     return (SearchBox){x * (s0 + s1), x * (s1 - s0), y * (t0 + t1), y * (t1 - t0), 0.0};
 }
 
-static void fast(Search* search, const TdlCurveCapsules* ca, const TdlCurveCapsules* cb,
-                 double bound) {
-    SearchBox box = search_domain(search);
-    if (ca != NULL && cb != NULL) {
-        uint64_t bits = capsules_near(ca, cb, bound);
-        if (bits == 0) {
-            ++search->boxes;
-            return;
-        }
-        box = hull(search, bits);
+void search_fast(Search* search, uint64_t near, const SearchBox* boxes, int box_count) {
+    for (int i = 0; i < box_count; ++i) {
+        search_push(search, boxes[i]);
     }
-    if (search->tapered || !(box.x > 0.0) || !(box.y > 0.0) || !search_ridge(search, &box)) {
-        search_push(search, box);
+    if (box_count == 0) {
+        SearchBox box = near == ~0ULL ? search_domain(search) : hull(search, near);
+        if (search->tapered || !(box.x > 0.0) || !(box.y > 0.0) || !search_ridge(search, &box)) {
+            search_push(search, box);
+        }
     }
     search_run(search);
 }
 
-static void report(Search* search, const TdlDistanceDef* def, TdlDistance* out) {
+void search_report(Search* search, TdlDistanceMethod method, TdlDistance* out) {
     *out = (TdlDistance){.below = search->found,
-                         .certified = search->complete && def->method <= TDL_DISTANCE_PLAIN,
+                         .certified = search->complete && method <= TDL_DISTANCE_PLAIN,
                          .boxes = search->boxes};
     if (!search->found) {
         return;
     }
     CurvePoint a, b;
-    if (def->method == TDL_DISTANCE_FAST) {
+    if (method == TDL_DISTANCE_FAST) {
         search_refine(search, &a, &b);
     } else {
         a = curve_eval(search->a, search->s);
@@ -88,6 +84,16 @@ TdlStatus tdl_curve_distance(const TdlHost* host, const TdlCurve* a,
                              const TdlCurveCapsules* capsules_a, const TdlCurve* b,
                              const TdlCurveCapsules* capsules_b, const TdlDistanceDef* def,
                              TdlDistance* out) {
+    // most pairs end here; what is not finite never does
+    uint64_t near = ~0ULL;
+    bool fast = def->method == TDL_DISTANCE_FAST;
+    if (fast && capsules_a != NULL && capsules_b != NULL) {
+        near = capsules_near(capsules_a, capsules_b, def->bound);
+        if (near == 0) {
+            *out = (TdlDistance){.certified = true, .boxes = 1};
+            return TDL_STATUS_OK;
+        }
+    }
     TdlStatus status = check(host, a, b, def);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -96,20 +102,15 @@ TdlStatus tdl_curve_distance(const TdlHost* host, const TdlCurve* a,
     search_init(&search, a, b, def->tolerance);
     search.limit = def->box_limit;
     search.best = def->bound + search.radii;
-    switch (def->method) {
-    case TDL_DISTANCE_FAST:
-        fast(&search, capsules_a, capsules_b, def->bound);
-        break;
-    case TDL_DISTANCE_PLAIN:
+    if (fast) {
+        search_fast(&search, near, NULL, 0);
+    } else if (def->method == TDL_DISTANCE_PLAIN) {
         status = distance_plain(host, &search);
-        break;
-    case TDL_DISTANCE_SEGMENTS:
-    case TDL_DISTANCE_PROXY:
+    } else {
         status = distance_polyline(host, &search, def);
-        break;
     }
     if (status == TDL_STATUS_OK) {
-        report(&search, def, out);
+        search_report(&search, def->method, out);
     }
     return status;
 }

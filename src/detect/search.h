@@ -109,6 +109,13 @@ static inline SearchBox search_domain(const Search* search) {
 
 void search_push(Search* search, SearchBox box);
 
+// The fast method over `boxes` or, when there are none, over the hull of the sub-capsule pairs in
+// `near`, which is not zero.
+void search_fast(Search* search, uint64_t near, const SearchBox* boxes, int box_count);
+
+// What the search found.
+void search_report(Search* search, TdlDistanceMethod method, TdlDistance* out);
+
 // --- the other methods
 TdlStatus distance_plain(const TdlHost* host, Search* search);
 TdlStatus distance_polyline(const TdlHost* host, Search* search, const TdlDistanceDef* def);

@@ -1,0 +1,554 @@
+// `tendril bench distance`: what detection costs, on a wisp packed as in S0 and on pairs at chosen
+// angles. Every method is timed in the same run on the same pairs.
+#include "app/command.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double FIBRE_RADIUS = 50.0e-6;  // m
+static const double FIBRE_LENGTH = 0.305;    // m
+static const double CURVATURE = 60.0;        // 1/m, the wavy wisp of S0
+static const double PERTURBATION = 1.5;      // 1/m
+static const double ROOT_SPACING = 150.0e-6; // m
+enum { ELEMENTS = 12, MAX_PAIRS = 400000, REPEATS = 3 };
+
+// Processor time of this thread: what other programs take does not count.
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1.0e-9 * (double)t.tv_nsec;
+}
+
+// The same numbers everywhere for a seed.
+static double uniform(uint64_t* state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static double normal(uint64_t* state) {
+    double u = 1.0 - uniform(state);
+    return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * uniform(state));
+}
+
+// --- a wisp
+// ---------------------------------------------------------------------------------------
+
+typedef struct Wisp {
+    int fibre_count;
+    TdlCurve* curve; // [fibre_count * ELEMENTS]
+    TdlCurveCapsules* capsules;
+    TdlFibre* fibre;
+} Wisp;
+
+// The frame at the end of an element, from the curve itself.
+static TdlPose next_start(const TdlCurve* c, TdlPose start, TdlVec3 kappa) {
+    // R(L) = R exp(L [kappa]x), by Rodrigues about the Darboux vector in world axes
+    TdlVec3 w = tdl_mul33_3(start.rotation, kappa);
+    double angle = tdl_norm3(w) * c->end;
+    TdlVec3 u = angle > 0.0 ? tdl_scale3(c->end / angle, w) : (TdlVec3){0};
+    double cosine = cos(angle), sine = sin(angle);
+    TdlVec3 in[3] = {start.rotation.cx, start.rotation.cy, start.rotation.cz}, out[3];
+    for (int i = 0; i < 3; ++i) {
+        TdlVec3 v = tdl_axpy3(tdl_scale3(cosine, in[i]), sine, tdl_cross3(u, in[i]));
+        out[i] = tdl_axpy3(v, (1.0 - cosine) * tdl_dot3(u, in[i]), u);
+    }
+    return (TdlPose){tdl_curve_point(c, c->end), {out[0], out[1], out[2]}};
+}
+
+// Waves: the curvature changes sign from element to element, alike for all fibres but for a small
+// perturbation; roots on a grid with offsets.
+static bool wisp_create(const TdlHost* host, int fibre_count, Wisp* wisp) {
+    size_t n = (size_t)fibre_count * ELEMENTS;
+    wisp->fibre_count = fibre_count;
+    wisp->curve = malloc(n * sizeof *wisp->curve);
+    wisp->capsules = malloc(n * sizeof *wisp->capsules);
+    wisp->fibre = malloc((size_t)fibre_count * sizeof *wisp->fibre);
+    if (wisp->curve == NULL || wisp->capsules == NULL || wisp->fibre == NULL) {
+        return false;
+    }
+    uint64_t seed = 2025;
+    int side = (int)ceil(sqrt(fibre_count));
+    for (int f = 0; f < fibre_count; ++f) {
+        TdlPose start = {.rotation = {{0, 0, -1}, {1, 0, 0}, {0, -1, 0}}};
+        start.position.x = ROOT_SPACING * (f % side + 0.2 * normal(&seed));
+        start.position.y = ROOT_SPACING * (f / side + 0.2 * normal(&seed));
+        for (int e = 0; e < ELEMENTS; ++e) {
+            double sign = e % 2 == 0 ? 1.0 : -1.0;
+            TdlVec3 kappa = {PERTURBATION * normal(&seed), PERTURBATION * normal(&seed),
+                             sign * CURVATURE + PERTURBATION * normal(&seed)};
+            TdlCurve* c = &wisp->curve[f * ELEMENTS + e];
+            tdl_curve_helix(host, start, kappa, FIBRE_LENGTH / ELEMENTS, c);
+            tdl_curve_set_radius(host, FIBRE_RADIUS, FIBRE_RADIUS, c);
+            tdl_curve_capsules(c, &wisp->capsules[f * ELEMENTS + e]);
+            start = next_start(c, start, kappa);
+        }
+        wisp->fibre[f] = (TdlFibre){&wisp->curve[f * ELEMENTS], ELEMENTS};
+    }
+    return true;
+}
+
+static void wisp_destroy(Wisp* wisp) {
+    free(wisp->curve);
+    free(wisp->capsules);
+    free(wisp->fibre);
+}
+
+// --- lists of pairs
+// -------------------------------------------------------------------------------
+
+typedef struct PairSet {
+    int count;
+    TdlCurve *a, *b;
+    TdlCurveCapsules *ca, *cb;
+} PairSet;
+
+static bool pairs_create(int capacity, PairSet* set) {
+    size_t n = (size_t)capacity;
+    *set = (PairSet){.a = malloc(n * sizeof(TdlCurve)),
+                     .b = malloc(n * sizeof(TdlCurve)),
+                     .ca = malloc(n * sizeof(TdlCurveCapsules)),
+                     .cb = malloc(n * sizeof(TdlCurveCapsules))};
+    return set->a != NULL && set->b != NULL && set->ca != NULL && set->cb != NULL;
+}
+
+static void pairs_destroy(PairSet* set) {
+    free(set->a);
+    free(set->b);
+    free(set->ca);
+    free(set->cb);
+}
+
+static void pairs_add(PairSet* set, const TdlCurve* a, const TdlCurve* b) {
+    int i = set->count++;
+    set->a[i] = *a;
+    set->b[i] = *b;
+    tdl_curve_capsules(a, &set->ca[i]);
+    tdl_curve_capsules(b, &set->cb[i]);
+}
+
+typedef struct Timing {
+    double mean, worst; // us
+    double boxes;       // mean
+    long uncertified;
+} Timing;
+
+static Timing time_one_by_one(const TdlHost* host, const PairSet* set, const TdlDistanceDef* def) {
+    Timing t = {0};
+    if (set->count == 0) {
+        return t;
+    }
+    bool filter = def->method == TDL_DISTANCE_FAST;
+    double best = INFINITY;
+    for (int round = 0; round < REPEATS; ++round) {
+        double start = now();
+        long boxes = 0, uncertified = 0;
+        for (int i = 0; i < set->count; ++i) {
+            TdlDistance d;
+            tdl_curve_distance(host, &set->a[i], filter ? &set->ca[i] : NULL, &set->b[i],
+                               filter ? &set->cb[i] : NULL, def, &d);
+            boxes += d.boxes;
+            uncertified += !d.certified;
+        }
+        best = fmin(best, now() - start);
+        t.boxes = (double)boxes / set->count;
+        t.uncertified = uncertified;
+    }
+    t.mean = 1.0e6 * best / set->count;
+    // the slowest pair: the best of five runs of each, so that interruptions do not count
+    int step = set->count > 20000 ? set->count / 20000 : 1;
+    for (int i = 0; i < set->count; i += step) {
+        double least = INFINITY;
+        for (int round = 0; round < 5; ++round) {
+            TdlDistance d;
+            double start = now();
+            tdl_curve_distance(host, &set->a[i], filter ? &set->ca[i] : NULL, &set->b[i],
+                               filter ? &set->cb[i] : NULL, def, &d);
+            least = fmin(least, now() - start);
+        }
+        t.worst = fmax(t.worst, 1.0e6 * least);
+    }
+    return t;
+}
+
+// Pairs of the wisp whose boxes overlap, as a sweep would hand them over, split by their outcome.
+// Elements of every `step`-th fibre against all; in the order of the first element.
+typedef struct WispPairs {
+    int count[2];      // rejected, accepted
+    int (*pair[2])[2]; // element indices
+} WispPairs;
+
+typedef struct Box {
+    float low[3], high[3];
+} Box;
+
+static Box box_of(const TdlCurveCapsules* c) {
+    const float* centre[3] = {c->cx, c->cy, c->cz};
+    const float* half[3] = {c->ux, c->uy, c->uz};
+    Box box;
+    for (int k = 0; k < 3; ++k) {
+        box.low[k] = INFINITY;
+        box.high[k] = -INFINITY;
+        for (int i = 0; i < 8; ++i) {
+            float reach = fabsf(half[k][i]) + c->radius[i];
+            box.low[k] = fminf(box.low[k], centre[k][i] - reach);
+            box.high[k] = fmaxf(box.high[k], centre[k][i] + reach);
+        }
+    }
+    return box;
+}
+
+static bool boxes_meet(const Box* a, const Box* b) {
+    for (int k = 0; k < 3; ++k) {
+        if (a->low[k] > b->high[k] || b->low[k] > a->high[k]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wisp_query(const TdlHost* host, const Wisp* w, const int pair[2],
+                       const TdlDistanceDef* def, bool filter, TdlDistance* d) {
+    int i = pair[0], j = pair[1];
+    tdl_curve_distance(host, &w->curve[i], filter ? &w->capsules[i] : NULL, &w->curve[j],
+                       filter ? &w->capsules[j] : NULL, def, d);
+}
+
+static bool wisp_pairs(const TdlHost* host, const Wisp* w, WispPairs* out) {
+    int n = w->fibre_count * ELEMENTS, step = w->fibre_count / 16 + 1;
+    Box* box = malloc((size_t)n * sizeof *box);
+    for (int k = 0; k < 2; ++k) {
+        out->count[k] = 0;
+        out->pair[k] = malloc(MAX_PAIRS * sizeof *out->pair[k]);
+    }
+    if (box == NULL || out->pair[0] == NULL || out->pair[1] == NULL) {
+        free(box);
+        return false;
+    }
+    for (int i = 0; i < n; ++i) {
+        box[i] = box_of(&w->capsules[i]);
+    }
+    TdlDistanceDef def = tdl_distance_def_default();
+    def.bound = 0.0;
+    for (int f = 0; f < w->fibre_count; f += step) {
+        for (int i = f * ELEMENTS; i < (f + 1) * ELEMENTS; ++i) {
+            for (int j = 0; j < n; ++j) {
+                if (j / ELEMENTS == f || !boxes_meet(&box[i], &box[j])) {
+                    continue;
+                }
+                int pair[2] = {i, j};
+                TdlDistance d;
+                wisp_query(host, w, pair, &def, true, &d);
+                int k = d.below;
+                if (out->count[k] < MAX_PAIRS) {
+                    memcpy(out->pair[k][out->count[k]++], pair, sizeof pair);
+                }
+            }
+        }
+    }
+    free(box);
+    return true;
+}
+
+static void wisp_pairs_destroy(WispPairs* pairs) {
+    free(pairs->pair[0]);
+    free(pairs->pair[1]);
+}
+
+static Timing wisp_time(const TdlHost* host, const Wisp* w, const WispPairs* pairs, int kind,
+                        const TdlDistanceDef* def, int limit) {
+    Timing t = {0};
+    int count = pairs->count[kind] < limit ? pairs->count[kind] : limit;
+    if (count == 0) {
+        return t;
+    }
+    bool filter = def->method == TDL_DISTANCE_FAST;
+    double best = INFINITY;
+    for (int round = 0; round < REPEATS; ++round) {
+        long boxes = 0;
+        t.uncertified = 0;
+        double start = now();
+        for (int k = 0; k < count; ++k) {
+            TdlDistance d;
+            wisp_query(host, w, pairs->pair[kind][k], def, filter, &d);
+            boxes += d.boxes;
+            t.uncertified += !d.certified;
+        }
+        best = fmin(best, now() - start);
+        t.boxes = (double)boxes / count;
+    }
+    t.mean = 1.0e6 * best / count;
+    int every = count > 20000 ? count / 20000 : 1;
+    for (int k = 0; k < count && filter; k += every) {
+        double least = INFINITY;
+        for (int round = 0; round < 5; ++round) {
+            TdlDistance d;
+            double start = now();
+            wisp_query(host, w, pairs->pair[kind][k], def, filter, &d);
+            least = fmin(least, now() - start);
+        }
+        t.worst = fmax(t.worst, 1.0e6 * least);
+    }
+    return t;
+}
+
+// --- the parts of the report
+// ----------------------------------------------------------------------
+
+static const double TOLERANCES[] = {1.0e-4, 1.0e-6, 1.0e-8, 1.0e-12};
+
+typedef struct Report {
+    bool json, first;
+} Report;
+
+static void put(Report* r, const char* part, const char* what, double x, const char* key,
+                double value) {
+    if (r->json) {
+        printf("%s\n  {\"part\": \"%s\", \"case\": \"%s\", \"at\": %g, \"%s\": %.6g}",
+               r->first ? "" : ",", part, what, x, key, value);
+    } else {
+        printf("%-9s %-14s %-10g %-22s %.4g\n", part, what, x, key, value);
+    }
+    r->first = false;
+}
+
+static void bench_pairs(const TdlHost* host, Report* r, const Wisp* w) {
+    WispPairs pairs;
+    if (!wisp_pairs(host, w, &pairs)) {
+        return;
+    }
+    put(r, "wisp", "accepted", 0, "pairs", pairs.count[1]);
+    put(r, "wisp", "rejected", 0, "pairs", pairs.count[0]);
+    for (int method = 0; method < 2; ++method) {
+        for (int k = 0; k < 4; ++k) {
+            TdlDistanceDef def = tdl_distance_def_default();
+            def.method = method == 0 ? TDL_DISTANCE_FAST : TDL_DISTANCE_PLAIN;
+            def.tolerance = TOLERANCES[k];
+            def.bound = 0.0;
+            def.box_limit = method == 0 ? def.box_limit : 20000;
+            int limit = method == 0 ? MAX_PAIRS : 2000;
+            Timing in = wisp_time(host, w, &pairs, 1, &def, limit);
+            Timing out = wisp_time(host, w, &pairs, 0, &def, method == 0 ? limit : 20000);
+            const char* name = method == 0 ? "fast" : "plain";
+            put(r, "wisp", name, def.tolerance, "accepted us", in.mean);
+            put(r, "wisp", name, def.tolerance, "accepted boxes", in.boxes);
+            put(r, "wisp", name, def.tolerance, "rejected us", out.mean);
+            if (method == 0) {
+                put(r, "wisp", name, def.tolerance, "slowest accepted us", in.worst);
+                put(r, "wisp", name, def.tolerance, "slowest rejected us", out.worst);
+            }
+            put(r, "wisp", name, def.tolerance, "not certified",
+                (double)(in.uncertified + out.uncertified));
+        }
+    }
+    wisp_pairs_destroy(&pairs);
+}
+
+// A pair of elements at an angle: b through a point beside the middle of a.
+static void angled_pair(const TdlHost* host, uint64_t* seed, double angle, TdlCurve* a,
+                        TdlCurve* b) {
+    TdlPose start = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    TdlVec3 kappa = {PERTURBATION * normal(seed), PERTURBATION * normal(seed), CURVATURE};
+    double length = FIBRE_LENGTH / ELEMENTS, side = 6.283185307179586 * uniform(seed);
+    tdl_curve_helix(host, start, kappa, length, a);
+    double c = cos(angle), s = sin(angle);
+    start.rotation = (TdlMat3){{c, 0, s}, {0, 1, 0}, {-s, 0, c}};
+    double dk = angle > 0.0 ? PERTURBATION : 0.0;
+    kappa.x += dk * normal(seed);
+    kappa.y += dk * normal(seed);
+    kappa.z += dk * normal(seed);
+    tdl_curve_helix(host, start, kappa, length, b);
+    double at = length * uniform(seed), gap = 90.0e-6 * uniform(seed);
+    TdlVec3 beside = {0.0, gap * cos(side), gap * sin(side)};
+    TdlVec3 to = tdl_add3(tdl_curve_point(a, 0.5 * length), beside);
+    b->origin = tdl_add3(b->origin, tdl_sub3(to, tdl_curve_point(b, at)));
+}
+
+// Two elements about one axis with one pitch.
+static void coaxial_pair(const TdlHost* host, uint64_t* seed, TdlCurve* a, TdlCurve* b) {
+    double length = FIBRE_LENGTH / ELEMENTS, pitch = 2.0e-3 * uniform(seed);
+    double radius = 1.0 / CURVATURE, gap = 20.0e-6 + 70.0e-6 * uniform(seed);
+    double phase[2] = {0.0, 0.4 * uniform(seed)}, size[2] = {radius, radius + gap};
+    TdlCurve* out[2] = {a, b};
+    for (int i = 0; i < 2; ++i) {
+        double speed = hypot(size[i], pitch), c = cos(phase[i]), s = sin(phase[i]);
+        TdlVec3 t = {-size[i] / speed * s, size[i] / speed * c, pitch / speed};
+        TdlVec3 n = {-c, -s, 0.0};
+        TdlPose start = {{size[i] * c, size[i] * s, pitch * phase[i]}, {t, n, tdl_cross3(t, n)}};
+        TdlVec3 w = {0.0, 0.0, 1.0 / speed};
+        tdl_curve_helix(host, start, tdl_tmul33_3(start.rotation, w), length, out[i]);
+    }
+}
+
+static void bench_angles(const TdlHost* host, Report* r) {
+    static const double angles[] = {1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0, -1.0};
+    enum { COUNT = 4000 };
+    PairSet set;
+    if (!pairs_create(COUNT, &set)) {
+        return;
+    }
+    for (size_t k = 0; k < sizeof angles / sizeof *angles; ++k) {
+        uint64_t seed = 77 + k;
+        set.count = 0;
+        for (int i = 0; i < COUNT; ++i) {
+            TdlCurve a, b;
+            if (angles[k] < 0.0) {
+                coaxial_pair(host, &seed, &a, &b);
+            } else {
+                angled_pair(host, &seed, angles[k], &a, &b);
+            }
+            tdl_curve_set_radius(host, FIBRE_RADIUS, FIBRE_RADIUS, &a);
+            tdl_curve_set_radius(host, FIBRE_RADIUS, FIBRE_RADIUS, &b);
+            pairs_add(&set, &a, &b);
+        }
+        const char* name = angles[k] < 0.0 ? "concentric" : angles[k] > 0.0 ? "angle" : "parallel";
+        for (int t = 0; t < 4; t += 3) {
+            TdlDistanceDef def = tdl_distance_def_default();
+            def.bound = 0.0;
+            def.tolerance = TOLERANCES[t];
+            Timing timing = time_one_by_one(host, &set, &def);
+            double at = angles[k] > 0.0 ? angles[k] : 0.0;
+            put(r, t == 0 ? "1e-4" : "1e-12", name, at, "us", timing.mean);
+            put(r, t == 0 ? "1e-4" : "1e-12", name, at, "boxes", timing.boxes);
+            put(r, t == 0 ? "1e-4" : "1e-12", name, at, "slowest us", timing.worst);
+            put(r, t == 0 ? "1e-4" : "1e-12", name, at, "not certified",
+                (double)timing.uncertified);
+        }
+    }
+    pairs_destroy(&set);
+}
+
+// Time of the baseline against its reached error in the parameters, and of the fast method.
+static void bench_segments(const TdlHost* host, Report* r, const Wisp* w) {
+    WispPairs pairs;
+    if (!wisp_pairs(host, w, &pairs)) {
+        return;
+    }
+    int count = pairs.count[1] < 200 ? pairs.count[1] : 200;
+    TdlDistanceDef exact = tdl_distance_def_default();
+    exact.bound = 0.0;
+    Timing fast = wisp_time(host, w, &pairs, 1, &exact, count);
+    put(r, "segments", "fast", 1.0e-12, "accepted us", fast.mean);
+    for (double delta = 1.0e-2; delta > 5.0e-8; delta *= 0.1) {
+        TdlDistanceDef def = exact;
+        def.method = TDL_DISTANCE_SEGMENTS;
+        def.tolerance = delta;
+        int used = delta < 2.0e-6 ? 10 : delta < 2.0e-5 ? 40 : count;
+        double error = 0.0, start = now();
+        int both = 0;
+        for (int k = 0; k < used; ++k) {
+            TdlDistance d, best;
+            wisp_query(host, w, pairs.pair[1][k], &def, false, &d);
+            wisp_query(host, w, pairs.pair[1][k], &exact, true, &best);
+            if (d.below) {
+                error += fmax(fabs(d.s[0] - best.s[0]), fabs(d.s[1] - best.s[1]));
+                ++both;
+            }
+        }
+        double us = 1.0e6 * (now() - start) / used - fast.mean;
+        put(r, "segments", "baseline", delta, "reached error m", both > 0 ? error / both : NAN);
+        put(r, "segments", "baseline", delta, "accepted us", us);
+        put(r, "segments", "baseline", delta, "times the fast method", us / fast.mean);
+    }
+    wisp_pairs_destroy(&pairs);
+}
+
+static void bench_steps(const TdlHost* host, Report* r, int fibres, int threads,
+                        TdlBroadPhase broad) {
+    Wisp w;
+    if (!wisp_create(host, fibres, &w)) {
+        return;
+    }
+    TdlDetectorDef def = tdl_detector_def_default();
+    def.thread_count = threads;
+    def.broad = broad;
+    TdlDetector* detector;
+    if (tdl_detector_create(host, &def, &detector) == TDL_STATUS_OK) {
+        TdlDetectInfo best = {.broad_seconds = INFINITY, .narrow_seconds = INFINITY};
+        for (int round = 0; round < REPEATS; ++round) {
+            TdlDetectInfo info;
+            if (tdl_detector_update(detector, w.fibre, fibres, NULL, 0, &info) != TDL_STATUS_OK) {
+                break;
+            }
+            info.broad_seconds = fmin(info.broad_seconds, best.broad_seconds);
+            info.narrow_seconds = fmin(info.narrow_seconds, best.narrow_seconds);
+            best = info;
+        }
+        char name[32];
+        snprintf(name, sizeof name, "%s %d", broad == TDL_BROAD_TREE ? "tree" : "sweep", threads);
+        put(r, "step", name, fibres, "broad ms", 1.0e3 * best.broad_seconds);
+        put(r, "step", name, fibres, "narrow ms", 1.0e3 * best.narrow_seconds);
+        put(r, "step", name, fibres, "finish ms", 1.0e3 * best.finish_seconds);
+        put(r, "step", name, fibres, "pairs", (double)best.pair_count);
+        put(r, "step", name, fibres, "contacts", best.contact_count);
+        put(r, "step", name, fibres, "ms per 1000 contacts",
+            1.0e6 * (best.broad_seconds + best.narrow_seconds + best.finish_seconds) /
+                (best.contact_count + DBL_MIN));
+        tdl_detector_destroy(detector);
+    }
+    wisp_destroy(&w);
+}
+
+static int run_bench_distance(const Args* args) {
+    const TdlHost* host = args_host(args);
+    const char* part = args_text(args, "part", "all");
+    bool all = strcmp(part, "all") == 0;
+    int fibres = args_int(args, "fibres", 2025);
+    Report r = {args_has(args, "json"), true};
+    if (r.json) {
+        printf("{\"bench\": \"distance\", \"fibres\": %d, \"figures\": [", fibres);
+    }
+    Wisp w;
+    if (!wisp_create(host, fibres, &w)) {
+        fprintf(stderr, "tendril: not enough memory\n");
+        return EXIT_FAILED;
+    }
+    if (all || strcmp(part, "pairs") == 0) {
+        bench_pairs(host, &r, &w);
+    }
+    if (all || strcmp(part, "angles") == 0) {
+        bench_angles(host, &r);
+    }
+    if (all || strcmp(part, "segments") == 0) {
+        bench_segments(host, &r, &w);
+    }
+    wisp_destroy(&w);
+    if (all || strcmp(part, "steps") == 0) {
+        static const int counts[] = {250, 500, 1000, 2025, 4000, 8000};
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k) {
+            bench_steps(host, &r, counts[k], 1, TDL_BROAD_TREE);
+        }
+        bench_steps(host, &r, fibres, 2, TDL_BROAD_TREE);
+        bench_steps(host, &r, 250, 1, TDL_BROAD_SWEEP);
+        bench_steps(host, &r, 1000, 1, TDL_BROAD_SWEEP);
+    }
+    if (r.json) {
+        printf("\n]}\n");
+    }
+    return EXIT_DONE;
+}
+
+static const Option BENCH_DISTANCE_OPTIONS[] = {
+    {"part", 0, OPTION_CHOICE, "all|pairs|angles|segments|steps", 0, 0,
+     "which part to run; default all", false},
+    {"fibres", 0, OPTION_INT, "N", 2, 20000, "fibres of the wisp; default 2025", false},
+    {0},
+};
+
+const Command BENCH_DISTANCE_COMMAND = {
+    .name = "bench distance",
+    .operands = "",
+    .summary = "Time the distance between curves and the detection of contacts",
+    .text = "Builds a wisp of wavy fibres of 12 elements (60 1/m, perturbed by 1.5 1/m) and times "
+            "the narrow phase on pairs whose boxes overlap, accepted and rejected apart, for the "
+            "fast method and for plain branch and bound; pairs at chosen angles; the segment "
+            "baseline at its reached error; and whole steps for growing wisps. Times are the best "
+            "of three rounds.",
+    .example = "tendril bench distance --part pairs\ntendril bench distance --json > distance.json",
+    .options = BENCH_DISTANCE_OPTIONS,
+    .run = run_bench_distance,
+};

@@ -1,0 +1,55 @@
+// The broad phase: which elements may be near each other. docs/theory/distance.md, section 6
+#ifndef TDL_DETECT_BROAD_H
+#define TDL_DETECT_BROAD_H
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "tendril/detect.h"
+
+#include <stdlib.h>
+
+// What the broad phase knows of the elements; all arrays [count].
+typedef struct BroadInput {
+    int count;
+    const TdlCurveCapsules* capsules;
+    const int* fibre; // the fibre of each element
+    const int* place; // its place on the fibre
+    double margin;    // m, gap up to which pairs are wanted
+    bool self;        // pairs of one fibre too
+    const int* skip;  // [fibre_count] elements up to so many places apart never touch
+} BroadInput;
+
+// A growing list of pairs (lower element in the upper half).
+typedef struct PairList {
+    uint64_t* pair;
+    long count, capacity;
+    bool failed;
+} PairList;
+
+static inline bool broad_wants(const BroadInput* in, int i, int j) {
+    if (in->fibre[i] != in->fibre[j]) {
+        return true;
+    }
+    return in->self && abs(in->place[i] - in->place[j]) > in->skip[in->fibre[i]];
+}
+
+void pair_list_add(const TdlAllocator* mem, PairList* list, int i, int j);
+void pair_list_free(const TdlAllocator* mem, PairList* list);
+
+// Sorts the pairs and removes duplicates; false when memory runs out.
+bool pair_list_sort(const TdlAllocator* mem, PairList* list);
+
+typedef struct Sweep Sweep;
+typedef struct CapsuleTree CapsuleTree;
+
+// Each keeps what it can from one call to the next. `out` receives every pair that may be closer
+// than the margin, sorted, once.
+TdlStatus sweep_create(const TdlHost* host, Sweep** out);
+void sweep_destroy(Sweep* sweep);
+TdlStatus sweep_pairs(Sweep* sweep, Pool* pool, const BroadInput* in, PairList* out);
+
+TdlStatus capsule_tree_create(const TdlHost* host, CapsuleTree** out);
+void capsule_tree_destroy(CapsuleTree* tree);
+TdlStatus capsule_tree_pairs(CapsuleTree* tree, Pool* pool, const BroadInput* in, PairList* out);
+
+#endif

@@ -1,0 +1,31 @@
+// Contacts: their basis, the merging of duplicates, and the matching with the last step.
+#ifndef TDL_DETECT_CONTACT_H
+#define TDL_DETECT_CONTACT_H
+
+#include "base/memory.h"
+#include "tendril/detect.h"
+
+// The basis at a contact (S0 section 5): columns n from a to b, t1 and t2. `g` leads from the
+// point of a to that of b; `ends` tells how many of the two points are ends. distance.md (X.20)
+TdlMat3 contact_basis(TdlVec3 tangent_a, TdlVec3 tangent_b, TdlVec3 g, int ends);
+
+// A contact with what merging and matching need.
+typedef struct ContactSite {
+    TdlContact contact;
+    double arc[2]; // arc length (or the sum of parameters) along each body
+    double width;  // m, of the wider of the two
+} ContactSite;
+
+// Of contacts of the same two bodies both of whose points are nearer than `merge` (or their width
+// when negative) the deepest stays. The sites must be sorted by bodies; the order of those that
+// stay is kept. Returns their number. `mark` has room for `count`.
+int contact_merge(ContactSite* sites, int count, double merge, unsigned char* mark);
+
+// Sets `previous` of each contact to the nearest of the last step's along both bodies, each used
+// once, when it is not further than `reach` widths. Both lists sorted by bodies.
+void contact_match(ContactSite* sites, int count, const ContactSite* last, int last_count,
+                   double reach, unsigned char* mark);
+
+int contact_compare(const void* a, const void* b); // by bodies, elements, parameters; for qsort
+
+#endif

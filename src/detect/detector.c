@@ -1,0 +1,387 @@
+// Detection among many fibres: broad phase, narrow phase, then sorting, merging and matching.
+//
+// Pairs are cut into blocks of fixed size, each block writes its own list, and the lists are joined
+// in order: the contacts have the same bits for any number of threads. Lists and trees are kept
+// from update to update.
+#include "base/clock.h"
+#include "base/log.h"
+#include "curve/curve.h"
+#include "detect/broad.h"
+#include "detect/narrow.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIR_BLOCK = 256, ELEMENT_BLOCK = 64 };
+
+// A contact that moved less than so many widths along its fibres is the same as in the last step.
+static const double MATCH_WIDTHS = 8.0;
+
+// Points of a fibre nearer along it than this share of half a turn do not touch. (X.19)
+static const double SELF_TURN = 0.75 * 3.141592653589793;
+
+struct TdlDetector {
+    TdlHost host;
+    TdlDetectorDef def;
+    Pool* pool;
+    Sweep* sweep;
+    CapsuleTree* tree;
+
+    int element_count, element_capacity;
+    Element* element;
+    TdlCurveCapsules* capsules;
+    int *fibre, *place; // [element_count]
+    int* skip;          // [fibre_count]
+    int fibre_capacity;
+    PairList pairs;
+
+    const TdlColliderDef* collider;
+    int collider_count;
+    SiteList* block; // one per block of work
+    int block_capacity;
+    SiteList sites, last;
+    unsigned char* mark;
+    int mark_capacity;
+    TdlContact* contact;
+    int contact_count, contact_capacity;
+};
+
+TdlDetectorDef tdl_detector_def_default(void) {
+    return (TdlDetectorDef){.method = TDL_DISTANCE_FAST,
+                            .tolerance = 1.0e-12,
+                            .proxy_segments = 8,
+                            .self = true,
+                            .merge = -1.0,
+                            .broad = TDL_BROAD_TREE,
+                            .thread_count = 1};
+}
+
+static TdlStatus check_def(const TdlHost* host, const TdlDetectorDef* def) {
+    if (!(def->margin >= 0.0) || isinf(def->margin)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "detector: margin is %g, must be >= 0",
+                        def->margin);
+    }
+    if (!(def->tolerance > 0.0) || isinf(def->tolerance) || def->proxy_segments < 1) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "detector: tolerance %g and proxy segments %d must be > 0", def->tolerance,
+                        def->proxy_segments);
+    }
+    if (!(def->spacing >= 0.0) || isinf(def->spacing) || isnan(def->merge)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "detector: spacing %g or merge %g is wrong",
+                        def->spacing, def->merge);
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_detector_create(const TdlHost* host, const TdlDetectorDef* def, TdlDetector** out) {
+    TdlStatus status = check_def(host, def);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlDetector* d = tdl_alloc_zero(&host->mem, sizeof *d);
+    if (d == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    d->host = *host;
+    d->def = *def;
+    status = pool_create(host, def->thread_count, &d->pool);
+    if (status == TDL_STATUS_OK) {
+        status = sweep_create(host, &d->sweep);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = capsule_tree_create(host, &d->tree);
+    }
+    if (status != TDL_STATUS_OK) {
+        tdl_detector_destroy(d);
+        return status;
+    }
+    *out = d;
+    return TDL_STATUS_OK;
+}
+
+void tdl_detector_destroy(TdlDetector* d) {
+    if (d == NULL) {
+        return;
+    }
+    TdlAllocator mem = d->host.mem;
+    pool_destroy(d->pool);
+    sweep_destroy(d->sweep);
+    capsule_tree_destroy(d->tree);
+    pair_list_free(&mem, &d->pairs);
+    for (int i = 0; i < d->block_capacity; ++i) {
+        site_list_free(&mem, &d->block[i]);
+    }
+    site_list_free(&mem, &d->sites);
+    site_list_free(&mem, &d->last);
+    void* arrays[] = {d->element, d->capsules, d->fibre, d->place,
+                      d->skip,    d->block,    d->mark,  d->contact};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
+        tdl_free(&mem, arrays[i]);
+    }
+    tdl_free(&mem, d);
+}
+
+// Makes room for `count` items in an array that may move; new items are cleared.
+static bool reserve(const TdlAllocator* mem, void* array, int* capacity, int count, size_t size) {
+    if (count <= *capacity) {
+        return true;
+    }
+    char* block; // `array` points to a pointer of some type: copied, not cast
+    memcpy(&block, array, sizeof block);
+    char* grown = tdl_grow_array(mem, block, (size_t)count, size);
+    if (grown == NULL) {
+        return false;
+    }
+    memset(grown + (size_t)*capacity * size, 0, (size_t)(count - *capacity) * size);
+    memcpy(array, &grown, sizeof grown);
+    *capacity = count;
+    return true;
+}
+
+static bool reserve_elements(TdlDetector* d, int elements, int fibres) {
+    const TdlAllocator* mem = &d->host.mem;
+    int was = d->element_capacity, a = was, b = was, c = was, e = was;
+    bool good = reserve(mem, &d->element, &a, elements, sizeof *d->element) &&
+                reserve(mem, &d->capsules, &b, elements, sizeof *d->capsules) &&
+                reserve(mem, &d->fibre, &c, elements, sizeof *d->fibre) &&
+                reserve(mem, &d->place, &e, elements, sizeof *d->place) &&
+                reserve(mem, &d->skip, &d->fibre_capacity, fibres, sizeof *d->skip);
+    if (good && elements > was) {
+        d->element_capacity = elements;
+    }
+    return good;
+}
+
+// The largest curvature of a fibre, and its longest element.
+static void fibre_shape(const TdlFibre* fibre, double* bend, double* longest, bool* arc_length) {
+    *bend = *longest = 0.0;
+    *arc_length = true;
+    for (int i = 0; i < fibre->count; ++i) {
+        const TdlCurve* c = &fibre->curves[i];
+        *bend = fmax(*bend, curve_bend(c, 0.0, c->end));
+        *longest = fmax(*longest, c->end);
+        *arc_length = *arc_length && c->kind <= TDL_CURVE_CLOTHOID;
+    }
+}
+
+static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
+    double bend, longest, arc = 0.0;
+    bool arc_length;
+    fibre_shape(fibre, &bend, &longest, &arc_length);
+    double apart = bend > 0.0 ? SELF_TURN / bend : INFINITY;
+    double never = longest > 0.0 ? apart / longest : INFINITY;
+    d->skip[index] = never < 1.0e9 ? (int)never - 1 : INT_MAX;
+    d->skip[index] = d->skip[index] < 0 ? 0 : d->skip[index];
+    if (!arc_length) {
+        d->skip[index] = 1; // parameters tell nothing of arc length: neighbours do not touch
+        apart = 0.0;
+    }
+    for (int i = 0; i < fibre->count; ++i) {
+        const TdlCurve* c = &fibre->curves[i];
+        if (!curve_finite(c) || c->radius[0] < 0.0 || c->radius[1] < 0.0) {
+            return tdl_fail(&d->host, TDL_STATUS_BAD_ARGUMENT,
+                            "detector: element %d of fibre %d is not finite", i, index);
+        }
+        int n = d->element_count++;
+        d->element[n] = (Element){c, index, i, arc, apart};
+        d->fibre[n] = index;
+        d->place[n] = i;
+        arc += c->end;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus take_fibres(TdlDetector* d, const TdlFibre* fibres, int count) {
+    long total = 0;
+    for (int i = 0; i < count; ++i) {
+        total += fibres[i].count;
+    }
+    if (count < 0 || total > INT_MAX / 32) {
+        return tdl_fail(&d->host, TDL_STATUS_BAD_ARGUMENT, "detector: %ld elements are too many",
+                        total);
+    }
+    d->element_count = 0;
+    if (!reserve_elements(d, (int)total, count)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < count; ++i) {
+        TdlStatus status = take_fibre(d, &fibres[i], i);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_colliders(TdlDetector* d, const TdlColliderDef* colliders, int count) {
+    for (int i = 0; i < count; ++i) {
+        const TdlColliderDef* c = &colliders[i];
+        TdlMat3 r = c->pose.rotation;
+        bool plane = c->shape == TDL_SHAPE_PLANE;
+        if (!tdl_finite3(c->pose.position) || !(fabs(tdl_det33(r) - 1.0) < 1.0e-6) ||
+            (!plane && !(c->radius > 0.0 && isfinite(c->radius))) ||
+            (c->shape == TDL_SHAPE_CAPSULE && !(c->length >= 0.0 && isfinite(c->length)))) {
+            return tdl_fail(&d->host, TDL_STATUS_BAD_ARGUMENT, "detector: collider %d is wrong", i);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// --- the phases
+// -----------------------------------------------------------------------------------
+
+static void capsules_block(void* user, int block, int worker) {
+    (void)worker;
+    TdlDetector* d = user;
+    int end = (block + 1) * ELEMENT_BLOCK;
+    end = end < d->element_count ? end : d->element_count;
+    for (int i = block * ELEMENT_BLOCK; i < end; ++i) {
+        tdl_curve_capsules(d->element[i].curve, &d->capsules[i]);
+    }
+}
+
+static TdlStatus broad(TdlDetector* d) {
+    int blocks = (d->element_count + ELEMENT_BLOCK - 1) / ELEMENT_BLOCK;
+    pool_run(d->pool, blocks, 1, capsules_block, d);
+    BroadInput in = {.count = d->element_count,
+                     .capsules = d->capsules,
+                     .fibre = d->fibre,
+                     .place = d->place,
+                     .margin = d->def.margin,
+                     .self = d->def.self,
+                     .skip = d->skip};
+    d->pairs.failed = false;
+    return d->def.broad == TDL_BROAD_SWEEP ? sweep_pairs(d->sweep, d->pool, &in, &d->pairs)
+                                           : capsule_tree_pairs(d->tree, d->pool, &in, &d->pairs);
+}
+
+static int pair_blocks(const TdlDetector* d) {
+    return (int)((d->pairs.count + PAIR_BLOCK - 1) / PAIR_BLOCK);
+}
+
+static void narrow_block(void* user, int block, int worker) {
+    (void)worker;
+    TdlDetector* d = user;
+    SiteList* out = &d->block[block];
+    site_list_clear(out);
+    int blocks = pair_blocks(d);
+    if (block < blocks) {
+        long end = (long)(block + 1) * PAIR_BLOCK;
+        end = end < d->pairs.count ? end : d->pairs.count;
+        for (long k = (long)block * PAIR_BLOCK; k < end; ++k) {
+            int i = (int)(d->pairs.pair[k] >> 32), j = (int)(d->pairs.pair[k] & 0xffffffffU);
+            narrow_pair(&d->host, &d->def, &d->element[i], &d->capsules[i], &d->element[j],
+                        &d->capsules[j], out);
+        }
+        return;
+    }
+    int end = (block - blocks + 1) * ELEMENT_BLOCK;
+    end = end < d->element_count ? end : d->element_count;
+    for (int i = (block - blocks) * ELEMENT_BLOCK; i < end; ++i) {
+        for (int c = 0; c < d->collider_count; ++c) {
+            narrow_obstacle(&d->host, &d->def, &d->element[i], &d->capsules[i], &d->collider[c], c,
+                            out);
+        }
+    }
+}
+
+static TdlStatus narrow(TdlDetector* d, TdlDetectInfo* info) {
+    int blocks = pair_blocks(d);
+    if (d->collider_count > 0) {
+        blocks += (d->element_count + ELEMENT_BLOCK - 1) / ELEMENT_BLOCK;
+    }
+    if (!reserve(&d->host.mem, &d->block, &d->block_capacity, blocks, sizeof *d->block)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    pool_run(d->pool, blocks, 1, narrow_block, d);
+    site_list_clear(&d->sites);
+    info->certified = true;
+    for (int b = 0; b < blocks; ++b) {
+        const SiteList* part = &d->block[b];
+        for (int i = 0; i < part->count; ++i) {
+            site_list_add(&d->host.mem, &d->sites, &part->site[i]);
+        }
+        info->pair_count += part->pairs;
+        info->accepted_count += part->accepted;
+        info->certified = info->certified && part->certified;
+        if (part->status != TDL_STATUS_OK) {
+            return part->status;
+        }
+        d->sites.failed = d->sites.failed || part->failed;
+    }
+    return d->sites.failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+}
+
+static TdlStatus finish(TdlDetector* d) {
+    SiteList *sites = &d->sites, *last = &d->last;
+    int room = sites->count > last->count ? sites->count : last->count;
+    if (!reserve(&d->host.mem, &d->mark, &d->mark_capacity, room, 1) ||
+        !reserve(&d->host.mem, &d->contact, &d->contact_capacity, sites->count,
+                 sizeof *d->contact)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    if (sites->count > 0) {
+        qsort(sites->site, (size_t)sites->count, sizeof *sites->site, contact_compare);
+        sites->count = contact_merge(sites->site, sites->count, d->def.merge, d->mark);
+        contact_match(sites->site, sites->count, last->site, last->count, MATCH_WIDTHS, d->mark);
+    }
+    for (int i = 0; i < sites->count; ++i) {
+        d->contact[i] = sites->site[i].contact;
+    }
+    d->contact_count = sites->count;
+    SiteList swap = *sites;
+    *sites = *last;
+    *last = swap;
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_detector_update(TdlDetector* d, const TdlFibre* fibres, int fibre_count,
+                              const TdlColliderDef* colliders, int collider_count,
+                              TdlDetectInfo* info) {
+    TdlDetectInfo here = {0};
+    d->contact_count = 0;
+    d->collider = colliders;
+    d->collider_count = collider_count;
+    double start = clock_now();
+    TdlStatus status = take_fibres(d, fibres, fibre_count);
+    if (status == TDL_STATUS_OK) {
+        status = check_colliders(d, colliders, collider_count);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = broad(d);
+    }
+    double middle = clock_now(), end = middle;
+    here.broad_seconds = middle - start;
+    if (status == TDL_STATUS_OK) {
+        status = narrow(d, &here);
+        end = clock_now();
+    }
+    here.narrow_seconds = end - middle;
+    if (status == TDL_STATUS_OK) {
+        status = finish(d);
+    }
+    here.finish_seconds = clock_now() - end;
+    here.contact_count = d->contact_count;
+    if (info != NULL) {
+        *info = here;
+    }
+    return status;
+}
+
+const TdlContact* tdl_detector_contacts(const TdlDetector* d, int* count) {
+    *count = d->contact_count;
+    return d->contact;
+}
+
+int tdl_detector_pair(const TdlDetector* d, long index, int fibre[2], int element[2]) {
+    if (index < 0 || index >= d->pairs.count) {
+        return 0;
+    }
+    int n[2] = {(int)(d->pairs.pair[index] >> 32), (int)(d->pairs.pair[index] & 0xffffffffU)};
+    for (int k = 0; k < 2; ++k) {
+        fibre[k] = d->fibre[n[k]];
+        element[k] = d->place[n[k]];
+    }
+    return 1;
+}

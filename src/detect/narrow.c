@@ -1,0 +1,220 @@
+// The narrow phase of a pair: the distance method asked for, and a contact site for each minimum.
+#include "detect/narrow.h"
+
+#include "detect/obstacle.h"
+#include "detect/search.h"
+
+// More minima than this of one pair are not kept; with spread points a pair has few.
+enum { MAX_MINIMA = 64, STEPS = 4 };
+
+void site_list_clear(SiteList* list) {
+    list->count = 0;
+    list->failed = false;
+    list->status = TDL_STATUS_OK;
+    list->pairs = list->accepted = 0;
+    list->certified = true;
+}
+
+void site_list_free(const TdlAllocator* mem, SiteList* list) {
+    tdl_free(mem, list->site);
+    *list = (SiteList){0};
+}
+
+void site_list_add(const TdlAllocator* mem, SiteList* list, const ContactSite* site) {
+    if (list->count == list->capacity) {
+        int capacity = 2 * list->capacity + 32;
+        void* grown = tdl_grow_array(mem, list->site, (size_t)capacity, sizeof *list->site);
+        if (grown == NULL) {
+            list->failed = true;
+            return;
+        }
+        list->site = grown;
+        list->capacity = capacity;
+    }
+    list->site[list->count++] = *site;
+}
+
+static bool at_end(const TdlCurve* c, double s) {
+    return s <= 0.0 || s >= c->end;
+}
+
+static ContactSite make_site(const Element* a, const TdlCurve* cb, const TdlDistance* d) {
+    ContactSite site = {.contact = {.body = {a->fibre, 0},
+                                    .element = {a->place, 0},
+                                    .s = {d->s[0], d->s[1]},
+                                    .point = {d->point[0], d->point[1]},
+                                    .gap = d->gap,
+                                    .previous = -1},
+                        .arc = {a->arc + d->s[0], d->s[1]}};
+    TdlVec3 ta = curve_eval(a->curve, d->s[0]).d1, tb = curve_eval(cb, d->s[1]).d1;
+    int ends = at_end(a->curve, d->s[0]) + at_end(cb, d->s[1]);
+    site.contact.basis = contact_basis(ta, tb, tdl_sub3(d->point[1], d->point[0]), ends);
+    site.width = 2.0 * fmax(tdl_curve_radius(a->curve, d->s[0]), tdl_curve_radius(cb, d->s[1]));
+    return site;
+}
+
+// Boxes for two elements of one fibre that keep points closer than `apart` along it out: between
+// half a turn and a contact's width any limit will do, so stairs may stand for the slope. (X.19)
+static int self_boxes(const Element* a, const Element* b, SearchBox boxes[STEPS]) {
+    double length = a->curve->end, end = b->curve->end;
+    double gap = b->arc - (a->arc + length);
+    int count = 0;
+    for (int k = 0; k < STEPS; ++k) {
+        double low = length * k / STEPS, high = length * (k + 1) / STEPS;
+        double from = fmax(0.0, a->apart - gap - (length - 0.5 * (low + high)));
+        if (from < end) {
+            boxes[count++] = (SearchBox){0.5 * (low + high), 0.5 * (high - low), 0.5 * (from + end),
+                                         0.5 * (end - from), 0.0};
+        }
+    }
+    return count;
+}
+
+static TdlDistanceDef distance_def(const TdlDetectorDef* def) {
+    TdlDistanceDef out = tdl_distance_def_default();
+    out.method = def->method;
+    out.bound = def->margin;
+    out.tolerance = def->tolerance;
+    out.proxy_segments = def->proxy_segments;
+    return out;
+}
+
+// The least gap of a pair by the fast method: what most pairs need, without the public checks.
+static bool least_fast(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve* b,
+                       uint64_t near, const SearchBox* boxes, int box_count, TdlDistance* out) {
+    Search search;
+    search_init(&search, a, b, def->tolerance);
+    search.best = def->margin + search.radii;
+    search_fast(&search, near, boxes, box_count);
+    search_report(&search, TDL_DISTANCE_FAST, out);
+    return out->below;
+}
+
+// All minima wanted of a pair; returns how many were written.
+static int find_minima(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
+                       const TdlCurve* b, uint64_t near, double arc, TdlDistance found[MAX_MINIMA],
+                       SiteList* out) {
+    TdlDistanceDef here = distance_def(def);
+    if (def->all_minima && def->method == TDL_DISTANCE_FAST) {
+        int count;
+        bool certified;
+        double offset = def->spacing > 0.0 ? -fmod(arc, def->spacing) : 0.0;
+        TdlStatus status = tdl_curve_minima(host, a->curve, b, &here, def->spacing, offset,
+                                            MAX_MINIMA, found, &count, &certified);
+        out->status = status != TDL_STATUS_OK ? status : out->status;
+        out->certified = out->certified && certified && count <= MAX_MINIMA;
+        return count < MAX_MINIMA ? count : MAX_MINIMA;
+    }
+    TdlStatus status = TDL_STATUS_OK;
+    if (def->method == TDL_DISTANCE_FAST) {
+        least_fast(def, a->curve, b, near, NULL, 0, found);
+    } else {
+        status = tdl_curve_distance(host, a->curve, NULL, b, NULL, &here, found);
+    }
+    if (status != TDL_STATUS_OK) {
+        out->status = status;
+        return 0;
+    }
+    out->certified = out->certified && found[0].certified;
+    return found[0].below;
+}
+
+void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
+                 const TdlCurveCapsules* ca, const Element* b, const TdlCurveCapsules* cb,
+                 SiteList* out) {
+    ++out->pairs;
+    uint64_t near = capsules_near(ca, cb, def->margin);
+    if (near == 0) {
+        return;
+    }
+    TdlDistance found[MAX_MINIMA];
+    int count;
+    double between = b->arc - (a->arc + a->curve->end);
+    if (a->fibre == b->fibre && between < a->apart) {
+        // stairs that keep neighbours apart; always the fast method
+        SearchBox boxes[STEPS];
+        count = self_boxes(a, b, boxes);
+        if (count > 0) {
+            count = least_fast(def, a->curve, b->curve, near, boxes, count, found);
+            out->certified = out->certified && found[0].certified;
+        }
+    } else {
+        count = find_minima(host, def, a, b->curve, near, b->arc, found, out);
+    }
+    out->accepted += count > 0;
+    for (int i = 0; i < count; ++i) {
+        ContactSite site = make_site(a, b->curve, &found[i]);
+        site.contact.body[1] = b->fibre;
+        site.contact.element[1] = b->place;
+        site.arc[1] += b->arc;
+        site_list_add(&host->mem, out, &site);
+    }
+}
+
+static void narrow_plane(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
+                         const TdlColliderDef* plane, int index, SiteList* out) {
+    double s[MAX_MINIMA], gap[MAX_MINIMA];
+    int count = obstacle_plane(plane, a->curve, def->margin, def->tolerance, def->all_minima,
+                               MAX_MINIMA, s, gap);
+    out->accepted += count > 0;
+    for (int i = 0; i < count; ++i) {
+        TdlVec3 down = tdl_scale3(-1.0, plane->pose.rotation.cz);
+        TdlVec3 at = tdl_curve_point(a->curve, s[i]);
+        double height = gap[i] + tdl_curve_radius(a->curve, s[i]);
+        ContactSite site = {.contact = {.body = {a->fibre, -1 - index},
+                                        .element = {a->place, 0},
+                                        .s = {s[i], 0.0},
+                                        .point = {at, tdl_axpy3(at, height, down)},
+                                        .gap = gap[i],
+                                        .previous = -1},
+                            .arc = {a->arc + s[i], 0.0},
+                            .width = 2.0 * tdl_curve_radius(a->curve, s[i])};
+        site.contact.basis =
+            tdl_frame_from_tangent_hint(down, tdl_curve_derivative(a->curve, s[i]));
+        site_list_add(&host->mem, out, &site);
+    }
+}
+
+// A ball about the element against the obstacle's axis: most elements are far from most obstacles.
+static bool obstacle_is_far(const TdlDetectorDef* def, const TdlCurve* c, const TdlCurve* o) {
+    double size = curve_size(c) * (1.0 + 1.0e-9);
+    double fat = fmax(c->radius[0], c->radius[1]) + o->radius[0] + def->margin;
+    TdlVec3 r = tdl_sub3(c->origin, o->origin);
+    double along = fmin(o->end, fmax(0.0, tdl_dot3(r, o->helix.t)));
+    double away = tdl_norm3(tdl_axpy3(r, -along, o->helix.t));
+    return away * (1.0 - 1.0e-9) > size + fat;
+}
+
+void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
+                     const TdlCurveCapsules* ca, const TdlColliderDef* obstacle, int index,
+                     SiteList* out) {
+    if (obstacle->shape == TDL_SHAPE_PLANE) {
+        ++out->pairs;
+        narrow_plane(host, def, a, obstacle, index, out);
+        return;
+    }
+    TdlCurve curve = obstacle_curve(obstacle, a->curve);
+    if (obstacle_is_far(def, a->curve, &curve)) {
+        return;
+    }
+    ++out->pairs;
+    TdlCurveCapsules cb;
+    tdl_curve_capsules(&curve, &cb);
+    uint64_t near = capsules_near(ca, &cb, def->margin);
+    if (near == 0) {
+        return;
+    }
+    TdlDistance found[MAX_MINIMA];
+    int count = find_minima(host, def, a, &curve, near, 0.0, found, out);
+    out->accepted += count > 0;
+    for (int i = 0; i < count; ++i) {
+        ContactSite site = make_site(a, &curve, &found[i]);
+        site.contact.body[1] = -1 - index;
+        // the abreast part of an endless axis moves with the element: count from the place given
+        if (obstacle->shape == TDL_SHAPE_CYLINDER) {
+            TdlVec3 from = tdl_sub3(found[i].point[1], obstacle->pose.position);
+            site.arc[1] = site.contact.s[1] = tdl_dot3(from, obstacle->pose.rotation.cx);
+        }
+        site_list_add(&host->mem, out, &site);
+    }
+}

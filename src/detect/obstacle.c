@@ -1,0 +1,152 @@
+// Obstacles. The height of a helix above a plane is s, cosine and sine: its critical points are in
+// closed form. Other kinds are searched with the bound on their second derivative.
+#include "detect/obstacle.h"
+
+#include "curve/curve.h"
+
+#include <float.h>
+
+TdlCurve obstacle_curve(const TdlColliderDef* o, const TdlCurve* c) {
+    TdlCurve out = {.kind = TDL_CURVE_SEGMENT, .origin = o->pose.position};
+    TdlVec3 axis = o->pose.rotation.cx;
+    out.radius[0] = out.radius[1] = o->radius;
+    out.helix.t = axis;
+    if (o->shape == TDL_SHAPE_CAPSULE) {
+        out.end = o->length;
+    } else if (o->shape == TDL_SHAPE_CYLINDER) {
+        // the points of the axis nearest to c lie abreast of a ball about it
+        double size = curve_size(c) * (1.0 + 1.0e-9);
+        double along = tdl_dot3(axis, tdl_sub3(c->origin, o->pose.position));
+        out.origin = tdl_axpy3(out.origin, along - size, axis);
+        out.end = 2.0 * size;
+    }
+    return out;
+}
+
+typedef struct Height {
+    const TdlCurve* c;
+    TdlVec3 normal;
+    double base; // height of the curve's origin
+    double taper;
+    double bound;
+    int capacity, count;
+    double *s, *gap;
+} Height;
+
+static double height_at(const Height* h, double s) {
+    return h->base + tdl_dot3(h->normal, curve_eval(h->c, s).p) - tdl_curve_radius(h->c, s);
+}
+
+static double slope_at(const Height* h, double s) {
+    return tdl_dot3(h->normal, curve_eval(h->c, s).d1) - h->taper;
+}
+
+// Keeps a local minimum, sorted by height; the highest falls out.
+static void keep(Height* h, double s) {
+    double gap = height_at(h, s);
+    if (!(gap < h->bound)) {
+        return;
+    }
+    for (int i = 0; i < h->count; ++i) {
+        if (fabs(h->s[i] - s) <= 1.0e-9 * h->c->end) {
+            return;
+        }
+    }
+    if (h->count == h->capacity && gap >= h->gap[h->count - 1]) {
+        return;
+    }
+    h->count += h->count < h->capacity;
+    int k = h->count - 1;
+    for (; k > 0 && h->gap[k - 1] > gap; --k) {
+        h->gap[k] = h->gap[k - 1];
+        h->s[k] = h->s[k - 1];
+    }
+    h->gap[k] = gap;
+    h->s[k] = s;
+}
+
+static void keep_ends(Height* h) {
+    if (slope_at(h, 0.0) >= 0.0) {
+        keep(h, 0.0);
+    }
+    if (slope_at(h, h->c->end) <= 0.0) {
+        keep(h, h->c->end);
+    }
+}
+
+// The slope P + Q cos(w s) + R sin(w s) vanishes where cos(w s - phase) = -P / M. (X.21)
+static void helix_minima(Height* h) {
+    const TdlCurve* c = h->c;
+    double w2 = c->helix.w2, w = sqrt(w2);
+    double e1 = tdl_dot3(h->normal, c->helix.e1), e2 = tdl_dot3(h->normal, c->helix.e2);
+    keep_ends(h);
+    if (!(w * c->end > 1.0e-4)) {
+        // hardly turns: the slope is linear to rounding
+        double slope = slope_at(h, 0.0), s = e1 > 0.0 ? -slope / e1 : -1.0;
+        for (int i = 0; i < 3 && s > 0.0 && s < c->end; ++i) {
+            s -= slope_at(h, s) / tdl_dot3(h->normal, curve_eval(c, s).d2);
+        }
+        if (s > 0.0 && s < c->end) {
+            keep(h, s);
+        }
+        return;
+    }
+    double Q = -e2 / w2, R = e1 / w, P = slope_at(h, 0.0) - Q, M = hypot(Q, R);
+    if (!(fabs(P) <= M * (1.0 + 1.0e-12)) || M == 0.0) {
+        return;
+    }
+    double phase = atan2(R, Q), open = acos(fmax(-1.0, fmin(1.0, -P / M)));
+    // the slope rises through zero at phase - open + 2 pi k: minima
+    double period = 6.283185307179586 / w, s = (phase - open) / w;
+    s -= period * floor(s / period);
+    for (; s < c->end; s += period) {
+        double root = s;
+        for (int i = 0; i < 2; ++i) {
+            double second = tdl_dot3(h->normal, curve_eval(c, root).d2);
+            root -= second > 0.0 ? slope_at(h, root) / second : 0.0;
+        }
+        if (root > 0.0 && root < c->end) {
+            keep(h, root);
+        }
+    }
+}
+
+// Bisection with the bound on the second derivative: intervals where the slope has one sign or the
+// height stays above the bound are dropped.
+static void other_minima(Height* h, double low, double high, double tolerance) {
+    double m = 0.5 * (low + high), x = 0.5 * (high - low);
+    double bend = curve_bend(h->c, low, high), slope = slope_at(h, m);
+    double lower = height_at(h, m) - fabs(slope) * x - 0.5 * bend * x * x;
+    if (lower >= h->bound || fabs(slope) > bend * x) {
+        return;
+    }
+    if (x <= tolerance) {
+        // a zero of the slope here is a minimum when the slope rises
+        if (slope_at(h, low) <= 0.0 && slope_at(h, high) >= 0.0) {
+            keep(h, m);
+        }
+        return;
+    }
+    other_minima(h, low, m, tolerance);
+    other_minima(h, m, high, tolerance);
+}
+
+int obstacle_plane(const TdlColliderDef* plane, const TdlCurve* c, double bound, double tolerance,
+                   bool all, int capacity, double* s, double* gap) {
+    TdlVec3 normal = plane->pose.rotation.cz;
+    Height h = {.c = c,
+                .normal = normal,
+                .base = tdl_dot3(normal, tdl_sub3(c->origin, plane->pose.position)),
+                .taper = c->end > 0.0 ? (c->radius[1] - c->radius[0]) / c->end : 0.0,
+                .bound = bound,
+                .capacity = all ? capacity : 1,
+                .s = s,
+                .gap = gap};
+    if (curve_is_helix(c)) {
+        helix_minima(&h);
+    } else {
+        keep_ends(&h);
+        other_minima(&h, 0.0, c->end, fmax(tolerance, 1.0e-12 * c->end));
+    }
+    return h.count;
+}

@@ -1,0 +1,219 @@
+// Sweep and prune over the boxes of elements: sorted along the axis of the widest spread, then each
+// against those that begin before it ends. The order is kept from call to call, so that sorting a
+// scene that moved little costs one pass of insertion.
+#include "detect/broad.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+typedef struct ElementBox {
+    float low[3], high[3];
+} ElementBox;
+
+struct Sweep {
+    TdlAllocator mem;
+    int count, axis;
+    ElementBox* box; // by element
+    int* order;      // elements sorted by box.low[axis]
+    ElementBox* sorted;
+    PairList* part; // one per block
+    int part_count;
+};
+
+enum { SWEEP_BLOCK = 256 };
+
+TdlStatus sweep_create(const TdlHost* host, Sweep** out) {
+    Sweep* sweep = tdl_alloc_zero(&host->mem, sizeof *sweep);
+    if (sweep == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    sweep->mem = host->mem;
+    *out = sweep;
+    return TDL_STATUS_OK;
+}
+
+static void clear(Sweep* sweep) {
+    for (int i = 0; i < sweep->part_count; ++i) {
+        pair_list_free(&sweep->mem, &sweep->part[i]);
+    }
+    tdl_free(&sweep->mem, sweep->box);
+    tdl_free(&sweep->mem, sweep->order);
+    tdl_free(&sweep->mem, sweep->sorted);
+    tdl_free(&sweep->mem, sweep->part);
+    *sweep = (Sweep){.mem = sweep->mem};
+}
+
+void sweep_destroy(Sweep* sweep) {
+    if (sweep != NULL) {
+        clear(sweep);
+        TdlAllocator mem = sweep->mem;
+        tdl_free(&mem, sweep);
+    }
+}
+
+// Half the margin belongs to each box; single precision is rounded outwards.
+static ElementBox element_box(const TdlCurveCapsules* c, double margin) {
+    ElementBox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    const float* centre[3] = {c->cx, c->cy, c->cz};
+    const float* half[3] = {c->ux, c->uy, c->uz};
+    float grow = (float)(0.5 * margin * (1.0 + 4.0 * FLT_EPSILON)) + c->error;
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 8; ++i) {
+            float reach = fabsf(half[k][i]) + c->radius[i] + grow;
+            box.low[k] = fminf(box.low[k], centre[k][i] - reach);
+            box.high[k] = fmaxf(box.high[k], centre[k][i] + reach);
+        }
+        if (!isfinite(c->reach)) {
+            box.low[k] = -INFINITY;
+            box.high[k] = INFINITY;
+        }
+    }
+    return box;
+}
+
+static bool prepare(Sweep* sweep, int count) {
+    if (sweep->count == count && sweep->box != NULL) {
+        return true;
+    }
+    clear(sweep);
+    size_t n = (size_t)count;
+    sweep->part_count = (count + SWEEP_BLOCK - 1) / SWEEP_BLOCK;
+    sweep->box = tdl_alloc_array(&sweep->mem, n, sizeof *sweep->box);
+    sweep->order = tdl_alloc_array(&sweep->mem, n, sizeof *sweep->order);
+    sweep->sorted = tdl_alloc_array(&sweep->mem, n, sizeof *sweep->sorted);
+    sweep->part = tdl_alloc_array(&sweep->mem, (size_t)sweep->part_count, sizeof *sweep->part);
+    if (sweep->box == NULL || sweep->order == NULL || sweep->sorted == NULL ||
+        sweep->part == NULL) {
+        sweep->part_count = sweep->part == NULL ? 0 : sweep->part_count;
+        clear(sweep);
+        return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        sweep->order[i] = i;
+    }
+    sweep->count = count;
+    sweep->axis = -1;
+    return true;
+}
+
+static int widest_axis(const Sweep* sweep) {
+    double widest = -1.0;
+    int axis = 0;
+    for (int k = 0; k < 3; ++k) {
+        double sum = 0.0, square = 0.0;
+        for (int i = 0; i < sweep->count; ++i) {
+            double x = (double)sweep->box[i].low[k];
+            sum += x;
+            square += x * x;
+        }
+        double spread = square - sum * sum / sweep->count;
+        if (spread > widest) {
+            widest = spread;
+            axis = k;
+        }
+    }
+    return axis;
+}
+
+typedef struct SortKey {
+    float low;
+    int element;
+} SortKey;
+
+static int by_low(const void* a, const void* b) {
+    const SortKey *x = a, *y = b;
+    if (x->low != y->low) {
+        return x->low < y->low ? -1 : 1;
+    }
+    return x->element - y->element;
+}
+
+static bool sort_fresh(Sweep* sweep) {
+    SortKey* key = tdl_alloc_array(&sweep->mem, (size_t)sweep->count, sizeof *key);
+    if (key == NULL) {
+        return false;
+    }
+    for (int i = 0; i < sweep->count; ++i) {
+        key[i] = (SortKey){sweep->box[i].low[sweep->axis], i};
+    }
+    qsort(key, (size_t)sweep->count, sizeof *key, by_low);
+    for (int i = 0; i < sweep->count; ++i) {
+        sweep->order[i] = key[i].element;
+    }
+    tdl_free(&sweep->mem, key);
+    return true;
+}
+
+// Insertion sort from the last order; false when so much has moved that sorting afresh is cheaper.
+static bool sort_again(Sweep* sweep) {
+    long moves = 0, limit = 16L * sweep->count;
+    for (int i = 1; i < sweep->count && moves < limit; ++i) {
+        int element = sweep->order[i], k = i;
+        float low = sweep->box[element].low[sweep->axis];
+        for (; k > 0 && sweep->box[sweep->order[k - 1]].low[sweep->axis] > low; --k) {
+            sweep->order[k] = sweep->order[k - 1];
+        }
+        sweep->order[k] = element;
+        moves += i - k;
+    }
+    return moves < limit;
+}
+
+typedef struct SweepTask {
+    Sweep* sweep;
+    const BroadInput* in;
+} SweepTask;
+
+static void sweep_block(void* user, int block, int worker) {
+    (void)worker;
+    const SweepTask* task = user;
+    Sweep* sweep = task->sweep;
+    PairList* out = &sweep->part[block];
+    out->count = 0;
+    int k = sweep->axis, y = (k + 1) % 3, z = (k + 2) % 3;
+    int end = (block + 1) * SWEEP_BLOCK < sweep->count ? (block + 1) * SWEEP_BLOCK : sweep->count;
+    for (int i = block * SWEEP_BLOCK; i < end; ++i) {
+        const ElementBox* a = &sweep->sorted[i];
+        for (int j = i + 1; j < sweep->count && sweep->sorted[j].low[k] <= a->high[k]; ++j) {
+            const ElementBox* b = &sweep->sorted[j];
+            if (a->low[y] <= b->high[y] && b->low[y] <= a->high[y] && a->low[z] <= b->high[z] &&
+                b->low[z] <= a->high[z] &&
+                broad_wants(task->in, sweep->order[i], sweep->order[j])) {
+                pair_list_add(&sweep->mem, out, sweep->order[i], sweep->order[j]);
+            }
+        }
+    }
+}
+
+TdlStatus sweep_pairs(Sweep* sweep, Pool* pool, const BroadInput* in, PairList* out) {
+    out->count = 0;
+    if (in->count == 0) {
+        return TDL_STATUS_OK;
+    }
+    if (!prepare(sweep, in->count)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < in->count; ++i) {
+        sweep->box[i] = element_box(&in->capsules[i], in->margin);
+    }
+    int axis = widest_axis(sweep);
+    bool fresh = axis != sweep->axis;
+    sweep->axis = axis;
+    if ((fresh || !sort_again(sweep)) && !sort_fresh(sweep)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < in->count; ++i) {
+        sweep->sorted[i] = sweep->box[sweep->order[i]];
+    }
+    SweepTask task = {sweep, in};
+    pool_run(pool, sweep->part_count, 1, sweep_block, &task);
+    for (int p = 0; p < sweep->part_count; ++p) {
+        const PairList* part = &sweep->part[p];
+        for (long k = 0; k < part->count; ++k) {
+            pair_list_add(&sweep->mem, out, (int)(part->pair[k] >> 32),
+                          (int)(part->pair[k] & 0xffffffffU));
+        }
+        out->failed = out->failed || part->failed;
+    }
+    return !out->failed && pair_list_sort(&sweep->mem, out) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+}
