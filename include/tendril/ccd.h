@@ -137,10 +137,10 @@ TDL_API void tdl_ccd_set_free(TdlCcdSet* set);
 /// The query of one pair of a mesh.
 TDL_API TdlCcdQuery tdl_ccd_mesh_query(const TdlCcdMesh* mesh, TdlCcdPair pair);
 
-/// The longest step in [0, 1] such that the mesh moved by it along start + step (end - start) keeps,
-/// for each pair, the share `keep` (in (0, 1)) of its present Euclidean distance, or the tolerance
-/// where that is less. Repeated steps approach contact without reaching it. The step is 0 only
-/// when the mesh touches itself already, up to rounding (about 1e-12 of the motion).
+/// The longest step in [0, 1] such that the mesh moved by it along start + step (end - start)
+/// keeps, for each pair, the share `keep` (in (0, 1)) of its present Euclidean distance, or the
+/// tolerance where that is less. Repeated steps approach contact without reaching it. The step is 0
+/// only when the mesh touches itself already, up to rounding (about 1e-12 of the motion).
 typedef struct TdlCcdStep {
     double step;
     double distance;  // m, smallest distance over the candidates at the start

@@ -21,15 +21,14 @@ static const Command VERSION_COMMAND = {
     .run = run_version,
 };
 
+extern const Command BENCH_CCD_COMMAND;
+extern const Command BENCH_DISTANCE_COMMAND;
 extern const Command BENCH_FRICTION_COMMAND;
 extern const Command BENCH_RODS_COMMAND;
+extern const Command CCD_COMMAND;
 extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
-extern const Command FRICTION_COMMAND;
 extern const Command INFO_COMMAND;
-extern const Command BENCH_CCD_COMMAND;
-extern const Command CCD_COMMAND;
-extern const Command BENCH_DISTANCE_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
@@ -40,13 +39,11 @@ const Command* const COMMANDS[] = {
     &CHECK_COMMAND,
     &INFO_COMMAND,
     &RENDER_COMMAND,
-    &FRICTION_COMMAND,
     &DFCP_COMMAND,
-    &BENCH_FRICTION_COMMAND,
     &CCD_COMMAND,
     &BENCH_CCD_COMMAND,
-    &BENCH_RODS_COMMAND,
     &BENCH_DISTANCE_COMMAND,
+    &BENCH_FRICTION_COMMAND,
     &BENCH_RODS_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,

@@ -340,7 +340,7 @@ TEST(command_keeps_its_exit_codes) {
     snprintf(bad, sizeof bad, "/tmp/tendril-io-%d-bad.dat", (int)getpid());
     write_file(good, DENSE);
     write_file(bad, "3 1 0 3 3 3 3 nan");
-    snprintf(line, sizeof line, "friction %s --json --out %s.csv > %s.json", good, good, good);
+    snprintf(line, sizeof line, "dfcp %s --json --out %s.csv > %s.json", good, good, good);
     CHECK_INT(run_command(line), 0);
     size_t size;
     snprintf(line, sizeof line, "%s.json", good);
@@ -354,16 +354,16 @@ TEST(command_keeps_its_exit_codes) {
     CHECK(csv != NULL && strncmp(csv, "contact,r_n,r_t1,r_t2,u_n,u_t1,u_t2\n0,", 38) == 0);
     free(csv);
     remove(line);
-    snprintf(line, sizeof line, "friction %s 2> /dev/null", bad);
+    snprintf(line, sizeof line, "dfcp %s 2> /dev/null", bad);
     CHECK_INT(run_command(line), 3);
-    CHECK_INT(run_command("friction /nonexistent 2> /dev/null"), 3);
-    CHECK_INT(run_command("friction 2> /dev/null"), 2);
-    snprintf(line, sizeof line, "friction %s --tolerance 0 2> /dev/null", good);
+    CHECK_INT(run_command("dfcp /nonexistent 2> /dev/null"), 3);
+    CHECK_INT(run_command("dfcp 2> /dev/null"), 2);
+    snprintf(line, sizeof line, "dfcp %s --tolerance 0 2> /dev/null", good);
     CHECK_INT(run_command(line), 2);
-    snprintf(line, sizeof line, "friction %s --solver magic 2> /dev/null", good);
+    snprintf(line, sizeof line, "dfcp %s --solver magic 2> /dev/null", good);
     CHECK_INT(run_command(line), 2);
     // one sweep is not enough for 1e-300
-    snprintf(line, sizeof line, "friction %s --tolerance 1e-300 > /dev/null", good);
+    snprintf(line, sizeof line, "dfcp %s --tolerance 1e-300 > /dev/null", good);
     CHECK_INT(run_command(line), 1);
     remove(good);
     remove(bad);

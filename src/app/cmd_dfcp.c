@@ -1,4 +1,4 @@
-// `tendril friction`: frictional contact problems from files, solved and measured.
+// `tendril dfcp`: frictional contact problems from files, solved and measured.
 #include "app/command.h"
 
 #include <math.h>
@@ -217,29 +217,17 @@ static const Option FRICTION_OPTIONS[] = {
     {0},
 };
 
-#define FRICTION_TEXT                                                                              \
-    "Reads frictional contact problems (text as Siconos writes it, or FCLIB's HDF5; local or "     \
-    "global) and solves u = W r + b with the exact Signorini-Coulomb law. The error printed is "   \
-    "measured again from the problem as read, outside the solver; a problem counts as converged "  \
-    "only when that error is within the tolerance. The exit code is 1 when any is not."
-
-const Command FRICTION_COMMAND = {
-    .name = "friction",
-    .operands = "FILE...",
-    .summary = "Solve frictional contact problems from files",
-    .text = FRICTION_TEXT,
-    .example = "tendril friction problems/*.dat --tolerance 1e-10\n"
-               "tendril friction stack.hdf5 --solver admm --json --out r.csv",
-    .options = FRICTION_OPTIONS,
-    .run = run_friction,
-};
-
 const Command DFCP_COMMAND = {
     .name = "dfcp",
     .operands = "FILE...",
-    .summary = "The same as friction",
-    .text = FRICTION_TEXT,
-    .example = "tendril dfcp problems/*.dat --json",
+    .summary = "Solve discrete frictional contact problems from files",
+    .text = "Reads frictional contact problems (text as Siconos writes it, or FCLIB's HDF5; local\n"
+            "or global) and solves u = W r + b with the exact Signorini-Coulomb law. The error\n"
+            "printed is measured again from the problem as read, outside the solver; a problem\n"
+            "counts as converged only when that error is within the tolerance. The exit code is 1\n"
+            "when any is not.",
+    .example = "tendril dfcp problems/*.dat --tolerance 1e-10\n"
+               "tendril dfcp stack.hdf5 --solver admm --json --out r.csv",
     .options = FRICTION_OPTIONS,
     .run = run_friction,
 };
