@@ -45,7 +45,7 @@ typedef struct TdlRodLoad {
 /// frame has the tangent as first axis; curvature vectors are (twist, k1, k2) in that frame, in
 /// 1/m.
 typedef struct TdlRodDef {
-    const char* model; // "super-helix" (default) or "super-clothoid"
+    const char* model; // one of tdl_rod_models(); default "super-helix"
     double length;     // m, > 0; default 0.1
     double radius[2];  // m, > 0: half-axes of the elliptic section along the frame's second and
                        // third axes; default 50e-6 both

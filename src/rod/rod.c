@@ -3,7 +3,10 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "rod/corde.h"
+#include "rod/discrete_elastic_rod.h"
 #include "rod/held_end.h"
+#include "rod/mass_spring.h"
 
 #include <string.h>
 
@@ -15,11 +18,13 @@ static const double MAX_TURNING = 3000.0;
 static const double PI = 3.14159265358979323846;
 
 // In the order of tdl_rod_models.
-static const RodModel* const MODELS[] = {&SUPER_HELIX, &SUPER_CLOTHOID, &SUPER_HELIX_DENSE};
+static const RodModel* const MODELS[] = {
+    &SUPER_HELIX,     &SUPER_CLOTHOID, &DISCRETE_ELASTIC_ROD.rod,
+    &MASS_SPRING.rod, &CORDE.rod,      &SUPER_HELIX_DENSE};
 enum { MODEL_COUNT = sizeof MODELS / sizeof *MODELS };
 
 const char* tdl_rod_models(void) {
-    return "super-helix|super-clothoid|super-helix-dense";
+    return "super-helix|super-clothoid|der|mass-spring|corde|super-helix-dense";
 }
 
 const RodModel* rod_model_find(const char* name) {

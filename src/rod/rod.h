@@ -104,6 +104,10 @@ struct RodModel {
     size_t (*memory_count)(int element_count);
     const char* (*find_fault)(const TdlRodDef* def);
 
+    // A rod that nothing holds keeps its momenta to rounding, while its energy may swing a little:
+    // the world leaves such a rod's velocities alone.
+    bool keeps_momenta;
+
     // Sets q (or q_rest) from curvatures, one per element.
     void (*set_curvature)(const Rod* rod, const TdlVec3* kappa, double* q);
 
@@ -144,6 +148,12 @@ struct RodModel {
 
     // Optional: moves the state by a change of the coordinates (else q += change) and refreshes.
     void (*move)(Rod* rod, const double* change);
+
+    // Optional, for statics: brings a rod at rest near an equilibrium, by the model's own means;
+    // and the generalised force that rounding of the coordinates makes (else none worth
+    // mentioning).
+    void (*approach)(Rod* rod, TdlVec3 gravity);
+    double (*force_noise)(const Rod* rod);
 
     // Potential energy at rest, its gradient [dof] and Hessian [dof * dof, column-major]; either
     // may be null. Torques count as no load.

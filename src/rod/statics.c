@@ -150,9 +150,15 @@ static bool search_line(Newton* w, double energy, double curvature) {
     return false;
 }
 
+// Generalised force that rounding makes.
+static double force_noise(const Rod* rod) {
+    return rod->model->force_noise != NULL ? rod->model->force_noise(rod) : 0.0;
+}
+
 static double iterate(Newton* w) {
     int n = w->rod->dof_count;
     double scale = force_scale(w->rod, w->gravity), residual = INFINITY;
+    double target = fmax(TARGET, force_noise(w->rod) / scale);
     for (int k = 0; k < MAX_STEPS; ++k) {
         double energy = w->rod->model->potential(w->rod, w->gravity, w->gradient, w->hessian);
         residual = max_abs(w->gradient, n) / scale;
@@ -160,7 +166,7 @@ static double iterate(Newton* w) {
             return INFINITY;
         }
         double curvature = find_direction(w);
-        if (residual <= TARGET && curvature == 0.0) {
+        if (residual <= target && curvature == 0.0) {
             break;
         }
         if (!search_line(w, energy, curvature)) {
@@ -168,6 +174,11 @@ static double iterate(Newton* w) {
         }
     }
     return residual;
+}
+
+// What counts as equilibrium, unless rounding makes more.
+static double accepted_residual(const Rod* rod, TdlVec3 gravity) {
+    return fmax(ACCEPTED, force_noise(rod) / force_scale(rod, gravity));
 }
 
 static bool has_torque(const Rod* rod) {
@@ -230,6 +241,9 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
         return TDL_STATUS_NO_MEMORY;
     }
     rod_stop(rod);
+    if (rod->model->approach != NULL) {
+        rod->model->approach(rod, gravity);
+    }
     Newton work = {.rod = rod,
                    .gravity = gravity,
                    .gradient = block,
@@ -245,7 +259,7 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
     tdl_free(&host->mem, block);
     tdl_free(&host->mem, start);
     rod_stop(rod);
-    if (!(*residual <= ACCEPTED)) {
+    if (!(*residual <= accepted_residual(rod, gravity))) {
         return tdl_fail(host, TDL_STATUS_DIVERGED,
                         "no equilibrium: residual %.2g of weight times length remains", *residual);
     }

@@ -249,7 +249,7 @@ static bool is_zero(Twist t) {
 }
 
 // Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
-// potential.
+// potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
 static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
     const Rod* rod = wr->rod;
     bool still = is_zero(wr->step.end_rate) && is_zero(wr->step.base_rate);
@@ -260,6 +260,9 @@ static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
     }
     for (int i = 0; i < rod->load_count; ++i) {
         still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
+    }
+    if (rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE) {
+        still = still && !rod->model->keeps_momenta;
     }
     return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
 }

@@ -1,0 +1,351 @@
+// Geometry, energies and statics of the nodal rods. The step is in nodal_step.c.
+#include "rod/nodal.h"
+
+#include "math/rotation.h"
+
+#include <float.h>
+#include <string.h>
+
+// Turning of one element, rad, that neighbouring edges still tell from its complement.
+static const double MAX_TURNING = 3.0;
+
+// Steps that go to an equilibrium, and the change of a coordinate at which it is near.
+enum { APPROACH_STEPS = 400 };
+static const double APPROACHED = 1.0e-9;
+
+// A change this small may not lower the energy by more than its rounding.
+static const double SAME_ENERGY = 1.0e-5;
+
+// --- sections -------------------------------------------------------------------------------
+
+double nodal_stretch_stiffness(const Rod* rod) {
+    return 4.0 * rod->stiffness.y / (rod->radius[1] * rod->radius[1]);
+}
+
+double nodal_shear_stiffness(const Rod* rod) {
+    double a = rod->radius[0], b = rod->radius[1];
+    return rod->stiffness.x * (1.0 / (a * a) + 1.0 / (b * b));
+}
+
+double nodal_polar_inertia(const Rod* rod) {
+    double a = rod->radius[0], b = rod->radius[1];
+    return 0.25 * (a * a + b * b) * rod->line_density * rod->element_length;
+}
+
+double nodal_cell_factor(const Rod* rod, int i) {
+    if (i > 0 && i < rod->element_count) {
+        return 1.0;
+    }
+    return (i == 0 ? rod->start_hold : rod->end_hold) == TDL_HOLD_CLAMPED ? 2.0 : 0.0;
+}
+
+// --- shapes ---------------------------------------------------------------------------------
+
+NodalShape nodal_shape(const Rod* rod) {
+    return (NodalShape){.rod = rod,
+                        .q = rod->q,
+                        .start = quat_from_matrix(rod->base.now.rotation),
+                        .end = quat_from_matrix(rod->end.now.rotation)};
+}
+
+static bool turns_too_much(const TdlRodDef* def, TdlVec3 kappa) {
+    return !(tdl_norm3(kappa) * def->length / def->element_count < MAX_TURNING);
+}
+
+const char* nodal_find_fault(const TdlRodDef* def) {
+    bool fault = false;
+    for (int i = 0; i < def->element_count && !fault; ++i) {
+        fault =
+            turns_too_much(def, def->natural_curvature_of != NULL ? def->natural_curvature_of[i]
+                                                                  : def->natural_curvature) ||
+            turns_too_much(def, def->curvature_of != NULL ? def->curvature_of[i] : def->curvature);
+    }
+    return fault ? "curvature times element length must be below 3 for a model made of edges"
+                 : NULL;
+}
+
+// The rotation between the middles of elements i - 1 and i; from an end, half of one.
+static Quat turning(const Rod* rod, const TdlVec3* kappa, int i) {
+    double half = 0.5 * rod->element_length;
+    Quat before = {1.0, 0.0, 0.0, 0.0}, after = before;
+    if (i > 0) {
+        before = quat_exp(tdl_scale3(half, kappa[i - 1]));
+    }
+    if (i < rod->element_count) {
+        after = quat_exp(tdl_scale3(half, kappa[i]));
+    }
+    return quat_mul(before, after);
+}
+
+// An edge has the direction that the curve has in the middle of its element. (D.10)
+void nodal_set_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
+    const NodalKind* kind = nodal_kind(rod);
+    int n = rod->element_count, stride = nodal_stride(rod);
+    if (q == rod->q_rest) {
+        for (int i = 0; i <= n; ++i) {
+            kind->set_rest(turning(rod, kappa, i), q + 3 * i);
+        }
+        return;
+    }
+    TdlVec3 x = tdl_scale3(1.0 / rod->element_length, rod->base.now.position);
+    Quat frame = quat_from_matrix(rod->base.now.rotation);
+    tdl_store3(q, 0, x);
+    for (int i = 0; i < n; ++i) {
+        frame = quat_unit(quat_mul(frame, turning(rod, kappa, i)));
+        kind->set_frame(rod, i, frame, q + i * stride + 3);
+        x = tdl_add3(x, quat_first_axis(frame));
+        tdl_store3(q + (i + 1) * stride, 0, x);
+    }
+}
+
+void nodal_refresh(Rod* rod) {
+    nodal_kind(rod)->keep_frames(rod, false);
+}
+
+void nodal_curves(const Rod* rod, RodCurve* curves) {
+    NodalShape shape = nodal_shape(rod);
+    for (int i = 0; i < rod->element_count; ++i) {
+        TdlVec3 edge = nodal_edge(&shape, i);
+        TdlVec3 second = nodal_kind(rod)->frame(rod, i).cy;
+        curves[i] = (RodCurve){
+            .start = {nodal_point(rod, i, 0.0), tdl_frame_from_tangent_hint(edge, second)},
+            .length = tdl_norm3(edge) * rod->element_length};
+    }
+}
+
+// Beyond the middle of the last edge the curve turns on, by half of what it turned at the last
+// vertex.
+TdlMat3 nodal_end_frame(const Rod* rod) {
+    const NodalKind* kind = nodal_kind(rod);
+    int last = rod->element_count - 1;
+    TdlMat3 frame = kind->frame(rod, last);
+    if (last == 0) {
+        return frame;
+    }
+    TdlMat3 turn = tdl_tmul33(kind->frame(rod, last - 1), frame);
+    TdlMat3 half = tdl_rotation_exp(tdl_scale3(0.5, tdl_rotation_log(turn)));
+    return tdl_rotation_nearest(tdl_mul33(frame, half));
+}
+
+TdlVec3 nodal_point(const Rod* rod, int element, double s) {
+    NodalShape shape = {.rod = rod, .q = rod->q};
+    TdlVec3 x = tdl_axpy3(nodal_vertex(&shape, element), s, nodal_edge(&shape, element));
+    return tdl_scale3(rod->element_length, x);
+}
+
+void nodal_jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows) {
+    int n = rod->dof_count, stride = nodal_stride(rod);
+    TdlVec3 axis[3] = {basis.cx, basis.cy, basis.cz};
+    for (int k = 0; k < 3; ++k) {
+        double *row = rows + (ptrdiff_t)k * n, l = rod->element_length;
+        memset(row, 0, (size_t)n * sizeof *row);
+        tdl_store3(row + element * stride, 0, tdl_scale3((1.0 - s) * l, axis[k]));
+        tdl_store3(row + (element + 1) * stride, 0, tdl_scale3(s * l, axis[k]));
+    }
+}
+
+// --- elements -------------------------------------------------------------------------------
+
+int nodal_element_count(const Rod* rod) {
+    return rod->element_count + nodal_kind(rod)->element_count(rod->element_count);
+}
+
+// Stretch: |e| - 1, with slope t and second derivative (I - t t') / |e|. (D.3)
+static void stretch_element(const NodalShape* shape, int i, const double* force, NodalElement* out,
+                            NodalBlock second) {
+    int stride = nodal_stride(shape->rod);
+    TdlVec3 edge = nodal_edge(shape, i);
+    double length = tdl_norm3(edge);
+    double t[3] = {edge.x / length, edge.y / length, edge.z / length};
+    *out = (NodalElement){.first = i * stride, .dof_count = stride + 3, .count = 1};
+    out->value[0] = length - 1.0;
+    out->stiffness[0] = nodal_stretch_stiffness(shape->rod) * shape->rod->element_length;
+    double tension = force != NULL ? force[0] : out->stiffness[0] * out->value[0];
+    for (int c = 0; c < 3; ++c) {
+        out->slope[0][c] = -t[c];
+        out->slope[0][stride + c] = t[c];
+        for (int d = 0; d < 3 && second != NULL; ++d) {
+            double h = tension * ((c == d ? 1.0 : 0.0) - t[c] * t[d]) / length;
+            second[c][d] = second[stride + c][stride + d] = h;
+            second[c][stride + d] = second[stride + c][d] = -h;
+        }
+    }
+}
+
+void nodal_element(const NodalShape* shape, int index, const double* force, NodalElement* out,
+                   NodalBlock second) {
+    if (second != NULL) {
+        memset(second, 0, sizeof(NodalBlock));
+    }
+    if (index < shape->rod->element_count) {
+        stretch_element(shape, index, force, out, second);
+        return;
+    }
+    nodal_kind(shape->rod)->element(shape, index - shape->rod->element_count, force, out, second);
+}
+
+// --- energies -------------------------------------------------------------------------------
+
+double nodal_elastic_energy(const NodalShape* shape) {
+    double sum = 0.0;
+    NodalElement el;
+    for (int e = 0; e < nodal_element_count(shape->rod); ++e) {
+        nodal_element(shape, e, NULL, &el, NULL);
+        for (int k = 0; k < el.count; ++k) {
+            double strain = el.value[k] - el.rest[k];
+            sum += 0.5 * el.stiffness[k] * strain * strain;
+        }
+    }
+    return sum;
+}
+
+static double gravity_energy(const Rod* rod, TdlVec3 gravity) {
+    double height = 0.0;
+    for (int e = 0; e < rod->element_count; ++e) {
+        height -= tdl_dot3(gravity, nodal_point(rod, e, 0.5));
+    }
+    return height * rod->line_density * rod->element_length;
+}
+
+static double load_energy(const Rod* rod) {
+    double sum = 0.0;
+    for (int i = 0; i < rod->load_count; ++i) {
+        const RodLoad* load = &rod->loads[i];
+        sum -= tdl_dot3(load->force, nodal_point(rod, load->element, load->s));
+    }
+    return sum;
+}
+
+TdlEnergy nodal_energy(const Rod* rod, TdlVec3 gravity) {
+    NodalShape shape = nodal_shape(rod);
+    TdlEnergy energy = {.elastic = nodal_elastic_energy(&shape),
+                        .gravity = gravity_energy(rod, gravity) + load_energy(rod)};
+    for (int i = 0; i < rod->dof_count; ++i) {
+        energy.kinetic += 0.5 * nodal_mass(rod, i) * rod->v[i] * rod->v[i];
+    }
+    return energy;
+}
+
+// --- statics --------------------------------------------------------------------------------
+
+static void add_gradient(const NodalElement* el, double* gradient) {
+    for (int k = 0; k < el->count; ++k) {
+        double force = el->stiffness[k] * (el->value[k] - el->rest[k]);
+        for (int i = 0; i < el->dof_count; ++i) {
+            gradient[el->first + i] += force * el->slope[k][i];
+        }
+    }
+}
+
+static void add_hessian(const NodalElement* el, NodalBlock second, int n, double* hessian) {
+    for (int j = 0; j < el->dof_count; ++j) {
+        double* column = hessian + (ptrdiff_t)(el->first + j) * n + el->first;
+        for (int i = 0; i < el->dof_count; ++i) {
+            double sum = second[i][j];
+            for (int k = 0; k < el->count; ++k) {
+                sum += el->stiffness[k] * el->slope[k][i] * el->slope[k][j];
+            }
+            column[i] += sum;
+        }
+    }
+}
+
+// Ends that are held do not move: no force on them, and a stiffness that is never the smallest.
+static void hold_dofs(const Rod* rod, double* gradient, double* hessian) {
+    int n = rod->dof_count;
+    double largest = 0.0;
+    for (int i = 0; i < n && hessian != NULL; ++i) {
+        largest = fmax(largest, fabs(hessian[(ptrdiff_t)i * n + i]));
+    }
+    for (int i = 0; i < n; ++i) {
+        if (!nodal_is_held(rod, i)) {
+            continue;
+        }
+        if (gradient != NULL) {
+            gradient[i] = 0.0;
+        }
+        for (int j = 0; j < n && hessian != NULL; ++j) {
+            hessian[(ptrdiff_t)i * n + j] = hessian[(ptrdiff_t)j * n + i] = 0.0;
+        }
+        if (hessian != NULL) {
+            hessian[(ptrdiff_t)i * n + i] = largest;
+        }
+    }
+}
+
+double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian) {
+    NodalShape shape = nodal_shape(rod);
+    NodalElement el;
+    NodalBlock second;
+    size_t n = (size_t)rod->dof_count;
+    if (gradient != NULL) {
+        nodal_dead_load(&shape, gravity, false, gradient);
+        for (size_t i = 0; i < n; ++i) {
+            gradient[i] = -gradient[i];
+        }
+    }
+    if (hessian != NULL) {
+        memset(hessian, 0, n * n * sizeof *hessian);
+    }
+    for (int e = 0; e < nodal_element_count(rod); ++e) {
+        nodal_element(&shape, e, NULL, &el, hessian != NULL ? second : NULL);
+        if (gradient != NULL) {
+            add_gradient(&el, gradient);
+        }
+        if (hessian != NULL) {
+            add_hessian(&el, second, rod->dof_count, hessian);
+        }
+    }
+    hold_dofs(rod, gradient, hessian);
+    return nodal_elastic_energy(&shape) + gravity_energy(rod, gravity) + load_energy(rod);
+}
+
+// An edge's length is known to the rounding of its ends' places, and stretching is stiff.
+double nodal_force_noise(const Rod* rod) {
+    double largest = 0.0;
+    for (int i = 0; i < rod->dof_count; ++i) {
+        largest = fmax(largest, fabs(rod->q[i]));
+    }
+    return 8.0 * DBL_EPSILON * largest * nodal_stretch_stiffness(rod) * rod->element_length;
+}
+
+// Takes back the last step.
+static void undo(Rod* rod) {
+    memcpy(rod->q, rod->q_before, (size_t)rod->dof_count * sizeof(double));
+    nodal_kind(rod)->keep_frames(rod, true);
+    rod_stop(rod);
+}
+
+// Implicit steps from rest to rest, longer and longer: their limit is Newton's method on the
+// potential energy with the stress as unknown. A step that fails or does not go downhill is undone
+// and shortened. (D.16)
+void nodal_approach(Rod* rod, TdlVec3 gravity) {
+    double length = rod_length(rod), soft = fmin(rod->stiffness.y, rod->stiffness.z);
+    double dt = 0.1 * length * length * sqrt(rod->line_density / soft), least = 1.0e-6 * dt;
+    double energy = nodal_potential(rod, gravity, NULL, NULL), change = INFINITY, growth = 4.0;
+    for (int k = 0; k < APPROACH_STEPS && change > APPROACHED && dt > least; ++k) {
+        RodStep step = {
+            .dt = dt, .gravity = gravity, .base_end = rod->base.now, .end_end = rod->end.now};
+        if (!nodal_predict(rod, &step)) {
+            dt *= 0.25;
+            growth = 1.2;
+            continue;
+        }
+        nodal_advance(rod, &step, rod->v_free);
+        double next = nodal_potential(rod, gravity, NULL, NULL);
+        change = 0.0;
+        for (int i = 0; i < rod->dof_count; ++i) {
+            change = fmax(change, dt * fabs(rod->v[i]));
+        }
+        if (next > energy) {
+            undo(rod);
+            dt = change < SAME_ENERGY ? 0.0 : 0.25 * dt;
+            growth = 1.2;
+            continue;
+        }
+        rod_stop(rod);
+        energy = next;
+        dt *= growth;
+        growth = fmin(4.0, 1.2 * growth);
+    }
+}

@@ -1,0 +1,146 @@
+// What the nodal rod models share: vertices joined by straight edges, coordinates in the order
+// x0, (edge 0), x1, (edge 1), ..., xN, an elastic energy that is a sum of squares of strains of
+// neighbours, and the implicit step. discrete-elastic-rod.md (D.9) to (D.16)
+//
+// Places are counted in element lengths: x = position / l. So all coordinates are numbers near one,
+// and generalised forces are moments, as those of the super-models.
+//
+// Ends that are held keep their coordinates in q and v, with the velocity the hold prescribes; A^-1
+// gives them no change. So H v is the whole velocity of a point, whatever moves the ends.
+#ifndef TDL_ROD_NODAL_H
+#define TDL_ROD_NODAL_H
+
+#include "rod/quaternion.h"
+#include "rod/rod.h"
+
+enum { NODAL_MAX_DOFS = 11, NODAL_WIDTH = 10 };
+
+// A shape: the coordinates, and the frames its clamps prescribe.
+typedef struct NodalShape {
+    const Rod* rod;
+    const double* q;
+    Quat start, end;
+} NodalShape;
+
+// Up to three strains that depend on q[first .. first + dof_count). Energy: the sum of
+// stiffness (value - rest)^2 / 2. A count of 0 is an element that is not there.
+typedef struct NodalElement {
+    int first, dof_count, count;
+    double value[3], rest[3], stiffness[3];
+    double slope[3][NODAL_MAX_DOFS];
+} NodalElement;
+
+typedef double NodalBlock[NODAL_MAX_DOFS][NODAL_MAX_DOFS];
+
+// What makes one nodal model. Vertices and stretching are common to all.
+typedef struct NodalKind {
+    int edge_dofs; // coordinates of an edge beside its ends
+
+    // Elements beyond the N stretched edges. Fills `second`, unless null, with the second
+    // derivatives of force . value; a null force means stiffness (value - rest).
+    int (*element_count)(int edge_count);
+    void (*element)(const NodalShape* shape, int index, const double* force, NodalElement* out,
+                    NodalBlock second);
+
+    // Inertia of each coordinate of an edge, kg m^2.
+    double (*edge_inertia)(const Rod* rod);
+
+    // Rates of an edge's coordinates when the rod turns about `axis`; generalised force of a torque
+    // on it (beside the forces on its ends that make up the rest of the torque).
+    void (*spin)(const NodalShape* shape, int edge, TdlVec3 axis, double* rates);
+    void (*torque)(const NodalShape* shape, int edge, TdlVec3 torque, double* force);
+
+    // Natural strains at vertex i of the quaternion that the natural curvature makes there.
+    void (*set_rest)(Quat between, double rest[3]);
+
+    // Gives an edge a frame; keeps frames in order after coordinates were moved (`stepped`) or
+    // written to.
+    void (*set_frame)(const Rod* rod, int edge, Quat frame, double* q);
+    void (*keep_frames)(Rod* rod, bool stepped);
+    TdlMat3 (*frame)(const Rod* rod, int edge);
+} NodalKind;
+
+typedef struct NodalModel {
+    RodModel rod; // first: a Rod's model points here
+    NodalKind kind;
+} NodalModel;
+
+// --- for the models' tables -----------------------------------------------------------------
+
+static inline const NodalKind* nodal_kind(const Rod* rod) {
+    return &((const NodalModel*)rod->model)->kind;
+}
+
+static inline int nodal_stride(const Rod* rod) {
+    return 3 + nodal_kind(rod)->edge_dofs;
+}
+
+static inline TdlVec3 nodal_vertex(const NodalShape* shape, int i) {
+    return tdl_load3(shape->q + i * nodal_stride(shape->rod), 0);
+}
+
+static inline TdlVec3 nodal_edge(const NodalShape* shape, int i) {
+    return tdl_sub3(nodal_vertex(shape, i + 1), nodal_vertex(shape, i));
+}
+
+static inline const double* nodal_edge_dofs(const NodalShape* shape, int i) {
+    return shape->q + i * nodal_stride(shape->rod) + 3;
+}
+
+// The rod's present shape.
+NodalShape nodal_shape(const Rod* rod);
+
+// Stiffness against stretching and shearing, N.
+double nodal_stretch_stiffness(const Rod* rod);
+double nodal_shear_stiffness(const Rod* rod);
+
+// Polar moment of inertia of an edge, kg m^2.
+double nodal_polar_inertia(const Rod* rod);
+
+// Natural strains at vertex i (0 and N are the half cells next to clamps).
+static inline const double* nodal_rest(const Rod* rod, int i) {
+    return rod->q_rest + 3 * i;
+}
+
+// The share of a rod's stiffness over its length at vertex i: 1 inside, 2 in a half cell, 0 where
+// there is no clamp to bend against. (D.9)
+double nodal_cell_factor(const Rod* rod, int i);
+
+// Energy, and the generalised forces of all strains, in a shape: for tests.
+double nodal_elastic_energy(const NodalShape* shape);
+
+int nodal_element_count(const Rod* rod);
+void nodal_element(const NodalShape* shape, int index, const double* force, NodalElement* out,
+                   NodalBlock second);
+
+// Inertia of a coordinate, kg m^2, and whether an end's hold prescribes it.
+double nodal_mass(const Rod* rod, int dof);
+bool nodal_is_held(const Rod* rod, int dof);
+
+// Generalised force of a uniform pull (m/s^2) and of the point loads, with or without torques.
+void nodal_dead_load(const NodalShape* shape, TdlVec3 pull, bool torques, double* out);
+
+size_t nodal_work_count(const NodalKind* kind, int element_count);
+const char* nodal_find_fault(const TdlRodDef* def);
+void nodal_set_curvature(const Rod* rod, const TdlVec3* kappa, double* q);
+void nodal_refresh(Rod* rod);
+bool nodal_predict(Rod* rod, const RodStep* step);
+void nodal_solve(const Rod* rod, double* x);
+void nodal_advance(Rod* rod, const RodStep* step, const double* v);
+void nodal_curves(const Rod* rod, RodCurve* curves);
+TdlMat3 nodal_end_frame(const Rod* rod);
+TdlVec3 nodal_point(const Rod* rod, int element, double s);
+void nodal_jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
+TdlEnergy nodal_energy(const Rod* rod, TdlVec3 gravity);
+void nodal_approach(Rod* rod, TdlVec3 gravity);
+double nodal_force_noise(const Rod* rod);
+double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian);
+
+#define NODAL_FUNCTIONS                                                                            \
+    .keeps_momenta = true, .find_fault = nodal_find_fault, .set_curvature = nodal_set_curvature,   \
+    .refresh = nodal_refresh, .predict = nodal_predict, .solve = nodal_solve,                      \
+    .advance = nodal_advance, .curves = nodal_curves, .end_frame = nodal_end_frame,                \
+    .point = nodal_point, .jacobian = nodal_jacobian, .energy = nodal_energy,                      \
+    .approach = nodal_approach, .force_noise = nodal_force_noise, .potential = nodal_potential
+
+#endif

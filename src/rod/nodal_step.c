@@ -1,0 +1,449 @@
+// The implicit step of the nodal rods.
+//
+// The velocity of a step minimises inertia plus energy at the end of the step (backward Euler), by
+// Newton's method in which the stress is an unknown of its own: the geometric stiffness then uses
+// the stress that the last linear solve predicts instead of the one that a not yet converged shape
+// would have, so that edges may be thousands of times stiffer in stretch than in bending and a step
+// may turn them far, for the same few iterations. (D.12) A rod that nothing holds also keeps its
+// angular momentum, by three multipliers. (D.15) Everything is banded: O(N).
+#include "linalg/banded.h"
+#include "math/dense.h"
+#include "math/eigen.h"
+#include "rod/nodal.h"
+
+#include <string.h>
+
+enum { MAX_ITERATIONS = 120, CAREFUL_FROM = 60, MAX_HALVINGS = 10, STRIDE = NODAL_WIDTH + 1 };
+
+// Change of a coordinate (element lengths, rad) below which Newton's method, which squares it next,
+// has converged; and where it converges linearly, without the geometric stiffness.
+static const double CONVERGED = 1.0e-8;
+static const double CONVERGED_LINEARLY = 1.0e-11;
+
+// Change of a coordinate above which the energy tells whether it was too long.
+static const double SEARCHED = 1.0e-5;
+
+// Largest change of a coordinate in one iteration.
+static const double MAX_CHANGE = 0.5;
+
+// An axis about which the rod has less than this share of its largest moment of inertia is none.
+static const double NO_AXIS = 1.0e-14;
+
+// What a step keeps in the rod's work.
+typedef struct Work {
+    double* band;            // A, then its factor
+    double *u, *change, *q;  // [n]: velocity, its change, coordinates at the end of the step
+    double *load, *mass;     // [n]: dead load, inertia
+    double *turn, *response; // [3 n]: M times the rotations of the rod; A^-1 of them
+    double *force, *rest;    // [3 elements]: stress, and the natural strain with damping
+    NodalElement* elements;  // [elements]
+    int n, element_count;
+} Work;
+
+enum { ELEMENT_DOUBLES = (sizeof(NodalElement) + sizeof(double) - 1) / sizeof(double) };
+
+size_t nodal_work_count(const NodalKind* kind, int element_count) {
+    size_t n = (size_t)(element_count * (3 + kind->edge_dofs) + 3);
+    size_t elements = (size_t)(element_count + kind->element_count(element_count));
+    return n * STRIDE + 11 * n + elements * (6 + ELEMENT_DOUBLES);
+}
+
+static Work work_of(const Rod* rod) {
+    size_t n = (size_t)rod->dof_count, elements = (size_t)nodal_element_count(rod);
+    Work w = {.n = rod->dof_count, .element_count = (int)elements};
+    w.elements = (NodalElement*)rod->work;
+    w.band = rod->work + elements * ELEMENT_DOUBLES;
+    w.u = w.band + n * STRIDE;
+    w.change = w.u + n;
+    w.q = w.change + n;
+    w.load = w.q + n;
+    w.mass = w.load + n;
+    w.turn = w.mass + n;
+    w.response = w.turn + 3 * n;
+    w.force = w.response + 3 * n;
+    w.rest = w.force + 3 * elements;
+    return w;
+}
+
+// --- loads and inertia ----------------------------------------------------------------------
+
+double nodal_mass(const Rod* rod, int dof) {
+    int stride = nodal_stride(rod);
+    if (dof % stride >= 3) {
+        return nodal_kind(rod)->edge_inertia(rod);
+    }
+    double l = rod->element_length, m = rod->line_density * l * l * l;
+    return dof < 3 || dof >= rod->dof_count - 3 ? 0.5 * m : m;
+}
+
+bool nodal_is_held(const Rod* rod, int dof) {
+    return (dof < 3 && rod->start_hold != TDL_HOLD_FREE) ||
+           (dof >= rod->dof_count - 3 && rod->end_hold != TDL_HOLD_FREE);
+}
+
+// A torque across an edge is a pair of forces on its ends; along it, it acts on its frame. (D.11)
+static void add_torque(const NodalShape* shape, const RodLoad* load, double* out) {
+    const NodalKind* kind = nodal_kind(shape->rod);
+    int at = load->element * nodal_stride(shape->rod);
+    TdlVec3 edge = nodal_edge(shape, load->element);
+    if (kind->edge_dofs < 4) { // the frame does not carry all of it
+        TdlVec3 pair = tdl_scale3(1.0 / tdl_dot3(edge, edge), tdl_cross3(load->torque, edge));
+        tdl_store3(out + at, 0, tdl_sub3(tdl_load3(out + at, 0), pair));
+        double* next = out + at + nodal_stride(shape->rod);
+        tdl_store3(next, 0, tdl_add3(tdl_load3(next, 0), pair));
+    }
+    if (kind->edge_dofs > 0) {
+        kind->torque(shape, load->element, load->torque, out + at + 3);
+    }
+}
+
+void nodal_dead_load(const NodalShape* shape, TdlVec3 pull, bool torques, double* out) {
+    const Rod* rod = shape->rod;
+    int stride = nodal_stride(rod);
+    memset(out, 0, (size_t)rod->dof_count * sizeof *out);
+    for (int i = 0; i <= rod->element_count; ++i) {
+        double weight = nodal_mass(rod, i * stride) / rod->element_length;
+        tdl_store3(out + i * stride, 0, tdl_scale3(weight, pull));
+    }
+    for (int i = 0; i < rod->load_count; ++i) {
+        const RodLoad* load = &rod->loads[i];
+        double *a = out + load->element * stride, *b = a + stride, l = rod->element_length;
+        tdl_store3(a, 0, tdl_axpy3(tdl_load3(a, 0), (1.0 - load->s) * l, load->force));
+        tdl_store3(b, 0, tdl_axpy3(tdl_load3(b, 0), load->s * l, load->force));
+        if (torques && tdl_dot3(load->torque, load->torque) > 0.0) {
+            add_torque(shape, load, out);
+        }
+    }
+}
+
+// --- the linear problem ---------------------------------------------------------------------
+
+// Stiffness and natural strains of the step: damping pulls a strain back to where it was. (D.13)
+static void damp(NodalElement* el, const double* rest, double gain) {
+    for (int k = 0; k < el->count; ++k) {
+        el->stiffness[k] *= gain;
+        el->rest[k] = rest[k];
+    }
+}
+
+// Strains and stresses at the start.
+static void start_elements(Work* w, const NodalShape* shape, double ratio) {
+    for (int e = 0; e < w->element_count; ++e) {
+        NodalElement* el = &w->elements[e];
+        nodal_element(shape, e, NULL, el, NULL);
+        for (int k = 0; k < el->count; ++k) {
+            double value = el->value[k], rest = el->rest[k];
+            w->rest[3 * e + k] = (rest + ratio * value) / (1.0 + ratio);
+            w->force[3 * e + k] = el->stiffness[k] * (value - rest);
+        }
+    }
+}
+
+static void add_to_band(const NodalElement* el, NodalBlock second, double scale, double* band) {
+    for (int j = 0; j < el->dof_count; ++j) {
+        double* column = band + (ptrdiff_t)(el->first + j) * STRIDE - j;
+        for (int i = j; i < el->dof_count; ++i) {
+            double sum = second != NULL ? second[i][j] : 0.0;
+            for (int k = 0; k < el->count; ++k) {
+                sum += el->stiffness[k] * el->slope[k][i] * el->slope[k][j];
+            }
+            column[i] += scale * sum;
+        }
+    }
+}
+
+// Takes held coordinates out of the matrix: their change is zero.
+static void hold_band(const Rod* rod, Work* w) {
+    for (int side = 0; side < 2; ++side) {
+        int first = side == 0 ? 0 : w->n - 3;
+        for (int i = first; i < first + 3 && nodal_is_held(rod, i); ++i) {
+            memset(w->band + (ptrdiff_t)i * STRIDE, 0, STRIDE * sizeof(double));
+            w->band[(ptrdiff_t)i * STRIDE] = 1.0;
+            for (int j = i - NODAL_WIDTH < 0 ? 0 : i - NODAL_WIDTH; j < i; ++j) {
+                w->band[(ptrdiff_t)j * STRIDE + i - j] = 0.0;
+            }
+            w->change[i] = 0.0;
+        }
+    }
+}
+
+// A and minus the residual (in `change`) at the velocity u. (D.12)
+static void assemble(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
+                     double gain, bool geometric) {
+    double dt = step->dt, factor = rod_mass_factor(rod, dt);
+    NodalBlock second;
+    memset(w->band, 0, (size_t)w->n * STRIDE * sizeof(double));
+    for (int i = 0; i < w->n; ++i) {
+        w->q[i] = rod->q[i] + dt * w->u[i];
+        w->band[(ptrdiff_t)i * STRIDE] = factor * w->mass[i];
+        w->change[i] = w->mass[i] * (rod->v[i] - factor * w->u[i]) + dt * w->load[i];
+    }
+    for (int e = 0; e < w->element_count; ++e) {
+        NodalElement* el = &w->elements[e];
+        nodal_element(shape, e, w->force + 3 * e, el, geometric ? second : NULL);
+        damp(el, w->rest + 3 * e, gain);
+        add_to_band(el, geometric ? second : NULL, dt * dt, w->band);
+        for (int k = 0; k < el->count; ++k) {
+            double force = dt * el->stiffness[k] * (el->value[k] - el->rest[k]);
+            for (int i = 0; i < el->dof_count; ++i) {
+                w->change[el->first + i] -= force * el->slope[k][i];
+            }
+        }
+    }
+    hold_band(rod, w);
+}
+
+static double longest(const double* x, int n) {
+    double largest = 0.0;
+    for (int i = 0; i < n; ++i) {
+        largest = fabs(x[i]) > largest || isnan(x[i]) ? fabs(x[i]) : largest;
+    }
+    return largest;
+}
+
+// --- angular momentum of a free rod ---------------------------------------------------------
+
+// M times the velocities of the rod's rotations about its centre of mass: of the vertices in one
+// shape, of the edges' frames in another. (D.14)
+static void find_rotations(const NodalShape* shape, const NodalShape* frames, const double* mass,
+                           double* out) {
+    const Rod* rod = shape->rod;
+    const NodalKind* kind = nodal_kind(rod);
+    int n = rod->dof_count, stride = nodal_stride(rod);
+    const TdlVec3 axis[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+    TdlVec3 centre = {0};
+    double total = 0.0;
+    for (int i = 0; i <= rod->element_count; ++i) {
+        centre = tdl_axpy3(centre, mass[i * stride], nodal_vertex(shape, i));
+        total += mass[i * stride];
+    }
+    centre = tdl_scale3(1.0 / total, centre);
+    for (int k = 0; k < 3; ++k) {
+        double* row = out + (ptrdiff_t)k * n;
+        for (int i = 0; i <= rod->element_count; ++i) {
+            TdlVec3 arm = tdl_sub3(nodal_vertex(shape, i), centre);
+            tdl_store3(row + i * stride, 0, tdl_cross3(axis[k], arm));
+            if (kind->edge_dofs > 0 && i < rod->element_count) {
+                kind->spin(frames, i, axis[k], row + i * stride + 3);
+            }
+        }
+        for (int i = 0; i < n; ++i) {
+            row[i] *= mass[i];
+        }
+    }
+}
+
+static TdlMat3 symmetric(double G[3][3]) {
+    return (TdlMat3){
+        {G[0][0], G[1][0], G[2][0]}, {G[0][1], G[1][1], G[2][1]}, {G[0][2], G[1][2], G[2][2]}};
+}
+
+// x = G^-1 b for a symmetric G, leaving out axes the rod has no inertia about.
+static TdlVec3 solve_axes(TdlMat3 G, TdlVec3 b) {
+    double values[3];
+    TdlMat3 vectors;
+    tdl_eigen_3(G, values, &vectors);
+    const TdlVec3 axis[3] = {vectors.cx, vectors.cy, vectors.cz};
+    TdlVec3 x = {0};
+    for (int k = 0; k < 3; ++k) {
+        if (values[k] > NO_AXIS * values[2]) {
+            x = tdl_axpy3(x, tdl_dot3(axis[k], b) / values[k], axis[k]);
+        }
+    }
+    return x;
+}
+
+// The angular momentum that the step has to end with: what there is, and what loads add.
+static TdlVec3 wanted_momentum(const Rod* rod, const RodStep* step, Work* w) {
+    NodalShape before = nodal_shape(rod), now = before;
+    double L[3];
+    before.q = rod->q_before;
+    find_rotations(&now, &before, w->mass, w->turn);
+    for (int k = 0; k < 3; ++k) {
+        L[k] = tdl_dot(w->n, w->turn + (ptrdiff_t)k * w->n, rod->v);
+    }
+    find_rotations(&now, &now, w->mass, w->turn);
+    for (int k = 0; k < 3; ++k) { // loads, as accelerations
+        const double* row = w->turn + (ptrdiff_t)k * w->n;
+        for (int i = 0; i < w->n; ++i) {
+            L[k] += step->dt * row[i] * w->load[i] / w->mass[i];
+        }
+    }
+    double factor = rod_mass_factor(rod, step->dt);
+    return (TdlVec3){L[0] / factor, L[1] / factor, L[2] / factor};
+}
+
+// Adds to the change what gives the rod the angular momentum L. (D.15)
+static void keep_momentum(Work* w, TdlVec3 L) {
+    int n = w->n;
+    double G[3][3], lack[3] = {L.x, L.y, L.z};
+    memcpy(w->response, w->turn, 3 * (size_t)n * sizeof(double));
+    banded_solve(n, NODAL_WIDTH, w->band, 3, w->response, n);
+    for (int k = 0; k < 3; ++k) {
+        const double* row = w->turn + (ptrdiff_t)k * n;
+        lack[k] -= tdl_dot(n, row, w->u) + tdl_dot(n, row, w->change);
+        for (int j = 0; j < 3; ++j) {
+            G[k][j] = tdl_dot(n, row, w->response + (ptrdiff_t)j * n);
+        }
+    }
+    TdlVec3 y = solve_axes(symmetric(G), (TdlVec3){lack[0], lack[1], lack[2]});
+    const double weight[3] = {y.x, y.y, y.z};
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < n; ++i) {
+            w->change[i] += weight[k] * w->response[(ptrdiff_t)k * n + i];
+        }
+    }
+}
+
+// --- the step -------------------------------------------------------------------------------
+
+// Stresses that the linear solve predicts. (D.12)
+static void predict_forces(Work* w, double dt) {
+    for (int e = 0; e < w->element_count; ++e) {
+        const NodalElement* el = &w->elements[e];
+        for (int k = 0; k < el->count; ++k) {
+            double strain = el->value[k] - el->rest[k];
+            strain += dt * tdl_dot(el->dof_count, el->slope[k], w->change + el->first);
+            w->force[3 * e + k] = el->stiffness[k] * strain;
+        }
+    }
+}
+
+// Velocity of the ends as they are held; the rest starts from rest, in the shape that is known to
+// be sound.
+static void start_velocity(const Rod* rod, const RodStep* step, double* u) {
+    double l = rod->element_length;
+    int n = rod->dof_count;
+    memset(u, 0, (size_t)n * sizeof *u);
+    TdlVec3 start = tdl_scale3(1.0 / l, step->base_end.position);
+    TdlVec3 end = tdl_scale3(1.0 / l, step->end_end.position);
+    if (rod->start_hold != TDL_HOLD_FREE) {
+        tdl_store3(u, 0, tdl_scale3(1.0 / step->dt, tdl_sub3(start, tdl_load3(rod->q, 0))));
+    }
+    if (rod->end_hold != TDL_HOLD_FREE) {
+        TdlVec3 x = tdl_load3(rod->q + n - 3, 0);
+        tdl_store3(u + n - 3, 0, tdl_scale3(1.0 / step->dt, tdl_sub3(end, x)));
+    }
+}
+
+// What the step minimises: inertia and energy at the velocity u. (D.12)
+static double incremental_energy(const Rod* rod, const RodStep* step, Work* w,
+                                 const NodalShape* shape, double gain) {
+    double dt = step->dt, factor = rod_mass_factor(rod, dt), sum = 0.0;
+    NodalElement el;
+    for (int i = 0; i < w->n; ++i) {
+        double given = w->mass[i] * rod->v[i] + dt * w->load[i];
+        sum += (0.5 * factor * w->mass[i] * w->u[i] - given) * w->u[i];
+        w->q[i] = rod->q[i] + dt * w->u[i];
+    }
+    for (int e = 0; e < w->element_count; ++e) {
+        nodal_element(shape, e, NULL, &el, NULL);
+        damp(&el, w->rest + 3 * e, gain);
+        for (int k = 0; k < el.count; ++k) {
+            double strain = el.value[k] - el.rest[k];
+            sum += 0.5 * el.stiffness[k] * strain * strain;
+        }
+    }
+    return sum;
+}
+
+// Shortens a change that does not lead downhill.
+static void search_line(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
+                        double gain) {
+    double before = incremental_energy(rod, step, w, shape, gain);
+    for (int k = 0; k < MAX_HALVINGS; ++k) {
+        for (int i = 0; i < w->n; ++i) {
+            w->u[i] += w->change[i];
+        }
+        double after = incremental_energy(rod, step, w, shape, gain);
+        for (int i = 0; i < w->n; ++i) {
+            w->u[i] -= w->change[i];
+        }
+        if (after <= before) {
+            return;
+        }
+        for (int i = 0; i < w->n; ++i) {
+            w->change[i] *= 0.5;
+        }
+    }
+}
+
+// One Newton iteration; returns the largest change of a coordinate relative to what counts as
+// converged, or NaN.
+static double iterate(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
+                      const TdlVec3* momentum, bool careful) {
+    double dt = step->dt, gain = 1.0 + rod->damping / dt;
+    bool geometric = true;
+    assemble(rod, step, w, shape, gain, true);
+    if (banded_cholesky(w->n, NODAL_WIDTH, w->band) != w->n) {
+        geometric = false;
+        assemble(rod, step, w, shape, gain, false);
+        if (banded_cholesky(w->n, NODAL_WIDTH, w->band) != w->n) {
+            return NAN;
+        }
+    }
+    banded_solve(w->n, NODAL_WIDTH, w->band, 1, w->change, w->n);
+    if (momentum != NULL) {
+        keep_momentum(w, *momentum);
+    }
+    double change = dt * longest(w->change, w->n), scale = fmin(1.0, MAX_CHANGE / change);
+    for (int i = 0; i < w->n; ++i) {
+        w->change[i] *= scale;
+    }
+    if (careful && change > SEARCHED && momentum == NULL) {
+        search_line(rod, step, w, shape, gain);
+    }
+    for (int i = 0; i < w->n; ++i) {
+        w->u[i] += w->change[i];
+    }
+    predict_forces(w, dt);
+    return change / (geometric ? CONVERGED : CONVERGED_LINEARLY);
+}
+
+bool nodal_predict(Rod* rod, const RodStep* step) {
+    Work w = work_of(rod);
+    NodalShape now = nodal_shape(rod), end = now;
+    bool free = rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE;
+    for (int i = 0; i < w.n; ++i) {
+        w.mass[i] = nodal_mass(rod, i);
+    }
+    nodal_dead_load(&now, rod_pull(rod, step), true, w.load);
+    TdlVec3 momentum = free ? wanted_momentum(rod, step, &w) : (TdlVec3){0};
+    start_elements(&w, &now, rod->damping / step->dt);
+    start_velocity(rod, step, w.u);
+    end.q = w.q;
+    end.start = quat_from_matrix(step->base_end.rotation);
+    end.end = quat_from_matrix(step->end_end.rotation);
+    double change = INFINITY;
+    for (int k = 0; k < MAX_ITERATIONS && change > 1.0; ++k) {
+        change = iterate(rod, step, &w, &end, free ? &momentum : NULL, k >= CAREFUL_FROM);
+    }
+    memcpy(rod->v_free, w.u, (size_t)w.n * sizeof(double));
+    return change <= 1.0;
+}
+
+void nodal_solve(const Rod* rod, double* x) {
+    Work w = work_of(rod);
+    for (int i = 0; i < 3; ++i) {
+        x[i] = nodal_is_held(rod, i) ? 0.0 : x[i];
+        x[w.n - 1 - i] = nodal_is_held(rod, w.n - 1 - i) ? 0.0 : x[w.n - 1 - i];
+    }
+    banded_solve(w.n, NODAL_WIDTH, w.band, 1, x, w.n);
+}
+
+static void advance_hold(RodBase* hold, TdlPose end, Twist rate) {
+    hold->before = hold->now;
+    hold->now = end;
+    hold->rate = rate;
+}
+
+void nodal_advance(Rod* rod, const RodStep* step, const double* v) {
+    for (int i = 0; i < rod->dof_count; ++i) {
+        rod->q_before[i] = rod->q[i];
+        rod->v[i] = v[i];
+        rod->q[i] += step->dt * v[i];
+    }
+    advance_hold(&rod->base, step->base_end, step->base_rate);
+    advance_hold(&rod->end, step->end_end, step->end_rate);
+    nodal_kind(rod)->keep_frames(rod, true);
+}
