@@ -211,48 +211,24 @@ static double mass_error(const Rod* rod, const Reference* ref) {
     return worst / scale;
 }
 
-// Error of x' M x for unit vectors x = e_i and e_i + e_j, through the kinetic energy.
-static double energy_mass_error(Rod* rod, const Reference* ref) {
-    double worst = 0.0, scale = 0.0, keep[MAX_DOF];
-    memcpy(keep, rod->v, sizeof(double) * (size_t)ref->dofs);
-    for (int i = 0; i < ref->dofs; ++i) {
-        for (int j = 0; j <= i; ++j) {
-            memset(rod->v, 0, sizeof(double) * (size_t)ref->dofs);
-            rod->v[i] += 1.0;
-            rod->v[j] += 1.0;
-            settle_in(rod);
-            double twice = 2.0 * rod->model->energy(rod, (TdlVec3){0}).kinetic;
-            Real expected = ref->M[i][i] + 2 * ref->M[i][j] + ref->M[j][j];
-            worst = fmax(worst, fabs(twice - (double)expected));
-            scale = fmax(scale, (double)expected);
-        }
-    }
-    memcpy(rod->v, keep, sizeof(double) * (size_t)ref->dofs);
-    settle_in(rod);
-    return worst / scale;
-}
-
 // --- tests ----------------------------------------------------------------------------------
 
 TEST(mass_and_gravity_match_the_slow_version) {
     ref_gauss();
     Rng rng = rng_seed(70);
     static Reference ref;
-    double worst_mass = 0, worst_energy = 0, worst_gravity = 0;
+    double worst_mass = 0, worst_gravity = 0;
     for (int trial = 0; trial < 200; ++trial) {
         Rod* rod = random_rod(&rng);
         TdlVec3 g = random_vector(&rng, 9.81);
         compute_reference(rod, g, &ref);
-        worst_energy = fmax(worst_energy, energy_mass_error(rod, &ref));
         worst_mass = fmax(worst_mass, mass_error(rod, &ref));
         double force[MAX_DOF];
         super_clothoid_forces(rod, g, force);
         worst_gravity = fmax(worst_gravity, relative_error(ref.G, force, ref.dofs));
         destroy(rod);
     }
-    printf("  largest relative errors: mass %.1e (through the kinetic energy %.1e), gravity %.1e\n",
-           worst_mass, worst_energy, worst_gravity);
-    CHECK_BELOW(worst_energy, 1.0e-9);
+    printf("  largest relative errors: mass %.1e, gravity %.1e\n", worst_mass, worst_gravity);
     CHECK_BELOW(worst_mass, 1.0e-9);
     CHECK_BELOW(worst_gravity, 1.0e-9);
 }
@@ -377,8 +353,9 @@ static double order_of(const double error[3]) {
 TEST(jacobian_is_the_derivative_of_point) {
     Rng rng = rng_seed(72);
     double worst[3] = {0};
-    for (int trial = 0; trial < 100; ++trial) {
+    for (int trial = 0; trial < 60; ++trial) {
         Rod* rod = random_held_rod(&rng);
+        rod_stop(rod);
         int element = rng_below(&rng, rod->element_count), n = rod->dof_count;
         double s = rng_unit(&rng), rows[3 * MAX_DOF], differences[3 * MAX_DOF];
         TdlMat3 basis = tdl_rotation_exp(random_vector(&rng, 1.0));
@@ -407,8 +384,9 @@ TEST(jacobian_is_the_derivative_of_point) {
 TEST(gradient_is_the_derivative_of_the_potential) {
     Rng rng = rng_seed(73);
     double worst[3] = {0};
-    for (int trial = 0; trial < 100; ++trial) {
+    for (int trial = 0; trial < 60; ++trial) {
         Rod* rod = random_held_rod(&rng);
+        rod_stop(rod);
         int n = rod->dof_count;
         double gradient[MAX_DOF], differences[MAX_DOF];
         rod->stiffness = tdl_scale3(1.0e-4, rod->stiffness); // let gravity matter
@@ -435,8 +413,9 @@ TEST(gradient_is_the_derivative_of_the_potential) {
 TEST(hessian_is_the_derivative_of_the_gradient) {
     Rng rng = rng_seed(74);
     double worst[3] = {0};
-    for (int trial = 0; trial < 100; ++trial) {
+    for (int trial = 0; trial < 60; ++trial) {
         Rod* rod = random_held_rod(&rng);
+        rod_stop(rod);
         int n = rod->dof_count;
         double hessian[MAX_DOF * MAX_DOF], differences[MAX_DOF * MAX_DOF];
         double plus[MAX_DOF], minus[MAX_DOF];
@@ -621,6 +600,7 @@ TEST(a_torque_works_on_the_turn_of_its_section) {
         for (int j = 0; j < n; ++j) {
             share[j] = with[j] - without[j];
         }
+        rod_stop(rod);
         for (int k = 0; k < 3; ++k) {
             double h = 8.0e-3 / (1 << k), differences[MAX_DOF];
             for (int j = 0; j < n; ++j) {
@@ -704,7 +684,7 @@ TEST(momentum_carried_to_the_next_shape_holds_the_velocity_products) {
 
 TEST(a_step_without_gravity_never_adds_energy_however_long) {
     Rng rng = rng_seed(78);
-    for (int trial = 0; trial < 500; ++trial) {
+    for (int trial = 0; trial < 300; ++trial) {
         Rod* rod = random_held_rod(&rng);
         rod->load_count = 0;
         RodStep step = {.dt = pow(10.0, rng_range(&rng, -5.0, 1.0)), .base_end = rod->base.now};
