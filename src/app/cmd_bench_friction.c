@@ -156,8 +156,7 @@ static void bench_problem(Bench* b, const char* name, const TdlFrictionProblem* 
     free(solution);
 }
 
-// --- tables
-// ---------------------------------------------------------------------------------------
+// --- tables --------------------------------------------------------------------------------------
 
 static void write_results(const Bench* b) {
     FILE* file = open_out(b, "results.csv");
@@ -242,8 +241,7 @@ static void print_summary(const Bench* b, bool json) {
     printf("\n");
 }
 
-// --- studies
-// --------------------------------------------------------------------------------------
+// --- studies -------------------------------------------------------------------------------------
 
 // Error against time: every solver asked for ever more digits.
 static void study_convergence(const Bench* b, const char* name, const TdlFrictionProblem* problem,
@@ -375,8 +373,7 @@ static void plot(const Bench* b) {
     pclose(pipe);
 }
 
-// --- the command
-// ----------------------------------------------------------------------------------
+// --- the command ---------------------------------------------------------------------------------
 
 static int bench_files(Bench* b, const Args* args) {
     FILE* convergence = open_out(b, "convergence.csv");
@@ -450,7 +447,7 @@ static int run_bench(const Args* args) {
            b->peers ? "    siconos: nsgs, newton ac, admm ms; (not solved)" : "");
     int code = bench_files(b, args);
     if (code == EXIT_DONE) {
-        bench_generated(b, args_int(args, "largest", 0));
+        bench_generated(b, args_int(args, "largest", args_operand_count(args) > 0 ? 0 : 1000));
         if (args_has(args, "studies")) {
             study_bodies(b, 200);
             study_nu(b, args_int(args, "rods", 76));
@@ -472,7 +469,8 @@ static const Option BENCH_FRICTION_OPTIONS[] = {
      false},
     {"max-iterations", 'n', OPTION_INT, "N", 1, 1000000000, "of each solver; default 10000", false},
     {"largest", 0, OPTION_INT, "N", 0, 1000000,
-     "generated problems up to about this many contacts; default 0, none", false},
+     "generated problems up to about this many contacts; default 1000 without files, else 0",
+     false},
     {"convergence", 0, OPTION_SWITCH, NULL, 0, 0, "error against time of every solver", false},
     {"studies", 0, OPTION_SWITCH, NULL, 0, 0,
      "convergence against nu on spaghetti, and velocity space against explicit W", false},

@@ -91,18 +91,34 @@ static bool few_contacts(Run* run, TdlStatus* status, TdlFrictionSolverKind* use
     return run->sys->n <= 8 && try_stage(run, &sweeps, status, used);
 }
 
+// From a good guess a few sweeps, or a few Newton steps, are often all it takes.
+static bool warm_contacts(Run* run, TdlStatus* status, TdlFrictionSolverKind* used) {
+    Stage newton = {TDL_FRICTION_PROXIMAL, run_proximal, 20, false};
+    return sweep_rounds(run, 10, 100, status, used) ||
+           (run->sys->n <= DIRECT_CONTACTS && run->sys->start != NULL &&
+            try_stage(run, &newton, status, used));
+}
+
+// W from bodies, after which sweeps use it too
+static TdlStatus form_rows(Run* run, TdlStatus* status) {
+    *status = system_form_rows(run->sys, run->arena);
+    run->sys->sweep_bodies = run->sys->sweep_bodies && *status != TDL_STATUS_OK;
+    return *status;
+}
+
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     static const Stage ladder[] = {
         {TDL_FRICTION_PROXIMAL, run_proximal, 60, true},
         {TDL_FRICTION_INTERIOR, run_interior, 120, true},
         {TDL_FRICTION_PROXIMAL, run_proximal, 300, false},
         {TDL_FRICTION_ADMM, run_admm, 1000, false},
-        {TDL_FRICTION_PROXIMAL, run_proximal, 1000, false},
-        {TDL_FRICTION_ANDERSON, run_anderson, 10000, false},
-        {TDL_FRICTION_PROXIMAL, run_proximal, 1000, false},
-        {TDL_FRICTION_GRADIENT, run_gradient, 10000, false},
-        {TDL_FRICTION_FIXED_POINT, run_fixed_point, 10000, false},
-        {TDL_FRICTION_PROXIMAL, run_proximal, 3000, true},
+        {TDL_FRICTION_PROXIMAL, run_proximal, 500, false},
+        {TDL_FRICTION_ANDERSON, run_anderson, 3000, false},
+        {TDL_FRICTION_PROXIMAL, run_proximal, 500, false},
+        {TDL_FRICTION_GRADIENT, run_gradient, 3000, false},
+        {TDL_FRICTION_PROXIMAL, run_proximal, 500, false},
+        {TDL_FRICTION_FIXED_POINT, run_fixed_point, 3000, false},
+        {TDL_FRICTION_PROXIMAL, run_proximal, 1000, true},
     };
     TdlStatus status = TDL_STATUS_OK;
     System* sys = run->sys;
@@ -110,17 +126,22 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     if (few_contacts(run, &status, used)) {
         return status;
     }
-    bool formable = couplings(sys) <= MAX_FORMED;
-    if (!(sys->start != NULL && sys->n <= DIRECT_CONTACTS)) {
+    bool formable = couplings(sys) <= MAX_FORMED, small = sys->n <= DIRECT_CONTACTS;
+    if (small && form_rows(run, &status) != TDL_STATUS_OK) {
+        return status;
+    }
+    if (run->warm && warm_contacts(run, &status, used)) {
+        return status;
+    }
+    if (!small) {
         double ratio = sys->start != NULL ? factor_work(run) / sweep_work(run) : 100.0;
         int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
         if (sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
             return status;
         }
     }
-    if (formable) {
-        status = system_form_rows(sys, run->arena);
-        sys->sweep_bodies = sys->sweep_bodies && status != TDL_STATUS_OK;
+    if (formable && form_rows(run, &status) != TDL_STATUS_OK) {
+        return status;
     }
     for (size_t k = 0; status == TDL_STATUS_OK && k < sizeof ladder / sizeof *ladder; ++k) {
         bool sweeps = ladder[k].run == run_anderson || ladder[k].run == run_gradient;

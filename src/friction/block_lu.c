@@ -12,8 +12,7 @@ static const double PIVOT_PART = 2.0e-14;
 // Blocks of the factors above which they are not attempted: about 400 MB.
 static const size_t MAX_BLOCKS = 2000000;
 
-// --- symbolic
-// -------------------------------------------------------------------------------------
+// --- symbolic ------------------------------------------------------------------------------------
 
 static TdlStatus choose_order(BlockLu* lu, const System* sys) {
     double info[AMD_INFO];
@@ -129,8 +128,7 @@ TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const System* sys) {
     return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
-// --- blocks, columns padded to `s`
-// ----------------------------------------------------------------
+// --- blocks, columns padded to `s` ---------------------------------------------------------------
 
 // c -= a b
 static inline void subtract_product(int d, int s, const double* restrict a,
@@ -220,8 +218,7 @@ static int invert(int d, int s, const double* a, double* inverse) {
     return shifted;
 }
 
-// --- numeric
-// --------------------------------------------------------------------------------------
+// --- numeric -------------------------------------------------------------------------------------
 
 static void load_block(int d, int s, const double* from, double* to) {
     for (int j = 0; j < d; ++j) {

@@ -175,8 +175,7 @@ TdlStatus run_gradient(Run* run) {
     return TDL_STATUS_OK;
 }
 
-// --- Cadoux's fixed point
-// -------------------------------------------------------------------------
+// --- Cadoux's fixed point ------------------------------------------------------------------------
 
 // |r - P(r - rho (u + E s))| with s held: how well the convex problem is solved
 static double convex_error(const Gradient* g) {

@@ -112,8 +112,7 @@ TdlStatus islands_find(Arena* arena, const TdlFrictionProblem* p, bool split, Is
     return deal(arena, p->n, parent, out);
 }
 
-// --- colours
-// --------------------------------------------------------------------------------------
+// --- colours -------------------------------------------------------------------------------------
 
 // sets colour[k] for the k-th contact of the island from the blocks of W
 static int colour_rows(const TdlFrictionProblem* p, const int* contact, int n, int* colour_of,

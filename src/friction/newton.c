@@ -293,8 +293,7 @@ TdlStatus run_newton(Run* run) {
     return TDL_STATUS_OK;
 }
 
-// --- proximal point
-// -------------------------------------------------------------------------------
+// --- proximal point ------------------------------------------------------------------------------
 
 static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9, EPS_MOST = 1.0e3;
 // Reduction of eps after an easy problem, and how far each problem is solved.

@@ -112,8 +112,7 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     tdl_free(&mem, p);
 }
 
-// --- the explicit form
-// ----------------------------------------------------------------------------
+// --- the explicit form ---------------------------------------------------------------------------
 
 static TdlStatus check_matrix(const TdlHost* host, const TdlFrictionMatrixDef* def) {
     int n = def->laws.contact_count, d = def->laws.block_size;
@@ -301,8 +300,7 @@ TdlStatus tdl_friction_problem_create(const TdlHost* host, const TdlFrictionMatr
     return TDL_STATUS_OK;
 }
 
-// --- velocity space
-// -------------------------------------------------------------------------------
+// --- velocity space ------------------------------------------------------------------------------
 
 static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* def) {
     for (int k = 0; k < def->body_count; ++k) {
@@ -496,8 +494,7 @@ TdlStatus problem_each_coupling(const TdlFrictionProblem* p, CouplingFn fn, void
     return status;
 }
 
-// --- the explicit form of a problem in velocity space
-// ---------------------------------------------
+// --- the explicit form of a problem in velocity space --------------------------------------------
 
 typedef struct Explicit {
     int d;
@@ -582,8 +579,7 @@ TdlFrictionMatrixDef tdl_friction_problem_matrix(const TdlFrictionProblem* p) {
                                   .dof_count = p->dof_count};
 }
 
-// --- applying W
-// -----------------------------------------------------------------------------------
+// --- applying W ----------------------------------------------------------------------------------
 
 TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* r, double* v) {
     if (!problem_has_bodies(p)) {

@@ -12,6 +12,7 @@ typedef struct Run {
     const double* zero;  // [n d]
     const double* start; // [n d] where a solver starts instead of best; null: at best
     double error;        // norm of the caller's map there, unit-free
+    bool warm;           // the caller's first guess is much better than zero
     int limit;           // iterations this solver may use
     int iterations;      // iterations of all solvers so far
     double work;         // multiplications so far, roughly; decides fall-backs reproducibly

@@ -18,6 +18,8 @@ enum { LARGE_ISLAND = 3000 };
 enum { FEW_CONTACTS = 200 };
 // Velocity space pays when a contact's row of W has more doubles than its rows of H and Y.
 static const double BODIES_PAY = 1.0;
+// A first guess counts as warm when its error is below this part of that of zero.
+static const double WARM_PART = 0.1;
 
 typedef struct IslandResult {
     TdlFrictionSolverKind solver;
@@ -135,8 +137,7 @@ double run_offer(Run* run, const double* u, const double* r) {
     return error;
 }
 
-// --- one island
-// -----------------------------------------------------------------------------------
+// --- one island ----------------------------------------------------------------------------------
 
 // The absolute error an island may keep, so that all of them together meet the caller's. (F.15)
 static double island_tolerance(const TdlFrictionSolver* s, const int* contact, int n) {
@@ -226,8 +227,10 @@ static TdlStatus first_guess(TdlFrictionSolver* s, Run* run) {
     run->zero = zero;
     run->error = system_error(sys, sys->b, run->best);
     if (given && !run_done(run)) {
+        double cold = run->error;
         system_velocity(sys, r, u);
         run_offer(run, u, r);
+        run->warm = run->error < WARM_PART * cold;
     }
     return TDL_STATUS_OK;
 }
@@ -282,7 +285,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     Run run = {.sys = &sys, .arena = arena, .options = &s->options};
     run.limit = s->options.max_iterations;
     status = first_guess(s, &run);
-    if (s->setup_end == 0.0 && island == 0) {
+    if (island == 0) { // the first and largest; one thread alone comes here
         s->setup_end = clock_now();
     }
     if (status == TDL_STATUS_OK && !run_done(&run)) {
@@ -311,8 +314,7 @@ static void solve_small_island(void* user, int index, int worker) {
     solve_island(user, index + ((TdlFrictionSolver*)user)->large_count, worker);
 }
 
-// --- the whole problem
-// ----------------------------------------------------------------------------
+// --- the whole problem ---------------------------------------------------------------------------
 
 static TdlStatus prepare(TdlFrictionSolver* s, const TdlFrictionProblem* p) {
     s->problem = p;

@@ -155,8 +155,7 @@ TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* prob
     return TDL_STATUS_OK;
 }
 
-// --- W formed from bodies
-// -------------------------------------------------------------------------
+// --- W formed from bodies ------------------------------------------------------------------------
 
 // Contacts that touch a body, by body; local numbers.
 typedef struct Touch {
@@ -318,8 +317,7 @@ TdlStatus system_form_rows(System* sys, Arena* arena) {
     return TDL_STATUS_OK;
 }
 
-// --- products
-// -------------------------------------------------------------------------------------
+// --- products ------------------------------------------------------------------------------------
 
 void row_velocity_scalar(int d, const double* blocks, const int* column, int count, const double* r,
                          const double* b, double* out) {

@@ -72,8 +72,7 @@ bool problem_looks_like_hdf5(const unsigned char* data, size_t size) {
     return size >= sizeof SIGNATURE && memcmp(data, SIGNATURE, sizeof SIGNATURE) == 0;
 }
 
-// --- object headers
-// -------------------------------------------------------------------------------
+// --- object headers ------------------------------------------------------------------------------
 
 // Calls fn for every message of an object until it returns false.
 typedef bool (*MessageFn)(Reader* r, void* user, int type, uint64_t at, uint64_t length);
@@ -138,8 +137,7 @@ static bool walk_object(Reader* r, uint64_t at, MessageFn fn, void* user) {
     return fail(r, "an object header of unknown version");
 }
 
-// --- groups
-// ---------------------------------------------------------------------------------------
+// --- groups --------------------------------------------------------------------------------------
 
 typedef struct Lookup {
     const char* wanted;
@@ -236,8 +234,7 @@ static uint64_t find_object(Reader* r, uint64_t at, const char* path) {
     return r->failed ? 0 : at;
 }
 
-// --- datasets
-// -------------------------------------------------------------------------------------
+// --- datasets ------------------------------------------------------------------------------------
 
 static bool read_space(Reader* r, Dataset* d, uint64_t at, uint64_t length) {
     int version = (int)number_at(r, at, 1), rank = (int)number_at(r, at + 1, 1);
@@ -456,8 +453,7 @@ static bool read_matrix(Reader* r, uint64_t root, const char* group, Triplets* t
     return true;
 }
 
-// --- problems
-// -------------------------------------------------------------------------------------
+// --- problems ------------------------------------------------------------------------------------
 
 static bool read_contacts(Reader* r, uint64_t root, RawProblem* raw) {
     Dataset mu;
@@ -553,8 +549,7 @@ TdlStatus problem_parse_hdf5(const TdlHost* host, const char* name, const unsign
     return TDL_STATUS_OK;
 }
 
-// --- writing
-// --------------------------------------------------------------------------------------
+// --- writing -------------------------------------------------------------------------------------
 
 static bool put(hid_t group, const char* name, hid_t type, size_t count, const void* data) {
     hsize_t extent = count;

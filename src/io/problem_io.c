@@ -45,8 +45,7 @@ void raw_free(const TdlAllocator* mem, RawProblem* raw) {
     *raw = (RawProblem){0};
 }
 
-// --- local problems
-// -------------------------------------------------------------------------------
+// --- local problems ------------------------------------------------------------------------------
 
 typedef struct BlockRows {
     int *start, *column, *place; // place[e]: block of entry e
@@ -165,8 +164,7 @@ TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes,
     return status;
 }
 
-// --- files
-// ----------------------------------------------------------------------------------------
+// --- files ---------------------------------------------------------------------------------------
 
 static TdlStatus read_bytes(const TdlHost* host, const char* path, char** bytes, size_t* size) {
     FILE* file = fopen(path, "rb");

@@ -254,8 +254,7 @@ static bool read_blocks(Scanner* s, Triplets* t) {
     return good;
 }
 
-// --- sparse, as printed for people
-// ----------------------------------------------------------------
+// --- sparse, as printed for people ---------------------------------------------------------------
 
 static void skip_line(Scanner* s) {
     while (s->at < s->end && *s->at != '\n') {

@@ -643,8 +643,7 @@ TEST(no_contacts_and_no_motion_are_solved) {
     tdl_friction_problem_destroy(p);
 }
 
-// --- memory
-// ---------------------------------------------------------------------------------------
+// --- memory --------------------------------------------------------------------------------------
 
 // Found by fuzzing: where no digits are left, every solver must give up rather than go round.
 TEST(unreachable_tolerances_end) {
