@@ -16,6 +16,8 @@
 enum { LARGE_ISLAND = 3000 };
 // Contacts of a whole problem up to which one thread does it all.
 enum { FEW_CONTACTS = 200 };
+// Contacts of an island up to which forming W is not worth it.
+enum { HANDFUL = 3 };
 // Velocity space pays when a contact's row of W has more doubles than its rows of H and Y.
 static const double BODIES_PAY = 1.0;
 // A first guess counts as warm when its error is below this part of that of zero.
@@ -171,7 +173,7 @@ static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
             }
         }
     }
-    return rows > BODIES_PAY * bodies;
+    return n <= HANDFUL || rows > BODIES_PAY * bodies;
 }
 
 static bool sweeps_only(TdlFrictionSolverKind kind) {
