@@ -64,9 +64,13 @@ TdlStatus ccd_measure(const TdlHost* host, const TdlCcdQuery* queries, const boo
     }
     free(once);
     count_answers(results, truth, count, out);
+    // the sum of the best times, clock included, is a bound too, and forgets what disturbed a run
+    double sum = 0.0;
     for (int i = 0; i < count; ++i) {
         out->max_us = fmax(out->max_us, 1.0e6 * seconds[i]);
+        sum += seconds[i];
     }
+    best = fmin(best, sum);
     out->mean_us = count > 0 ? 1.0e6 * best / count : 0.0;
     return status;
 }

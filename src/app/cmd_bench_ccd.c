@@ -340,7 +340,7 @@ static void limits(Bench* bench) {
 static const char PLOTS[] =
     "set datafile separator ','\nset datafile commentschars '#'\n"
     "set terminal pngcairo size 900,600\nset key outside\nset grid\n"
-    "names = 'contract bisect interval univariate'\n"
+    "set format x '%.0e'\nnames = 'contract bisect interval univariate'\n"
     "set output 'ccd-fig8.png'\nset logscale xy\n"
     "set xlabel 'tolerance (m)'\nset ylabel 'mean time (us)'\n"
     "plot for [i=0:3] 'ccd-fig8-15.csv' index i using 2:7 with linespoints title word(names,i+1)\n"
