@@ -277,68 +277,89 @@ static void contract_scaled(const TdlCcdQuery* query, const TdlCcdOptions* optio
     result->tolerance = ldexp(result->tolerance, -form.exponent);
 }
 
+// The points of a query, x, y, z in lanes.
+typedef struct Points {
+    V4 p[4], q[4]; // at t = 0 and t = 1
+} Points;
+
+// Loads the points; false when one is not finite: x - x is 0 for finite x only.
+static inline bool load_points(const TdlCcdQuery* query, Points* points) {
+    const double *start = &query->start[0].x, *end = &query->end[0].x;
+    V4 zeros = v4_all(0.0);
+    for (int i = 0; i < 4; ++i) {
+        V4 p = v4_load3(start + 3 * i), q = v4_load3(end + 3 * i);
+        zeros = v4_add(zeros, v4_add(v4_sub(p, p), v4_sub(q, q)));
+        points->p[i] = p;
+        points->q[i] = q;
+    }
+    double check[4];
+    v4_store(check, zeros);
+    return check[0] == 0.0 && check[1] == 0.0 && check[2] == 0.0;
+}
+
+// Smallest and largest difference of the two parts at one end of the step.
+static inline void end_range(const V4* p, bool face, V4* low, V4* high) {
+    V4 a_low = face ? p[0] : v4_min(p[0], p[1]), a_high = face ? p[0] : v4_max(p[0], p[1]);
+    V4 b_low = v4_min(p[2], p[3]), b_high = v4_max(p[2], p[3]);
+    b_low = face ? v4_min(b_low, p[1]) : b_low;
+    b_high = face ? v4_max(b_high, p[1]) : b_high;
+    *low = v4_sub(a_low, b_high);
+    *high = v4_sub(a_high, b_low);
+}
+
+// Apart along an axis at both ends: apart throughout, without any rounding. (D.3)
+static inline bool points_apart(const Points* points, bool face, double separation) {
+    V4 low0, high0, low1, high1, d = v4_all(separation);
+    end_range(points->p, face, &low0, &high0);
+    end_range(points->q, face, &low1, &high1);
+    return (v4_above(v4_min(low0, low1), d) | v4_above(v4_neg(v4_max(high0, high1)), d)) != 0;
+}
+
+// The form (D.2) without scaling; false when its size asks for the scaled one.
+static inline bool load_directly(const Points* points, const TdlCcdOptions* options, Search* s) {
+    const V4 *p = points->p, *q = points->q;
+    bool face = s->triangle;
+    s->a0 = face ? v4_sub(p[0], p[1]) : v4_sub(p[0], p[2]);
+    s->b0 = face ? v4_sub(p[1], p[2]) : v4_sub(p[1], p[0]);
+    s->c0 = face ? v4_sub(p[1], p[3]) : v4_sub(p[2], p[3]);
+    V4 a1 = face ? v4_sub(q[0], q[1]) : v4_sub(q[0], q[2]);
+    V4 b1 = face ? v4_sub(q[1], q[2]) : v4_sub(q[1], q[0]);
+    V4 c1 = face ? v4_sub(q[1], q[3]) : v4_sub(q[2], q[3]);
+    V4 size = v4_add(v4_add(v4_max(v4_abs(s->a0), v4_abs(a1)), v4_max(v4_abs(s->b0), v4_abs(b1))),
+                     v4_max(v4_abs(s->c0), v4_abs(c1)));
+    double top = v4_top3(size);
+    if (!(top <= 0x1p100 && top >= 0x1p-100 && options->min_separation <= 0x1p100)) {
+        return false;
+    }
+    s->da = v4_sub(a1, s->a0);
+    s->db = v4_sub(b1, s->b0);
+    s->dc = v4_sub(c1, s->c0);
+    s->separation = options->min_separation;
+    s->tolerance = options->tolerance;
+    s->euclid = options->norm == TDL_CCD_NORM_EUCLID;
+    s->max_checks = options->max_checks > 0 ? options->max_checks : CCD_CHECKS_CONTRACT;
+    s->refine_left = options->refine_checks;
+    set_margins(s, b1, c1, size);
+    return true;
+}
+
 static bool contract_query(const TdlCcdQuery* query, const TdlCcdOptions* options,
                            TdlCcdResult* result) {
     bool face = query->kind == TDL_CCD_VERTEX_FACE;
-    const double *start = &query->start[0].x, *end = &query->end[0].x;
-    V4 p0 = v4_load3(start), p1 = v4_load3(start + 3), p2 = v4_load3(start + 6),
-       p3 = v4_load3(start + 9);
-    V4 q0 = v4_load3(end), q1 = v4_load3(end + 3), q2 = v4_load3(end + 6), q3 = v4_load3(end + 9);
-
-    // refuse what is not a number: x - x is 0 for finite x only
-    V4 zeros = v4_add(
-        v4_add(v4_add(v4_sub(p0, p0), v4_sub(p1, p1)), v4_add(v4_sub(p2, p2), v4_sub(p3, p3))),
-        v4_add(v4_add(v4_sub(q0, q0), v4_sub(q1, q1)), v4_add(v4_sub(q2, q2), v4_sub(q3, q3))));
-    double check[4];
-    v4_store(check, zeros);
-    if (!(check[0] == 0.0 && check[1] == 0.0 && check[2] == 0.0)) {
+    Points points;
+    if (!load_points(query, &points)) {
         return false;
     }
-
-    // apart along an axis at both ends: apart throughout, without any rounding. (D.3)
-    V4 low, high;
-    if (face) {
-        low =
-            v4_min(v4_sub(p0, v4_max(v4_max(p1, p2), p3)), v4_sub(q0, v4_max(v4_max(q1, q2), q3)));
-        high =
-            v4_max(v4_sub(p0, v4_min(v4_min(p1, p2), p3)), v4_sub(q0, v4_min(v4_min(q1, q2), q3)));
-    } else {
-        low =
-            v4_min(v4_sub(v4_min(p0, p1), v4_max(p2, p3)), v4_sub(v4_min(q0, q1), v4_max(q2, q3)));
-        high =
-            v4_max(v4_sub(v4_max(p0, p1), v4_min(p2, p3)), v4_sub(v4_max(q0, q1), v4_min(q2, q3)));
-    }
-    V4 separation = v4_all(options->min_separation);
-    if ((v4_above(low, separation) | v4_above(v4_neg(high), separation)) != 0) {
+    if (points_apart(&points, face, options->min_separation)) {
         *result = (TdlCcdResult){.time = INFINITY, .boxes = 1};
         return true;
     }
-
-    // the form (D.2)
     Search s;
-    s.a0 = face ? v4_sub(p0, p1) : v4_sub(p0, p2);
-    s.b0 = face ? v4_sub(p1, p2) : v4_sub(p1, p0);
-    s.c0 = face ? v4_sub(p1, p3) : v4_sub(p2, p3);
-    V4 a1 = face ? v4_sub(q0, q1) : v4_sub(q0, q2);
-    V4 b1 = face ? v4_sub(q1, q2) : v4_sub(q1, q0);
-    V4 c1 = face ? v4_sub(q1, q3) : v4_sub(q2, q3);
-    V4 size = v4_add(v4_add(v4_max(v4_abs(s.a0), v4_abs(a1)), v4_max(v4_abs(s.b0), v4_abs(b1))),
-                     v4_max(v4_abs(s.c0), v4_abs(c1)));
-    double top = v4_top3(size);
-    if (!(top <= 0x1p100 && top >= 0x1p-100 && options->min_separation <= 0x1p100)) {
+    s.triangle = face;
+    if (!load_directly(&points, options, &s)) {
         contract_scaled(query, options, result);
         return true;
     }
-    s.da = v4_sub(a1, s.a0);
-    s.db = v4_sub(b1, s.b0);
-    s.dc = v4_sub(c1, s.c0);
-    s.separation = options->min_separation;
-    s.tolerance = options->tolerance;
-    s.triangle = face;
-    s.euclid = options->norm == TDL_CCD_NORM_EUCLID;
-    s.max_checks = options->max_checks > 0 ? options->max_checks : CCD_CHECKS_CONTRACT;
-    s.refine_left = options->refine_checks;
-    set_margins(&s, b1, c1, size);
     start_search(&s, options->max_time);
     finish(&s, result);
     return true;
