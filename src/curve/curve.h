@@ -14,19 +14,50 @@ typedef struct CurvePoint {
 // Place and derivatives of the kinds that are not helices.
 CurvePoint curve_eval_other(const TdlCurve* curve, double s);
 
-// c2 and c3 of rotations.md (R.1) for 0 <= y < 2.5, to 1e-17
+// a b + c, fused where the processor can: only the last bits depend on it
+static inline double curve_fma(double a, double b, double c) {
+#ifdef __FMA__
+    return fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+// sum of k[n] y^n for n = 0..10, as a tree: short chains of operations
+static inline double curve_sum11(const double k[11], double y, double y2, double y4) {
+    double low = curve_fma(y2, curve_fma(k[3], y, k[2]), curve_fma(k[1], y, k[0]));
+    double mid = curve_fma(y2, curve_fma(k[7], y, k[6]), curve_fma(k[5], y, k[4]));
+    double top = curve_fma(y2, k[10], curve_fma(k[9], y, k[8]));
+    return curve_fma(y4, curve_fma(y4, top, mid), low);
+}
+
+// c2 and c3 of rotations.md (R.1) for 0 <= y < 2.5: the first term left out is below 1e-18
 static inline void curve_c23(double y, double* c2, double* c3) {
-    static const double r2[10] = {1.0 / 12,  1.0 / 30,  1.0 / 56,  1.0 / 90,  1.0 / 132,
-                                  1.0 / 182, 1.0 / 240, 1.0 / 306, 1.0 / 380, 1.0 / 462};
-    static const double r3[10] = {1.0 / 20,  1.0 / 42,  1.0 / 72,  1.0 / 110, 1.0 / 156,
-                                  1.0 / 210, 1.0 / 272, 1.0 / 342, 1.0 / 420, 1.0 / 506};
-    double p2 = 1.0, p3 = 1.0;
-    for (int n = 9; n >= 0; --n) {
-        p2 = 1.0 - (y * r2[n]) * p2;
-        p3 = 1.0 - (y * r3[n]) * p3;
-    }
-    *c2 = p2 * 0.5;
-    *c3 = p3 * (1.0 / 6.0);
+    static const double k2[11] = {1.0 / 2,
+                                  -1.0 / 24,
+                                  1.0 / 720,
+                                  -1.0 / 40320,
+                                  1.0 / 3628800,
+                                  -1.0 / 479001600,
+                                  1.0 / 87178291200,
+                                  -1.0 / 20922789888000,
+                                  1.0 / 6402373705728000,
+                                  -1.0 / 2432902008176640000,
+                                  1.0 / 1124000727777607680000.0};
+    static const double k3[11] = {1.0 / 6,
+                                  -1.0 / 120,
+                                  1.0 / 5040,
+                                  -1.0 / 362880,
+                                  1.0 / 39916800,
+                                  -1.0 / 6227020800,
+                                  1.0 / 1307674368000,
+                                  -1.0 / 355687428096000,
+                                  1.0 / 121645100408832000,
+                                  -1.0 / 51090942171709440000.0,
+                                  1.0 / 25852016738884976640000.0};
+    double y2 = y * y, y4 = y2 * y2;
+    *c2 = curve_sum11(k2, y, y2, y4);
+    *c3 = curve_sum11(k3, y, y2, y4);
 }
 
 // a = s t + s^2 c2 e1 + s^3 c3 e2. (X.2)

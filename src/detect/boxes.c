@@ -353,12 +353,6 @@ static void handle_box(Search* search, SearchBox box) {
     if (search_prunes(search, lower)) {
         return;
     }
-    if (!search->collect) {
-        sample(search, &box, x, y);
-    }
-    if (!search->tapered && box.x > 0.0 && box.y > 0.0 && search_ridge(search, &box)) {
-        return;
-    }
     SearchBox cut = box;
     if (!follow_slope(search, &f, &cut)) {
         return;
@@ -368,6 +362,12 @@ static void handle_box(Search* search, SearchBox box) {
         return;
     }
     if (!search->tapered && box_is_convex(&f, &box) && settle_convex(search, &box)) {
+        return;
+    }
+    if (!search->collect) {
+        sample(search, &box, x, y);
+    }
+    if (!search->tapered && box.x > 0.0 && box.y > 0.0 && search_ridge(search, &box, box.s)) {
         return;
     }
     double least = search->collect ? search->grain : 0.0;

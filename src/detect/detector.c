@@ -271,6 +271,10 @@ static void narrow_block(void* user, int block, int worker) {
         end = end < d->pairs.count ? end : d->pairs.count;
         for (long k = (long)block * PAIR_BLOCK; k < end; ++k) {
             int i = (int)(d->pairs.pair[k] >> 32), j = (int)(d->pairs.pair[k] & 0xffffffffU);
+            int soon = (int)(d->pairs.pair[k + 4 < end ? k + 4 : k] & 0xffffffffU);
+            for (int line = 0; line < (int)sizeof *d->capsules; line += 64) {
+                __builtin_prefetch((const char*)&d->capsules[soon] + line);
+            }
             narrow_pair(&d->host, &d->def, &d->element[i], &d->capsules[i], &d->element[j],
                         &d->capsules[j], out);
         }

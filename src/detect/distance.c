@@ -50,8 +50,13 @@ void search_fast(Search* search, uint64_t near, const SearchBox* boxes, int box_
         search_push(search, boxes[i]);
     }
     if (box_count == 0) {
+        // the ridge gets all of a, whose true ends then are the only ones
         SearchBox box = near == ~0ULL ? search_domain(search) : hull(search, near);
-        if (search->tapered || !(box.x > 0.0) || !(box.y > 0.0) || !search_ridge(search, &box)) {
+        SearchBox whole = search_domain(search);
+        whole.t = box.t;
+        whole.y = box.y;
+        if (search->tapered || !(box.x > 0.0) || !(box.y > 0.0) ||
+            !search_ridge(search, &whole, box.s)) {
             search_push(search, box);
         }
     }

@@ -130,10 +130,11 @@ static bool project_inside(Ridge* ridge, double t, RidgePoint* out) {
 // ----------------------------------------------------------------------
 
 typedef struct RidgeBounds {
-    double reach; // largest distance
-    double turn;  // T: largest tau
-    double third; // M: bound on |E'''|
-    double speed; // bound on |ds/dt|
+    double reach;  // largest distance
+    double turn;   // T: largest tau
+    double third;  // M: bound on |E'''|
+    double second; // lower bound on E''
+    double speed;  // bound on |ds/dt|
 } RidgeBounds;
 
 // One turn of the fixed point for T. (X.13)
@@ -145,8 +146,23 @@ static double next_turn(const RidgePoint* p, double h, double shear, double w, d
     return p->tau + h * (shear + w * turn + bend * (eta + 0.5 * turn * turn));
 }
 
-// False when the interval of half-width h about the point is too long for the bounds. (X.13),
-// (X.14)
+// A first T: one that the fixed point maps below itself; negative when there is none.
+static double first_turn(const RidgePoint* p, double h, double shear, double w, double bend) {
+    double turn = p->tau, near, grow = 1.0 / (1.0 - h * w);
+    for (int iter = 0; iter < 2; ++iter) {
+        double value = next_turn(p, h, shear, 0.0, bend, turn, &near);
+        if (near > MAX_CLOSENESS) {
+            return -1.0;
+        }
+        turn = value * grow;
+    }
+    turn = 1.04 * turn + 1.0e-14;
+    bool holds = turn < 1.4 && next_turn(p, h, shear, w, bend, turn, &near) <= turn;
+    return holds && near <= MAX_CLOSENESS ? turn : -1.0;
+}
+
+// False when the interval of half-width h about the point is too long for the bounds.
+// (X.13), (X.14)
 static bool bound_interval(const Ridge* ridge, const RidgePoint* p, double h, RidgeBounds* out) {
     const Search* search = ridge->search;
     double ka = ridge->a->helix.bend, kb = ridge->b->helix.bend;
@@ -154,32 +170,44 @@ static bool bound_interval(const Ridge* ridge, const RidgePoint* p, double h, Ri
     if (h * w > MAX_GROWTH || p->d * ka > MAX_CLOSENESS) {
         return false;
     }
-
-    // a turn that the fixed point maps below itself
-    double turn = p->tau, near, grow = 1.0 / (1.0 - h * w);
-    for (int iter = 0; iter < 3; ++iter) {
-        double value = next_turn(p, h, shear, 0.0, ka, turn, &near);
-        if (near > MAX_CLOSENESS) {
-            return false;
-        }
-        turn = value * grow;
-    }
-    turn = 1.02 * turn + 1.0e-14;
-    if (!(turn < 1.4) || !(next_turn(p, h, shear, w, ka, turn, &near) <= turn) ||
-        near > MAX_CLOSENESS) {
+    double turn = first_turn(p, h, shear, w, ka);
+    if (turn < 0.0) {
         return false;
     }
 
-    // third derivative (X.14)
-    double d = p->d + h * turn, eta = near / (1.0 - near), one = 1.0 + eta;
-    double d2 = shear + w * turn;                                                 // |b'' - a''|
-    double d3 = fmin(search->wb * d2 + shear * ka, search->wa * d2 + shear * kb); // |b''' -+ a'''|
-    double turn2 = turn * turn;
-    double c1 = turn * (one * d2 + eta * kb + turn2 * kb); // |c'|
+    // what follows from it; then once more with the T of second order
+    double rate = fabs(p->c) / p->q;
+    double d2_mid = tdl_norm3(tdl_sub3(p->b2, p->a2));
+    double turn_mid = tdl_norm3(tdl_axpy3(p->b2, -rate, p->a2));
+    double d = 0.0, near = 0.0, eta = 0.0, d2 = 0.0, d3 = 0.0, c1 = 0.0;
+    for (int round = 0; round < 2; ++round) {
+        d = p->d + h * turn;
+        near = d * ka;
+        eta = near / (1.0 - near);
+        double turn2 = turn * turn, one = 1.0 + eta, slip = eta + 0.5 * turn2; // |1 - s'|
+        d2 = shear + w * turn;                                                 // |b'' - a''|
+        d3 = fmin(search->wb * d2 + shear * ka, search->wa * d2 + shear * kb); // |b''' -+ a'''|
+        d2 = fmin(d2, d2_mid + h * (d3 + search->wa * ka * slip));
+        d3 = fmin(search->wb * d2 + shear * ka, search->wa * d2 + shear * kb);
+        c1 = turn * (one * d2 + eta * kb + turn2 * kb); // |c'|
+        if (round == 0) {
+            double q1 = (turn + eta) * ka + d * search->wa * ka * one; // |q'|
+            double s2 = one * (c1 + one * q1);                         // |s''|
+            double v2 = d3 + search->wa * ka * slip * (2.0 + slip) + ka * s2;
+            double second = p->tau + h * (turn_mid + 0.5 * h * v2);
+            turn = fmin(turn, second * (1.0 + 1.0e-12) + 1.0e-15);
+        }
+    }
+    double turn2 = turn * turn, one = 1.0 + eta;
     double square = turn2 + one * one - 1.0, cube = 1.5 * turn2 + one * one * one - 1.0;
     out->third =
         (turn + eta) * (d2 + ka * square) + d * (d3 + search->wa * ka * cube) + 2.0 * one * c1;
     out->third *= 1.0 + 1.0e-12;
+
+    // second derivative: from the middle, or from the least angle
+    double least = fmax(0.0, 2.0 * p->tau - turn), least2 = least * least;
+    double direct = least2 * (1.0 - 0.25 * least2) - d * (d2 + ka * one * (near + turn2));
+    out->second = fmax(p->e2 - out->third * h, direct) - SECOND_ERROR;
     out->reach = d;
     out->turn = turn;
     out->speed = one;
@@ -193,23 +221,29 @@ static bool branch_is_unique(const Ridge* ridge, const RidgePoint* p, double h, 
     return (high - low) * ridge->a->helix.bend <= MAX_TURNING;
 }
 
+// How much the distance can change along the interval, from what keeps both helices from being
+// moved along themselves by one screw motion. (X.16b)
+static double screw_drift(const Ridge* ridge, const RidgePoint* p, double h) {
+    TdlVec3 flow = tdl_add3(p->a1, tdl_cross3(ridge->a->helix.w, p->g));
+    double lambda = tdl_dot3(p->b1, flow) / tdl_dot3(flow, flow);
+    TdlVec3 slip = tdl_axpy3(p->b1, -lambda, flow);
+    TdlVec3 skew = tdl_axpy3(ridge->b->helix.w, -lambda, ridge->a->helix.w);
+    return h * (tdl_norm3(slip) + h * tdl_norm3(skew));
+}
+
 // A lower bound on the distance over the interval, from the ridge point in its middle. (X.15)
 static double interval_lower(const Ridge* ridge, const RidgePoint* p, const RidgeBounds* bounds,
-                             double h) {
+                             double h, double drift) {
     const Search* search = ridge->search;
     double slope = fabs(p->e1) + search->slack, second = p->e2 - SECOND_ERROR;
     double fall = second > 0.0 && slope < second * h ? 0.5 * slope * slope / second
                                                      : h * (slope - 0.5 * second * h);
     fall += bounds->third * h * h * h / 6.0;
+    fall = fmin(fall, bounds->second > 0.0 ? 0.5 * slope * slope / bounds->second
+                                           : h * (slope - 0.5 * bounds->second * h));
     double square = p->d * p->d - 2.0 * fall;
     double lower = square > 0.0 ? sqrt(square) : 0.0;
 
-    // a common screw motion moves both helices along themselves: the distance is constant
-    TdlVec3 flow = tdl_add3(p->a1, tdl_cross3(ridge->a->helix.w, p->g));
-    double lambda = tdl_dot3(p->b1, flow) / tdl_dot3(flow, flow);
-    TdlVec3 slip = tdl_axpy3(p->b1, -lambda, flow);
-    TdlVec3 skew = tdl_axpy3(ridge->b->helix.w, -lambda, ridge->a->helix.w);
-    double drift = h * (tdl_norm3(slip) + h * tdl_norm3(skew));
     return fmax(lower, p->d - drift) - 2.0 * search->slack;
 }
 
@@ -367,13 +401,24 @@ static bool offer_ends(Ridge* ridge, const Interval* i, bool low, bool high) {
     return true;
 }
 
+// Settles an interval of any length along which the distance is constant to the tolerance.
+static bool settle_screw(Ridge* ridge, const RidgePoint* p, double h, double drift) {
+    if (ridge->search->collect || (p->d + drift) * ridge->a->helix.bend > MAX_CLOSENESS ||
+        p->s < ridge->s_low || p->s > ridge->s_high ||
+        !branch_is_unique(ridge, p, h, 1.0 / (1.0 - MAX_CLOSENESS))) {
+        return false;
+    }
+    offer(ridge, p);
+    return search_prunes(ridge->search, p->d - drift - 2.0 * ridge->search->slack);
+}
+
 // Settles, excludes or splits one interval where the fine bounds fail: by coarse ones, which serve
 // fibres that cross at a large angle; false when the ridge does not apply to it. (X.14b)
 static bool handle_coarse(Ridge* ridge, const Interval* i, RidgePoint* p) {
     double h = 0.5 * (i->high - i->low);
     double ka = ridge->a->helix.bend, kb = ridge->b->helix.bend;
     double reach = p->d + h, near_a = reach * ka, near_b = reach * kb;
-    if (near_a <= MAX_CLOSENESS && near_b <= MAX_CLOSENESS &&
+    if (near_a <= MAX_CLOSENESS && near_b <= MAX_CLOSENESS && 2.0 * h * kb < MAX_TURNING &&
         branch_is_unique(ridge, p, h, 1.0 / (1.0 - near_a))) {
         double c = fmin(1.0, fabs(p->c) + h * (kb + ka / (1.0 - near_a)));
         double second = 1.0 - near_b - c * c / (1.0 - near_a) - SECOND_ERROR;
@@ -396,19 +441,24 @@ static bool handle_interval(Ridge* ridge, Interval i) {
     if (!project(ridge, t, &p)) {
         return false;
     }
+    double drift = screw_drift(ridge, &p, h);
+    if (drift <= 1.0e-9 * p.d && settle_screw(ridge, &p, h, drift)) {
+        return true;
+    }
     if (!bound_interval(ridge, &p, h, &bounds) || !branch_is_unique(ridge, &p, h, bounds.speed)) {
         return handle_coarse(ridge, &i, &p);
     }
-    if (search_prunes(search, interval_lower(ridge, &p, &bounds, h))) {
+    if (search_prunes(search, interval_lower(ridge, &p, &bounds, h, drift))) {
         return true;
     }
     bool inside = i.inside || (p.s - h * bounds.speed >= ridge->s_low &&
                                p.s + h * bounds.speed <= ridge->s_high);
-    double change = bounds.third * h + SECOND_ERROR;
-    if (p.e2 > change && bounds.reach * ridge->b->helix.bend < 0.5) {
-        double second = fmin(p.e2 - change, 0.5);
+    double kb = ridge->b->helix.bend;
+    if (bounds.second > 0.0 && bounds.reach * kb < MAX_CLOSENESS && 2.0 * h * kb < MAX_TURNING) {
+        double second = fmin(bounds.second, 0.5);
         RidgePoint start = p;
-        bool ready = inside || project_inside(ridge, t, &start);
+        bool ready =
+            (p.s >= ridge->s_low && p.s <= ridge->s_high) || project_inside(ridge, t, &start);
         return (ready && settle_convex(ridge, i.low, i.high, second, start)) ||
                split_interval(ridge, &i, &p);
     }
@@ -416,6 +466,7 @@ static bool handle_interval(Ridge* ridge, Interval i) {
         return bounds.turn < 1.0 ? cut_interval(ridge, i.low, i.high)
                                  : split_interval(ridge, &i, &p);
     }
+    double change = bounds.third * h + SECOND_ERROR;
     double slope = fabs(p.e1) - h * (fabs(p.e2) + 0.5 * change) - search->slack;
     if (slope > 0.0) {
         return offer_ends(ridge, &i, p.e1 > 0.0, p.e1 < 0.0);
@@ -437,7 +488,7 @@ static bool handle_interval(Ridge* ridge, Interval i) {
     return split_interval(ridge, &i, &p);
 }
 
-bool search_ridge(Search* search, const SearchBox* box) {
+bool search_ridge(Search* search, const SearchBox* box, double guess) {
     if (!curve_is_helix(search->a) || !curve_is_helix(search->b) ||
         search->best * search->a->helix.bend > MAX_CLOSENESS ||
         search->best * search->b->helix.bend > MAX_CLOSENESS ||
@@ -450,7 +501,7 @@ bool search_ridge(Search* search, const SearchBox* box) {
     ridge.b = search->b;
     ridge.s_low = box->s - box->x;
     ridge.s_high = box->s + box->x;
-    ridge.guess = box->s;
+    ridge.guess = guess;
     ridge.from = box->t;
     ridge.rate = 0.0;
     ridge.depth = ridge.edge_count = 0;

@@ -99,8 +99,8 @@ void search_refine(Search* search, CurvePoint* a, CurvePoint* b);
 void search_run(Search* search);
 
 // The ridge: settles the box when both curves are helices close enough to each other. False: not
-// applicable, nothing done. (X.12)
-bool search_ridge(Search* search, const SearchBox* box);
+// applicable, no more than points found. `guess` is a parameter on a near the box's middle. (X.12)
+bool search_ridge(Search* search, const SearchBox* box, double guess);
 
 static inline SearchBox search_domain(const Search* search) {
     double x = 0.5 * search->a->end, y = 0.5 * search->b->end;
