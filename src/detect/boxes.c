@@ -247,10 +247,10 @@ static int slope_sign(const Search* search, const BoxFacts* f, bool on_a, double
     const TdlVec3 d1 = on_a ? f->a.d1 : tdl_scale3(-1.0, f->b.d1);
     double length = on_a ? f->la : f->lb, bend = on_a ? f->bend_a : f->bend_b;
     double taper = on_a ? search->taper_a : search->taper_b;
-    double slope = tdl_dot3(f->r, d1);
+    double slope = tdl_dot3(f->r, d1) - taper * f->d;
     double cross = fabs(tdl_dot3(f->a.d1, f->b.d1));
     double spread = length * length * own + cross * other + length * f->bulge +
-                    f->reach * bend * own + fabs(taper) * f->reach;
+                    f->reach * bend * own + fabs(taper) * (f->reach - f->d);
     spread += 16.0 * DBL_EPSILON * (fabs(slope) + f->reach * length + spread);
     return slope > spread ? 1 : slope < -spread ? -1 : 0;
 }
@@ -291,9 +291,27 @@ static bool box_is_convex(const BoxFacts* f, const SearchBox* box) {
     return haa > 0.0 && hbb > 0.0 && haa * hbb > safe * hab * hab;
 }
 
-// When collecting, a minimum counts only if it is one of the whole domain. (X.18)
-static void offer_minimum(Search* search, double s, double t, double value) {
-    search_offer(search, s, t, value);
+// The same for the distance itself, which is what remains when the taper, being linear, is left
+// out: only what is across the line between the curves counts. (X.10b)
+static bool distance_is_convex(const BoxFacts* f, const SearchBox* box) {
+    double moved = f->la * box->x + f->lb * box->y + f->bulge;
+    if (!(moved < 0.25 * f->d)) {
+        return false;
+    }
+    double turned = 2.0 * moved / (f->d - moved); // of the projection across the line
+    TdlVec3 n = tdl_scale3(1.0 / f->d, f->r);
+    TdlVec3 pa = tdl_axpy3(f->a.d1, -tdl_dot3(n, f->a.d1), n);
+    TdlVec3 pb = tdl_axpy3(f->b.d1, -tdl_dot3(n, f->b.d1), n);
+    double ea = f->bend_a * box->x + f->la * turned, eb = f->bend_b * box->y + f->lb * turned;
+    double na = tdl_norm3(pa), nb = tdl_norm3(pb);
+    double la = fmax(0.0, na - ea), lb = fmax(0.0, nb - eb);
+    double haa = la * la - f->reach * f->bend_a, hbb = lb * lb - f->reach * f->bend_b;
+    double hab = fabs(tdl_dot3(pa, pb)) + na * eb + nb * ea + ea * eb;
+    if (box->x <= 0.0 || box->y <= 0.0) {
+        return (box->x <= 0.0 || haa > 1.0e-13 * f->la * f->la) &&
+               (box->y <= 0.0 || hbb > 1.0e-13 * f->lb * f->lb);
+    }
+    return haa > 0.0 && hbb > 0.0 && haa * hbb > (1.0 + 1.0e-13) * hab * hab;
 }
 
 // Settles a convex box; false when Newton's method did not reach the minimum to the tolerance.
@@ -301,13 +319,13 @@ static bool settle_convex(Search* search, const SearchBox* box) {
     double s = box->s, t = box->t, slope;
     double value = search_descend(search, box, &s, &t, &slope);
     double d = value + search_taper(search, s, t);
-    double least = sqrt(fmax(0.0, d * d - 2.0 * slope));
+    double least = search->tapered ? d - slope : sqrt(fmax(0.0, d * d - 2.0 * slope));
     double allowed = fmax(fmin(search->tolerance, 1.0e-8 * d), 4.0 * search->slack);
     if (d - least > allowed) {
         return false;
     }
     if (value < search->best) {
-        offer_minimum(search, s, t, value);
+        search_offer(search, s, t, value);
     }
     return true;
 }
@@ -361,7 +379,8 @@ static void handle_box(Search* search, SearchBox box) {
         search_push(search, cut);
         return;
     }
-    if (!search->tapered && box_is_convex(&f, &box) && settle_convex(search, &box)) {
+    bool convex = search->tapered ? distance_is_convex(&f, &box) : box_is_convex(&f, &box);
+    if (convex && settle_convex(search, &box)) {
         return;
     }
     if (!search->collect) {
@@ -375,7 +394,7 @@ static void handle_box(Search* search, SearchBox box) {
         box.y <= fmax(least, LEAST_WIDTH * search->b->end)) {
         // nothing smaller can be told apart
         if (search->collect) {
-            offer_minimum(search, box.s, box.t, f.d);
+            search_offer(search, box.s, box.t, f.d);
             search->complete = false;
         }
         return;

@@ -92,8 +92,11 @@ static void spread(Search* search, Found* found, double spacing, double offset) 
                 continue; // beyond the stretch, or a crossing: that is an isolated minimum
             }
             for (int m = 0; m < minima; ++m) {
+                // half a spacing away, or on a stretch so level that any point is a minimum
                 double away = fabs(found->out[m].s[1] - d->s[1]);
-                if (away < 0.5 * spacing && fabs(found->out[m].s[0] - d->s[0]) < spacing) {
+                bool level = d->gap - found->out[m].gap <= 0.01 * search->best;
+                if (away < (level ? 1.0 : 0.5) * spacing &&
+                    fabs(found->out[m].s[0] - d->s[0]) < 2.0 * spacing) {
                     found->out[m] = found->out[--minima];
                     found->out[minima] = found->out[--found->count];
                     --m;

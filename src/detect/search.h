@@ -54,7 +54,8 @@ static inline double search_taper(const Search* search, double s, double t) {
 
 // How much smaller than the best a value must be to be worth finding.
 static inline double search_epsilon(const Search* search) {
-    return search->found ? fmin(search->tolerance, 1.0e-8 * fabs(search->best)) : 0.0;
+    double size = search->tapered ? search->radii : search->best;
+    return search->found ? fmin(search->tolerance, 1.0e-8 * size) : 0.0;
 }
 
 // True when nothing above `lower` is wanted.
