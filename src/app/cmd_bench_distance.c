@@ -526,6 +526,7 @@ static int run_bench_distance(const Args* args) {
     wisp_destroy(&w);
     if (all || strcmp(part, "steps") == 0) {
         static const int counts[] = {250, 500, 1000, 2025, 4000, 8000};
+        setvbuf(stdout, NULL, _IOLBF, 0);
         for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k) {
             bench_steps(host, &r, counts[k], 1, TDL_BROAD_TREE);
         }

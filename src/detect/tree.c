@@ -257,7 +257,7 @@ static float dot3f(const float* a, const float* b) {
 }
 
 static float clamp1f(float x) {
-    return fminf(1.0F, fmaxf(-1.0F, x));
+    return x < -1.0F ? -1.0F : x > 1.0F ? 1.0F : x;
 }
 
 // True when the capsules may come within the margin: the support along a near-best direction, as
@@ -273,7 +273,8 @@ static bool capsules_meet(const float* ca, const float* ua, float ra, const floa
         return false;
     }
     float ru = dot3f(r, ua), rv = dot3f(r, ub);
-    float det = fmaxf(uu * vv - uv * uv, 1.0e-6F * (uu * vv) + FLT_MIN);
+    float det = uu * vv - uv * uv, least = 1.0e-6F * (uu * vv) + FLT_MIN;
+    det = det > least ? det : least;
     float x = clamp1f((uv * rv - vv * ru) / det);
     float y = clamp1f((uv * x + rv) / (vv + FLT_MIN));
     x = clamp1f((uv * y - ru) / (uu + FLT_MIN));
@@ -304,18 +305,17 @@ static void leaf_pairs(const Walk* w, const CapsuleNode* a, const CapsuleNode* b
         float radius = isfinite(c->reach) ? c->radius[k] + c->error : INFINITY;
         for (int j = a == b ? i + 1 : b->first; j < b->first + b->count; ++j) {
             int q = w->tree->piece[j], m = q % PIECES;
-            if (!broad_wants(w->in, p / PIECES, q / PIECES) || p / PIECES == q / PIECES) {
-                continue;
+            uint64_t low = (uint64_t)(p < q ? p : q) / PIECES;
+            uint64_t key = low << 32 | (uint64_t)(p < q ? q : p) / PIECES;
+            if (!broad_wants(w->in, p / PIECES, q / PIECES) || p / PIECES == q / PIECES ||
+                (out->count > 0 && out->pair[out->count - 1] == key)) {
+                continue; // not wanted, or just seen
             }
             const TdlCurveCapsules* d = &w->in->capsules[q / PIECES];
             float cq[3] = {d->cx[m], d->cy[m], d->cz[m]}, uq[3] = {d->ux[m], d->uy[m], d->uz[m]};
             float other = isfinite(d->reach) ? d->radius[m] + d->error : INFINITY;
             if (capsules_meet(cp, up, radius, cq, uq, other, w->margin)) {
-                uint64_t before = out->count > 0 ? out->pair[out->count - 1] : 0;
                 pair_list_add(&w->tree->mem, out, p / PIECES, q / PIECES);
-                if (out->count > 1 && out->pair[out->count - 1] == before) {
-                    --out->count; // the usual duplicate, at once
-                }
             }
         }
     }

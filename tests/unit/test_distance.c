@@ -61,7 +61,8 @@ TEST(random_pairs_are_never_above_the_grid) {
     }
 }
 
-// --- known on paper -------------------------------------------------------------------------------
+// --- known on paper
+// -------------------------------------------------------------------------------
 
 static TdlCurve segment(TdlVec3 from, TdlVec3 to) {
     TdlHost host = tdl_host_default();
@@ -151,8 +152,8 @@ TEST(tapered_curves_minimise_the_gap) {
             for (int y = 0; y <= 200; ++y) {
                 double s = a.end * x / 200.0, t = b.end * y / 200.0;
                 TdlVec3 r = tdl_sub3(tdl_curve_point(&a, s), tdl_curve_point(&b, t));
-                least = fmin(least,
-                             tdl_norm3(r) - tdl_curve_radius(&a, s) - tdl_curve_radius(&b, t));
+                least =
+                    fmin(least, tdl_norm3(r) - tdl_curve_radius(&a, s) - tdl_curve_radius(&b, t));
             }
         }
         CHECK(d.certified);
@@ -161,7 +162,8 @@ TEST(tapered_curves_minimise_the_gap) {
     }
 }
 
-// --- a kind of one's own --------------------------------------------------------------------------
+// --- a kind of one's own
+// --------------------------------------------------------------------------
 
 static TdlVec3 parabola(const void* user, double s) {
     (void)user;
@@ -194,7 +196,8 @@ TEST(a_kind_of_ones_own_is_found_like_the_bezier_it_is) {
     }
 }
 
-// --- prefilter, polylines, minima, borders --------------------------------------------------------
+// --- prefilter, polylines, minima, borders
+// --------------------------------------------------------
 
 TEST(the_prefilter_is_safe_and_its_two_versions_agree) {
     long rejected = 0, total = 0;
