@@ -29,6 +29,7 @@ extern const Command CCD_COMMAND;
 extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
 extern const Command INFO_COMMAND;
+extern const Command DISTANCE_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
@@ -45,6 +46,7 @@ const Command* const COMMANDS[] = {
     &BENCH_DISTANCE_COMMAND,
     &BENCH_FRICTION_COMMAND,
     &BENCH_RODS_COMMAND,
+    &DISTANCE_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,
