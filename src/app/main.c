@@ -28,8 +28,8 @@ extern const Command BENCH_RODS_COMMAND;
 extern const Command CCD_COMMAND;
 extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
-extern const Command INFO_COMMAND;
 extern const Command DISTANCE_COMMAND;
+extern const Command INFO_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
@@ -41,12 +41,12 @@ const Command* const COMMANDS[] = {
     &INFO_COMMAND,
     &RENDER_COMMAND,
     &DFCP_COMMAND,
+    &DISTANCE_COMMAND,
     &CCD_COMMAND,
     &BENCH_CCD_COMMAND,
     &BENCH_DISTANCE_COMMAND,
     &BENCH_FRICTION_COMMAND,
     &BENCH_RODS_COMMAND,
-    &DISTANCE_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,
