@@ -8,6 +8,12 @@
 extern "C" {
 #endif
 
+/// A rod of a world; an all-zero id is null.
+typedef struct TdlRodId {
+    int index;      // from 1
+    int generation; // from 1
+} TdlRodId;
+
 typedef enum TdlInterpolation {
     TDL_INTERPOLATION_SMOOTH = 0, // from rest to rest between keys, with the least jerk
     TDL_INTERPOLATION_LINEAR,     // constant velocity between keys
@@ -69,6 +75,12 @@ typedef struct TdlRodDef {
     TdlHold start;           // default: clamped
     TdlHold end;             // default: free. A held end stays where the first shape puts it
     TdlMotionDef end_motion; // of the end, as far as it is held; default: still
+
+    // A branch: clamped on another super-helix, at the end of one of its elements, with the frame
+    // of `clamp` as seen from the parent's present shape. The place in `clamp` does not count.
+    TdlRodId parent;  // default: null
+    double parent_at; // share of the parent's length, in (0, 1]: the nearest end of an element;
+                      // default 1, its tip
 
     const TdlRodLoad* loads; // [load_count], copied; default: none
     int load_count;

@@ -19,12 +19,6 @@ typedef struct TdlWorldDef {
 
 TDL_API TdlWorldDef tdl_world_def_default(void);
 
-/// A rod of a world; an all-zero id is null.
-typedef struct TdlRodId {
-    int index;      // from 1
-    int generation; // from 1
-} TdlRodId;
-
 typedef enum TdlShape {
     TDL_SHAPE_PLANE = 0, // through the place, normal along the third axis
     TDL_SHAPE_SPHERE,    // of the given radius

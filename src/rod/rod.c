@@ -46,6 +46,7 @@ TdlRodDef tdl_rod_def_default(void) {
         .poisson = 0.48,
         .density = 1000.0,
         .clamp.rotation = tdl_identity33(),
+        .parent_at = 1.0,
         .start = TDL_HOLD_CLAMPED,
         .end = TDL_HOLD_FREE,
     };
@@ -188,7 +189,7 @@ bool rod_join(const TdlHost* host, Rod* rod, Rod* mate) {
     if (group == NULL || rod->group == NULL || rod->model != mate->model ||
         rod->group->count != 1 || group->count == ROD_GROUP_SIZE ||
         rod->element_count != mate->element_count || rod->start_hold != mate->start_hold ||
-        rod->end_hold != mate->end_hold) {
+        rod->end_hold != mate->end_hold || mate->child != NULL || mate->parent != NULL) {
         return false;
     }
     leave_group(host, rod);
@@ -198,6 +199,54 @@ bool rod_join(const TdlHost* host, Rod* rod, Rod* mate) {
     ++group->users;
     rod->model->refresh(rod);
     return true;
+}
+
+// Gives every rod of a group a group of its own.
+static bool dissolve_group(const TdlHost* host, RodGroup* group) {
+    bool whole = true;
+    while (whole && group->count > 1) {
+        Rod* rod = group->rods[group->count - 1];
+        whole = allocate_group(host, rod, rod->element_count);
+        if (whole) {
+            rod->lane = 0;
+            --group->count;
+            --group->users;
+            rod->model->refresh(rod);
+        } else {
+            leave_group(host, rod);
+            rod->group = group;
+        }
+    }
+    return whole;
+}
+
+TdlStatus rod_attach(const TdlHost* host, Rod* rod, Rod* parent, double at) {
+    if (parent->model->node == NULL || rod->model != parent->model) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: only super-helices make trees");
+    }
+    if (rod->start_hold != TDL_HOLD_CLAMPED || rod->end_hold != TDL_HOLD_FREE ||
+        parent->end_hold != TDL_HOLD_FREE) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "rod: a branch is clamped at its start, and no end of a tree is held");
+    }
+    if (!(at > 0.0 && at <= 1.0)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "rod: parent_at must be above 0 and at most 1");
+    }
+    if (!dissolve_group(host, parent->group)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    int node = (int)fmax(1.0, nearbyint(at * parent->element_count));
+    rod->parent = parent;
+    rod->parent_element = node - 1;
+    TdlPose pose = parent->model->node(parent, node - 1);
+    rod->mount = tdl_tmul33(pose.rotation, rod->base.now.rotation);
+    rod->base.now.position = pose.position;
+    rod->sibling = parent->child;
+    parent->child = rod;
+    rod_stop(rod);
+    rod->end.now = rod->end.before = rod_end(rod);
+    return TDL_STATUS_OK;
 }
 
 // Lays the arrays out in one allocation.

@@ -68,6 +68,11 @@ typedef struct Rod {
     double* work;
     double* held; // of held_end.h, where the model asks for it
 
+    // A branch of a tree, and its branches. Rods of a tree are alone in their groups.
+    struct Rod *parent, *child, *sibling;
+    int parent_element; // at whose end it is clamped
+    TdlMat3 mount;      // from the parent's frame there to its own
+
     RodGroup* group; // null where the model has no groups
     int lane;        // in the group
 } Rod;
@@ -138,6 +143,9 @@ struct RodModel {
     // held end to held_end.h.
     TdlMat3 (*end_frame)(const Rod* rod);
     void (*end_turning)(const Rod* rod, double* rows);
+
+    // Optional: the pose at the end of an element; a model that has it can carry branches.
+    TdlPose (*node)(const Rod* rod, int element);
     TdlVec3 (*point)(const Rod* rod, int element, double s); // s in [0, 1] along the element
 
     // Generalised force of a unit force along each axis of `basis` at the point (element, s):
@@ -172,6 +180,11 @@ TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out);
 
 // Puts a rod into the group of another, if the two can be advanced together.
 bool rod_join(const TdlHost* host, Rod* rod, Rod* mate);
+
+// Clamps a rod on the end of an element of another one, keeping its present frame. Both are
+// super-helices in linear time, which solve a tree as one system; the rod's start is clamped, and
+// no far end of a tree is held. The parent lives at least as long.
+TdlStatus rod_attach(const TdlHost* host, Rod* rod, Rod* parent, double at);
 void rod_destroy(const TdlHost* host, Rod* rod);
 
 // Brings the rod to rest at a static equilibrium near its present shape, by Newton's method with a

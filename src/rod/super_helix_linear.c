@@ -15,20 +15,21 @@
 
 #include <string.h>
 
+// Articulated body about a point: momentum = [A B; B' C] (linear, angular), and its impulse.
+typedef struct Body {
+    LaneSym A, C;
+    LaneMat B;
+    LaneVec force, moment;
+} Body;
+
 // What a group keeps besides its elements.
 typedef struct LaneRoot {
     Lane l, m, k[3];               // element length and mass, K3 / l
     Lane square, elastic;          // sums over elements: |velocity|^2, k strain^2
     LaneVec centre;                // sum of the elements' centres
     double factor[LANE_COUNT][36]; // inertia of a root that moves, factored
+    Body body;                     // beyond the root, as predict found it
 } LaneRoot;
-
-// Articulated body about a point: momentum = [A B; B' C] (linear, angular), and the impulse on it.
-typedef struct Body {
-    LaneSym A, C;
-    LaneMat B;
-    LaneVec force, moment;
-} Body;
 
 enum {
     ALIGN_DOUBLES = 8,
@@ -101,10 +102,13 @@ static LanePose base_pose(const RodGroup* group, bool before) {
     return pose;
 }
 
+static void advance_branches(Rod* rod, int element, const LaneTwist* at, const LanePose* end,
+                             double dt);
+
 // With the elements in the shape before, and the velocities found in it: root to tip, finds the
 // motion of each element there, then gives it its present shape, its inertia, and the momentum it
-// brings along. (L.1)
-static void carry(RodGroup* group) {
+// brings along. Takes the branches along by branch_dt, unless that is 0. (L.1)
+static void carry(RodGroup* group, double branch_dt) {
     LaneRoot* root = root_of(group);
     LaneElement* el = elements_of(group);
     const double *q[LANE_COUNT], *v[LANE_COUNT], *rest[LANE_COUNT];
@@ -134,6 +138,9 @@ static void carry(RodGroup* group) {
         elastic += root->k[0] * strain.x * strain.x + root->k[1] * strain.y * strain.y +
                    root->k[2] * strain.z * strain.z;
         centre = lane_add(centre, lane_add(el->position, el->h));
+        if (branch_dt > 0.0 && group->rods[0]->child != NULL) {
+            advance_branches(group->rods[0], i, &at, &start, branch_dt);
+        }
     }
     root->square = square;
     root->elastic = elastic;
@@ -154,7 +161,7 @@ static void refresh_group(RodGroup* group) {
         LaneVec q_before = gather(q, i);
         lane_element_shape(&el[i], &q_before, &root->l, &start);
     }
-    carry(group);
+    carry(group, 0.0);
 }
 
 static void refresh(Rod* rod) {
@@ -405,20 +412,76 @@ LANE_INLINE void scatter(double* const p[LANE_COUNT], int i, LaneVec a) {
 // Root to tip: x = D^-1 u - W' V, V+ = X V + S x. (L.3)
 static void substitute(RodGroup* group, LaneTwist at, double* const v[LANE_COUNT]) {
     const LaneElement* e = elements_of(group);
-    for (int i = 0; i < group->rods[0]->element_count; ++i, ++e) {
+    const Rod* first = group->rods[0];
+    for (int i = 0; i < first->element_count; ++i, ++e) {
         LaneVec x = gather((const double* const*)v, i);
         x = lane_sub(
             x, lane_add(lane_tmul(e->W_linear, at.linear), lane_tmul(e->W_angular, at.angular)));
         scatter(v, i, x);
         at.linear = lane_add_mul(lane_add_cross(at.linear, at.angular, e->span), e->shift, x);
         at.angular = lane_add_mul(at.angular, e->turn, x);
+        for (Rod* branch = first->child; branch != NULL; branch = branch->sibling) {
+            if (branch->parent_element == i) {
+                double* own = branch->v_free;
+                substitute(branch->group, at, (double* const[]){own, own, own, own});
+            }
+        }
     }
 }
 
 static void solve_unheld(const Rod* rod, int count, double* X);
 
-static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok) {
-    const LaneRoot* root = root_of(group);
+// --- trees ----------------------------------------------------------------------------------
+
+static LaneMask eliminate_group(RodGroup* group, const RodStep* const* steps);
+
+// The branches at the end of an element are part of the body beyond it. Each is eliminated first,
+// with the tree's base motion as it reaches the branch. (L.12)
+static LaneMask add_branches(const Rod* rod, int element, const RodStep* step, Body* body) {
+    LaneMask fine = {-1, -1, -1, -1};
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        if (branch->parent_element != element) {
+            continue;
+        }
+        RodStep own = *step;
+        TdlVec3 arm = tdl_sub3(branch->base.now.position, rod->base.now.position);
+        own.base_rate.linear =
+            tdl_add3(step->base_rate.linear, tdl_cross3(step->base_rate.angular, arm));
+        fine &= eliminate_group(branch->group, (const RodStep* const[]){&own, &own, &own, &own});
+        const Body* b = &root_of(branch->group)->body;
+        body->A = lane_sym_axpy(body->A, lane_all(1.0), b->A);
+        body->B = lane_add_mat(body->B, b->B);
+        body->C = lane_sym_axpy(body->C, lane_all(1.0), b->C);
+        body->force = lane_add(body->force, b->force);
+        body->moment = lane_add(body->moment, b->moment);
+    }
+    return fine;
+}
+
+// Moves the branches at the end of an element, which had the motion `at` in the shape before and
+// is now at `end`.
+static void advance_branches(Rod* rod, int element, const LaneTwist* at, const LanePose* end,
+                             double dt) {
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        if (branch->parent_element != element) {
+            continue;
+        }
+        branch->base.before = branch->base.now;
+        branch->base.rate = (Twist){lane_vec_of(&at->linear, 0), lane_vec_of(&at->angular, 0)};
+        branch->base.now.position = lane_vec_of(&end->position, 0);
+        branch->base.now.rotation = tdl_mul33(lane_mat_of(&end->R, 0), branch->mount);
+        for (int i = 0; i < branch->dof_count; ++i) {
+            branch->v[i] = branch->v_free[i];
+            branch->q_before[i] = branch->q[i];
+            branch->q[i] += dt * branch->v[i];
+        }
+        carry(branch->group, dt);
+    }
+}
+
+// Tip to root: factors, and leaves D^-1 u in v_free and the body beyond the root in its place.
+static LaneMask eliminate_group(RodGroup* group, const RodStep* const* steps) {
+    LaneRoot* root = root_of(group);
     LaneStep s = gather_steps(group, steps);
     bool loaded = set_point_loads(group, steps);
     const double *q[LANE_COUNT], *rest[LANE_COUNT];
@@ -437,6 +500,9 @@ static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok
     for (int i = group->rods[0]->element_count - 1; i >= 0; --i) {
         LaneElement* e = &elements_of(group)[i];
         LaneVec impulse[3], x, strain = lane_sub(gather(q, i), gather(rest, i));
+        if (group->rods[0]->child != NULL) {
+            fine &= add_branches(group->rods[0], i, steps[0], &body);
+        }
         element_impulse(e, &s, root->m, impulse);
         impulse[2].x -= s.dt * root->k[0] * strain.x;
         impulse[2].y -= s.dt * root->k[1] * strain.y;
@@ -447,8 +513,18 @@ static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok
         fine &= eliminate(e, &body, joint, mass, impulse, &x);
         scatter(v, i, x);
     }
+    root->body = body;
+    return fine;
+}
+
+static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok) {
+    LaneMask fine = eliminate_group(group, steps);
+    double* v[LANE_COUNT];
+    for (int lane = 0; lane < LANE_COUNT; ++lane) {
+        v[lane] = rod_in(group, lane)->v_free;
+    }
     LaneTwist at;
-    fine &= find_root_motion(group, &body, &at);
+    fine &= find_root_motion(group, &root_of(group)->body, &at);
     substitute(group, at, v);
     for (int lane = 0; lane < group->count; ++lane) {
         ok[lane] =
@@ -465,7 +541,7 @@ static void advance_group(RodGroup* group, const RodStep* const* steps) {
         }
         super_helix_move_root(rod, steps[lane]);
     }
-    carry(group);
+    carry(group, steps[0]->dt);
 }
 
 static bool predict(Rod* rod, const RodStep* step) {
@@ -595,6 +671,15 @@ static void end_turning(const Rod* rod, double* rows) {
     }
 }
 
+static TdlPose node(const Rod* rod, int element) {
+    const LaneElement* e = &elements_of(rod->group)[element];
+    TdlMat3 turned =
+        tdl_mul33(lane_mat_of(&e->R, rod->lane), tdl_rotation_exp(lane_vec_of(&e->q, rod->lane)));
+    TdlVec3 position = lane_vec_of(&e->position, rod->lane);
+    return (TdlPose){tdl_add3(position, lane_vec_of(&e->span, rod->lane)),
+                     tdl_rotation_nearest(turned)};
+}
+
 static TdlPose start_of(const Rod* rod, const LaneElement* e) {
     return (TdlPose){lane_vec_of(&e->position, rod->lane), lane_mat_of(&e->R, rod->lane)};
 }
@@ -670,6 +755,7 @@ const RodModel SUPER_HELIX = {
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,
+    .node = node,
     .point = point,
     .jacobian = jacobian,
     .energy = energy,

@@ -127,6 +127,18 @@ static bool grow(TdlWorld* world, void** items, int count, size_t item_size) {
     return true;
 }
 
+// Makes a rod a branch, if its definition names a parent.
+static TdlStatus attach_rod(TdlWorld* world, const TdlRodDef* def, Rod* rod) {
+    if (def->parent.index == 0) {
+        return TDL_STATUS_OK;
+    }
+    if (def->parent.index < 0 || def->parent.index > world->rod_count || def->motion.keys != NULL) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
+                        "rod: parent must be a rod of this world, which then moves its branches");
+    }
+    return rod_attach(&world->host, rod, world->rods[def->parent.index - 1].rod, def->parent_at);
+}
+
 TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out) {
     void* rods = world->rods;
     if (!grow(world, &rods, world->rod_count, sizeof *world->rods)) {
@@ -148,7 +160,14 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
         motion_destroy(&world->host, &added.motion);
         return status;
     }
-    if (world->rod_count > 0) {
+    status = attach_rod(world, def, added.rod);
+    if (status != TDL_STATUS_OK) {
+        rod_destroy(&world->host, added.rod);
+        motion_destroy(&world->host, &added.motion);
+        motion_destroy(&world->host, &added.end_motion);
+        return status;
+    }
+    if (world->rod_count > 0 && added.rod->parent == NULL) {
         rod_join(&world->host, added.rod, world->rods[world->rod_count - 1].rod);
     }
     added.end_placed = rod_end(added.rod);
@@ -218,6 +237,9 @@ static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, doub
 
 // The rods of a group follow each other; the first one's task does the work of all.
 static int group_count(const Rod* rod) {
+    if (rod->parent != NULL) {
+        return 0; // its tree's root does the work
+    }
     return rod->group == NULL ? 1 : rod->lane == 0 ? rod->group->count : 0;
 }
 
@@ -252,6 +274,9 @@ static bool is_zero(Twist t) {
 // potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
 static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
     const Rod* rod = wr->rod;
+    if (rod->parent != NULL || rod->child != NULL) {
+        return false; // the rods of a tree pass energy on to each other
+    }
     bool still = is_zero(wr->step.end_rate) && is_zero(wr->step.base_rate);
     if (rod->start_hold == TDL_HOLD_CLAMPED) {
         still = still && is_zero(rod->base.rate);
@@ -363,6 +388,10 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt) {
 
     Attempt result = {.finite = true};
     for (int i = 0; i < world->rod_count; ++i) {
+        if (world->rods[i].rod->parent != NULL) {
+            world->rods[i].failed = false;
+            judge_rod(world, &world->rods[i], false);
+        }
         result.finite = result.finite && !world->rods[i].failed;
         result.energy_rise += world->rods[i].energy_rise;
     }
@@ -444,6 +473,12 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
 TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
     double worst = 0.0;
     TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; i < world->rod_count; ++i) {
+        if (world->rods[i].rod->parent != NULL) {
+            return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
+                            "a tree of rods is brought to rest by damping only");
+        }
+    }
     for (int i = 0; i < world->rod_count && status == TDL_STATUS_OK; ++i) {
         WorldRod* wr = &world->rods[i];
         double remains = 0.0;
