@@ -89,7 +89,7 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
     };
 }
 
-static int copy_count(const RodSpec* rod) {
+int scene_copy_count(const RodSpec* rod) {
     const int* n = rod->repeat.count;
     return n[0] * n[1] * n[2]; // bounded by scene_check
 }
@@ -107,7 +107,7 @@ TdlSceneRods tdl_scene_rods(const TdlScene* scene, int index) {
     const RodSpec* rod = (const RodSpec*)scene->spec.rods.items + index;
     TdlSceneRods rods = {.name = rod->name,
                          .material = rod->material,
-                         .count = copy_count(rod),
+                         .count = scene_copy_count(rod),
                          .element_count = rod->elements,
                          .length = rod->length,
                          .radius = {rod->radius[0], rod->radius[1]}};
@@ -205,6 +205,16 @@ static TdlStatus make_loads(Arena* arena, const RodSpec* rod, TdlRodDef* def) {
     return TDL_STATUS_OK;
 }
 
+// The first copy of a branch's parent; copies are numbered in the order of the scene.
+static TdlRodId find_parent(const TdlScene* scene, const RodSpec* rod, int copy) {
+    const RodSpec* rods = scene->spec.rods.items;
+    int index = 1;
+    while (strcmp(rods->name, rod->parent) != 0) {
+        index += scene_copy_count(rods++);
+    }
+    return (TdlRodId){index + (scene_copy_count(rods) == 1 ? 0 : copy), 1};
+}
+
 static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* rod,
                           TdlWorld* world) {
     char model[TDL_SCENE_MODEL_SIZE];
@@ -216,11 +226,15 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
     status = status == TDL_STATUS_OK ? make_loads(arena, rod, &def) : status;
     Rng rng = rng_seed((uint64_t)rod->repeat.seed);
     const int* n = rod->repeat.count;
-    for (int copy = 0; status == TDL_STATUS_OK && copy < copy_count(rod); ++copy) {
+    for (int copy = 0; status == TDL_STATUS_OK && copy < scene_copy_count(rod); ++copy) {
         // x varies fastest
         int i = copy % n[0], j = copy / n[0] % n[1], k = copy / n[0] / n[1];
         TdlVec3 offset = copy_offset(&rod->repeat, i, j, k, &rng);
         def.clamp.position = tdl_add3(rod->clamp.position, offset);
+        if (rod->parent != NULL) {
+            def.parent = find_parent(scene, rod, copy);
+            def.parent_at = rod->parent_at;
+        }
         TdlRodId id;
         status = tdl_world_add_rod(world, &def, &id);
     }

@@ -58,6 +58,8 @@ typedef struct LoadSpec {
 typedef struct RodSpec {
     const Node* node;
     const char *name, *material;
+    const char* parent; // null: none
+    double parent_at;
     int model; // in tdl_rod_models()
     double length, radius[2];
     int elements;
@@ -93,6 +95,8 @@ typedef struct SceneSpec {
     OutputSpec output;
     GroupList materials, rods, colliders;
 } SceneSpec;
+
+int scene_copy_count(const RodSpec* rod);
 
 extern const Group SCENE_GROUP;
 extern const char SCENE_EXAMPLE[]; // the one of the reference page

@@ -184,6 +184,50 @@ static TdlStatus check_loads(const TdlScene* scene, const RodSpec* rod) {
     return TDL_STATUS_OK;
 }
 
+// Number of an earlier rod with that name, or -1.
+static int find_earlier(const TdlScene* scene, const RodSpec* rod, const char* name) {
+    const RodSpec* rods = scene->spec.rods.items;
+    for (int i = 0; &rods[i] != rod; ++i) {
+        if (strcmp(rods[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// A branch: its parent is there already, and the two fit.
+static TdlStatus check_parent(const TdlScene* scene, const RodSpec* rod) {
+    if (rod->parent == NULL) {
+        return TDL_STATUS_OK;
+    }
+    Mark mark = mark_of(rod->node, "parent");
+    int index = find_earlier(scene, rod, rod->parent);
+    if (index < 0) {
+        return fail_at(&scene->host, mark, "no earlier rod is named '%s'", rod->parent);
+    }
+    const RodSpec* parent = (const RodSpec*)scene->spec.rods.items + index;
+    int copies = scene_copy_count(parent);
+    if (copies != 1 && copies != scene_copy_count(rod)) {
+        return fail_at(&scene->host, mark, "%d branches on %d copies of '%s'",
+                       scene_copy_count(rod), copies, rod->parent);
+    }
+    if (rod->model != 0 || parent->model != 0) {
+        return fail_at(&scene->host, mark, "only rods of the model super-helix make trees");
+    }
+    if (rod->start != TDL_HOLD_CLAMPED || rod->end != TDL_HOLD_FREE ||
+        parent->end != TDL_HOLD_FREE || rod->clamp.motion.keyframes.count > 0) {
+        return fail_at(&scene->host, mark,
+                       "a branch is clamped on its parent and moves with it, and no end of a tree "
+                       "is held");
+    }
+    if (scene->spec.start == START_SETTLED) {
+        return fail_at(&scene->host, mark,
+                       "a tree of rods is brought to rest by damping only: leave out "
+                       "'start: settled'");
+    }
+    return TDL_STATUS_OK;
+}
+
 // Adds a rod's copies to the sums. Each count is at most 1e6, so their product fits 64 bits.
 static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     const int* n = rod->repeat.count;
@@ -219,10 +263,11 @@ static TdlStatus check_rod(TdlScene* scene, const RodSpec* rod) {
     if (status == TDL_STATUS_OK) {
         status = check_loads(scene, rod);
     }
-    if (status == TDL_STATUS_OK && rod->repeat.node != NULL) {
+    if (status == TDL_STATUS_OK && rod->repeat.node != NULL && rod->parent == NULL) {
         status = check_repeat(scene, &rod->repeat);
     }
-    return status == TDL_STATUS_OK ? add_rod(scene, rod) : status;
+    status = status == TDL_STATUS_OK ? add_rod(scene, rod) : status;
+    return status == TDL_STATUS_OK ? check_parent(scene, rod) : status;
 }
 
 // Each shape takes its own keys: a key it needs must be there, one it has no use for must not.

@@ -1,4 +1,5 @@
 // Trees of rods: one system, however it is cut into branches.
+#include "io/scene.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -166,4 +167,53 @@ TEST(bad_branches_are_refused) {
     CHECK(tdl_world_rod_count(world) == 1);
     step(world, 3);
     tdl_world_destroy(world);
+}
+
+static TdlStatus load(const char* branch, TdlScene** scene) {
+    TdlHost host = tdl_host_default();
+    host.log = NULL;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "time: {end: 1}\n"
+             "materials: [{name: m, young: 1e9, density: 700}]\n"
+             "rods:\n"
+             "- {name: stem, material: m, length: 1, radius: 1e-2, elements: 4,\n"
+             "   repeat: {count: [3, 1, 1], spacing: [1, 0, 0]}}\n"
+             "- {name: twig, material: m, length: 0.5, radius: 1e-3, elements: 2, %s}\n",
+             branch);
+    return scene_load_text(&host, "s", text, strlen(text), NULL, 0, scene);
+}
+
+TEST(scenes_grow_branches_copy_by_copy) {
+    TdlScene* scene;
+    TdlWorld* world;
+    REQUIRE(load("parent: stem, parent_at: 0.5, clamp: {direction: [0, 1, 0]}, "
+                 "repeat: {count: [3, 1, 1]}",
+                 &scene) == TDL_STATUS_OK);
+    REQUIRE(tdl_scene_build(scene, 1, &world) == TDL_STATUS_OK);
+    for (int k = 0; k < 3; ++k) {
+        TdlVec3 tip = tdl_rod_point(world, tdl_world_rod(world, 3 + k), 0.5);
+        CHECK_NEAR3(tip, ((TdlVec3){k - 0.5, 0.5, 0.0}), 1.0e-12);
+    }
+    step(world, 3);
+    tdl_world_destroy(world);
+    tdl_scene_destroy(scene);
+}
+
+TEST(scenes_with_bad_branches_are_refused) {
+    static const char* const bad[] = {
+        "parent: twig",                             // itself
+        "parent: nobody",                           //
+        "parent: stem",                             // one branch on three copies
+        "parent: stem, repeat: {count: [2, 1, 1]}", //
+        "parent: stem, parent_at: 1.5, repeat: {count: [3, 1, 1]}",
+        "parent: stem, parent_at: 0, repeat: {count: [3, 1, 1]}",
+        "parent: stem, start: free, repeat: {count: [3, 1, 1]}",
+        "parent: stem, model: super-clothoid, repeat: {count: [3, 1, 1]}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        TdlScene* scene = NULL;
+        CHECK(load(bad[i], &scene) == TDL_STATUS_BAD_INPUT);
+        tdl_scene_destroy(scene);
+    }
 }
