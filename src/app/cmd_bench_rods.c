@@ -214,7 +214,13 @@ static int run_accuracy(Bench* bench, const char* path) {
     for (int m = 0; m < bench->model_count; ++m) {
         for (int k = 0; k < ACCURACY_COUNT; ++k) {
             int elements = ACCURACY_SIZES[k];
-            if (settle(bench, bench->models[m], elements, points, &seconds) == TDL_STATUS_OK) {
+            TdlStatus settled = settle(bench, bench->models[m], elements, points, &seconds);
+            for (int again = 0; again < 2; ++again) { // the best of three
+                double other;
+                settle(bench, bench->models[m], elements, points, &other);
+                seconds = fmin(seconds, other);
+            }
+            if (settled == TDL_STATUS_OK) {
                 fprintf(out, "%s,%d,%.3e,%.3e\n", bench->models[m], elements,
                         largest_distance(points, reference) / 0.2, seconds);
             }
