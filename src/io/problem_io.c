@@ -178,8 +178,12 @@ static TdlStatus read_bytes(const TdlHost* host, const char* path, char** bytes,
         }
         return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened", path);
     }
+    if (length >= INT32_MAX) {
+        fclose(file);
+        return tdl_fail(host, TDL_STATUS_IO, "%s: a directory, or larger than 2 GB", path);
+    }
     *size = (size_t)length;
-    *bytes = length < INT32_MAX ? tdl_grow_array(&host->mem, NULL, *size + 1, 1) : NULL;
+    *bytes = tdl_grow_array(&host->mem, NULL, *size + 1, 1);
     if (*bytes == NULL) {
         fclose(file);
         return tdl_fail(host, TDL_STATUS_NO_MEMORY, "%s: too large for memory", path);
