@@ -126,6 +126,9 @@ TDL_API const char* tdl_friction_error_name(TdlFrictionError kind);
 TDL_API double tdl_friction_error(const TdlFrictionProblem* problem, TdlFrictionError kind,
                                   bool relative, const double* r);
 
+/// `auto` does what it takes to reach the tolerance, factorisations of W included. A simulation
+/// that would rather go on with the best iterate takes TDL_FRICTION_ANDERSON and a few hundred
+/// iterations.
 typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_AUTO = 0,     // chooses by nu and size, falls back from one to the next
     TDL_FRICTION_GAUSS_SEIDEL, // nonlinear Gauss-Seidel with an exact one-contact solver

@@ -39,6 +39,10 @@ static bool fail(Scanner* s, const char* format, ...) {
         va_start(args, format);
         vsnprintf(text, sizeof text, format, args);
         va_end(args);
+        // what a binary file quotes must not reach a terminal
+        for (char* c = text; *c != '\0'; ++c) {
+            *c = *c < ' ' || *c > '~' ? '?' : *c;
+        }
         tdl_log(s->host, TDL_LOG_ERROR, "%s:%d: %s", s->name, line_of(s, s->at), text);
     }
     s->failed = true;
