@@ -151,11 +151,13 @@ static TdlStatus make_motion(Arena* arena, const MotionSpec* spec, TdlMotionDef*
     return TDL_STATUS_OK;
 }
 
-static TdlRodDef make_rod(const TdlScene* scene, const RodSpec* rod) {
+TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
+                         char model[TDL_SCENE_MODEL_SIZE]) {
     const MaterialSpec* material = scene_find_material(scene, rod->material);
     const VecList* natural = &rod->natural_curvature;
     const VecList* curvature = rod->curvature.count == 0 ? natural : &rod->curvature;
     TdlRodDef def = tdl_rod_def_default();
+    def.model = model_name(rod->model, model, TDL_SCENE_MODEL_SIZE);
     def.length = rod->length;
     def.radius[0] = rod->radius[0];
     def.radius[1] = rod->radius[1];
@@ -218,8 +220,7 @@ static TdlRodId find_parent(const TdlScene* scene, const RodSpec* rod, int copy)
 static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* rod,
                           TdlWorld* world) {
     char model[TDL_SCENE_MODEL_SIZE];
-    TdlRodDef def = make_rod(scene, rod);
-    def.model = model_name(rod->model, model, sizeof model);
+    TdlRodDef def = scene_make_rod(scene, rod, model);
     TdlStatus status = make_motion(arena, &rod->clamp.motion, &def.motion);
     status =
         status == TDL_STATUS_OK ? make_motion(arena, &rod->end_motion, &def.end_motion) : status;

@@ -129,6 +129,11 @@ TdlStatus scene_check(TdlScene* scene);
 TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* text, size_t size,
                           const char* const* overrides, int override_count, TdlScene** out);
 
+// The definition of the rod at its clamp, without loads, motions and parent; `model` holds the name
+// it points to.
+TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
+                         char model[TDL_SCENE_MODEL_SIZE]);
+
 // The material a rod refers to; null when there is none of that name.
 const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name);
 

@@ -2,6 +2,7 @@
 // grow, lists fit, and the whole is not too large. Sums are bounded before anything is allocated
 // for them.
 #include "io/scene.h"
+#include "rod/rod.h"
 
 #include "base/log.h"
 
@@ -242,7 +243,14 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     }
     scene->rod_count += (int)copies;
     scene->element_count += (int)copies * rod->elements;
-    scene->dof_count = 3 * scene->element_count; // a curvature vector per element
+    // what only the model knows: whether it can do this, and its number of coordinates
+    char model[TDL_SCENE_MODEL_SIZE];
+    TdlRodDef def = scene_make_rod(scene, rod, model);
+    const char* fault = rod_find_fault(&def);
+    if (fault != NULL) {
+        return fail_at(&scene->host, mark_of(rod->node, "model"), "%s", fault);
+    }
+    scene->dof_count += (int)copies * rod_dof_count(&def);
     return TDL_STATUS_OK;
 }
 

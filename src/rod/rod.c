@@ -108,8 +108,7 @@ static const char* find_load_fault(const TdlRodDef* def) {
     return NULL;
 }
 
-// The first thing that is wrong with a definition, or null.
-static const char* find_fault(const TdlRodDef* def) {
+const char* rod_find_fault(const TdlRodDef* def) {
     if (def->model == NULL || rod_model_find(def->model) == NULL) {
         return "model is not one of those tdl_rod_models() lists";
     }
@@ -159,6 +158,13 @@ static void set_section(Rod* rod, const TdlRodDef* def) {
 
 static int root_dofs(TdlHold start) {
     return start == TDL_HOLD_CLAMPED ? 0 : start == TDL_HOLD_PINNED ? 3 : 6;
+}
+
+int rod_dof_count(const TdlRodDef* def) {
+    const RodModel* model = rod_model_find(def->model);
+    return model->dof_count != NULL ? model->dof_count(def)
+                                    : def->element_count * model->dofs_per_element +
+                                          model->extra_dofs + root_dofs(def->start);
 }
 
 static bool allocate_group(const TdlHost* host, Rod* rod, int element_count) {
@@ -254,9 +260,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     const RodModel* model = rod->model;
     int n = def->element_count;
     rod->root_dofs = model->dof_count != NULL ? 0 : root_dofs(def->start);
-    rod->dof_count = model->dof_count != NULL
-                         ? model->dof_count(def)
-                         : n * model->dofs_per_element + model->extra_dofs + rod->root_dofs;
+    rod->dof_count = rod_dof_count(def);
     size_t dofs = (size_t)rod->dof_count;
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);
@@ -297,7 +301,7 @@ static void set_curvatures(Rod* rod, const TdlVec3* given, TdlVec3 same, TdlVec3
 }
 
 TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
-    const char* fault = find_fault(def);
+    const char* fault = rod_find_fault(def);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: %s", fault);
     }
