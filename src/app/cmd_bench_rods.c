@@ -230,7 +230,24 @@ static int run_accuracy(Bench* bench, const char* path) {
     return written ? EXIT_DONE : EXIT_FAILED;
 }
 
+// Whether the words a|b|c hold this one.
+static bool has_word(const char* words, const char* word) {
+    size_t size = strlen(word);
+    for (const char* at = words; at != NULL; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (strncmp(at, word, size) == 0 && (at[size] == '|' || at[size] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int run_bench_rods(const Args* args) {
+    const char* only = args_text(args, "model", NULL);
+    if (only != NULL && !has_word(tdl_rod_models(), only)) {
+        return usage_error(args, "no rod model is called '%s'; there are %s", only,
+                           tdl_rod_models());
+    }
     Bench* bench = calloc(1, sizeof *bench);
     if (bench == NULL) {
         return EXIT_FAILED;
