@@ -1,6 +1,8 @@
-// S0 algorithm 1 as printed: branch and bound over pairs of intervals with Taylor's bound, the
-// widest pair first. It is the reference for the fast search, and shares with it only the curves
-// and the distance between two axes. docs/theory/distance.md, section 2.
+// S0 algorithm 1: branch and bound over pairs of intervals with Taylor's bound, the widest pair
+// first. Two departures: a long interval is split on even when its partner is below the tolerance
+// (as printed its sample may be far from the minimum), and a split near an end is put in the
+// middle. It is the reference for the fast search, and shares with it only the curves and the
+// distance between two axes. docs/theory/distance.md, section 2.
 #include "base/memory.h"
 #include "detect/search.h"
 
