@@ -1,6 +1,7 @@
 // tendril ccd: answers the queries of benchmark files and says how well and how fast.
 #include "app/ccd_measure.h"
 #include "app/command.h"
+#include "app/json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,20 +77,6 @@ static int run_file(const Args* args, Run* run, int index) {
     return code;
 }
 
-static void print_json_text(const char* text) {
-    putchar('"');
-    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
-        if (*c == '"' || *c == '\\') {
-            printf("\\%c", *c);
-        } else if (*c < 0x20) {
-            printf("\\u%04x", *c);
-        } else {
-            putchar(*c);
-        }
-    }
-    putchar('"');
-}
-
 static void print_json_figures(const CcdFigures* f) {
     printf("\"queries\": %d, \"positives\": %d, \"false_positives\": %d, \"false_negatives\": %d, "
            "\"mean_us\": %.6g, \"max_us\": %.6g, \"mean_boxes\": %.6g, \"reported\": %d, "
@@ -106,7 +93,7 @@ static void print_json(const Args* args, const Run* run) {
            run->options.tolerance, run->threads);
     for (int i = 0; i < args_operand_count(args); ++i) {
         printf("%s\n  {\"file\": ", i > 0 ? "," : "");
-        print_json_text(args_operand(args, i));
+        json_text(args_operand(args, i));
         printf(", \"kind\": \"%s\", ", kind_name(run->kinds[i]));
         print_json_figures(&run->files[i]);
     }

@@ -1,21 +1,8 @@
 // tendril check: validates a scene and says what it holds.
 #include "app/command.h"
+#include "app/json.h"
 
 #include <string.h>
-
-static void print_json_text(const char* text) {
-    putchar('"');
-    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
-        if (*c == '"' || *c == '\\') {
-            printf("\\%c", *c);
-        } else if (*c < ' ') {
-            printf("\\u%04x", *c);
-        } else {
-            putchar(*c);
-        }
-    }
-    putchar('"');
-}
 
 static double step_count(const TdlSceneInfo* info) {
     return info->step > 0.0 ? round(info->end / info->step) : 0.0;
@@ -36,7 +23,7 @@ static void print_json_rods(const TdlScene* scene, int count) {
 static void print_json(const TdlScene* scene) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("{\"title\": ");
-    print_json_text(info.title);
+    json_text(info.title);
     printf(", \"step\": %.17g, \"end\": %.17g, \"steps\": %.0f, \"frame_period\": %.17g, "
            "\"settled\": %s, \"rod_count\": %d, \"elements\": %d, \"dofs\": %d",
            info.step, info.end, step_count(&info), info.frame_period,

@@ -1,5 +1,6 @@
 // `tendril dfcp`: frictional contact problems from files, solved and measured.
 #include "app/command.h"
+#include "app/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,44 +12,21 @@ typedef struct Solved {
     TdlFrictionInfo info;
 } Solved;
 
-static void print_json_text(const char* text) {
-    putchar('"');
-    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
-        if (*c == '"' || *c == '\\') {
-            printf("\\%c", *c);
-        } else if (*c < ' ') {
-            printf("\\u%04x", *c);
-        } else {
-            putchar(*c);
-        }
-    }
-    putchar('"');
-}
-
-// JSON has no infinity
-static void print_json_real(double x) {
-    if (isfinite(x)) {
-        printf("%.6g", x);
-    } else {
-        printf("null");
-    }
-}
-
 static void print_json_problem(const Solved* s, const char* error_kind) {
     const TdlFrictionInfo* i = &s->info;
     printf("{\"file\": ");
-    print_json_text(s->file);
+    json_text(s->file);
     printf(
         ", \"contacts\": %d, \"dofs\": %d, \"nu\": %.6g, \"solver\": \"%s\", \"outcome\": \"%s\", "
         "\"converged\": %s, \"iterations\": %d, \"error\": ",
         s->size.contact_count, s->size.dof_count, i->nu, tdl_friction_solver_name(i->solver),
         tdl_friction_outcome_name(i->outcome),
         i->outcome == TDL_FRICTION_CONVERGED ? "true" : "false", i->iterations);
-    print_json_real(i->error);
+    json_real(i->error);
     printf(", \"error_kind\": \"%s\", \"errors\": {", error_kind);
     for (int k = 0; k < TDL_FRICTION_ERROR_COUNT; ++k) {
         printf("%s\"%s\": ", k == 0 ? "" : ", ", tdl_friction_error_name((TdlFrictionError)k));
-        print_json_real(i->errors[k]);
+        json_real(i->errors[k]);
     }
     printf("}, \"ms\": %.6g, \"failsafe\": %lld, \"islands\": %d, \"asymmetry\": %.3g}",
            1.0e3 * i->seconds, i->failsafe_count, i->island_count, s->size.asymmetry);

@@ -1,5 +1,6 @@
 // tendril info: what is in a result.
 #include "app/command.h"
+#include "app/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -79,34 +80,17 @@ static void print_plain(const Facts* facts) {
     }
 }
 
-static void print_json_text(const char* text) {
-    putchar('"');
-    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
-        if (*c == '"' || *c == '\\') {
-            printf("\\%c", *c);
-        } else if (*c < ' ') {
-            printf("\\u%04x", *c);
-        } else {
-            putchar(*c);
-        }
-    }
-    putchar('"');
-}
-
 static void print_json_real(const char* name, double value) {
-    if (isfinite(value)) {
-        printf(", \"%s\": %.17g", name, value);
-    } else {
-        printf(", \"%s\": null", name);
-    }
+    printf(", \"%s\": ", name);
+    json_real(value);
 }
 
 static void print_json(const Facts* facts) {
     const TdlResultInfo* r = &facts->result;
     printf("{\"title\": ");
-    print_json_text(r->title);
+    json_text(r->title);
     printf(", \"version\": ");
-    print_json_text(r->version);
+    json_text(r->version);
     printf(", \"state\": \"%s\", \"rods\": %d, \"colliders\": %d, \"points\": %d, \"dofs\": %d, "
            "\"frames\": %ld",
            state_of(facts), r->rod_count, r->collider_count, r->point_count, r->dof_count,

@@ -1,6 +1,7 @@
 // tendril render: a picture of a result, as SVG: every fibre as a line, some moments laid over each
 // other from pale to dark, seen from afar (no perspective), with a scale.
 #include "app/command.h"
+#include "app/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,8 +175,9 @@ static int write_picture(const Args* args, Drawing* d, const char* path) {
         return status != TDL_STATUS_OK ? exit_code(status) : EXIT_FAILED;
     }
     if (args_has(args, "json")) {
-        printf("{\"picture\": \"%s\", \"moments\": %d, \"rods\": %d}\n", path, d->moment_count,
-               d->info.rod_count);
+        printf("{\"picture\": ");
+        json_text(path);
+        printf(", \"moments\": %d, \"rods\": %d}\n", d->moment_count, d->info.rod_count);
     } else if (!args_has(args, "quiet")) {
         fprintf(stderr, "Drew %d moment%s of %d rod%s in %s\n", d->moment_count,
                 d->moment_count == 1 ? "" : "s", d->info.rod_count,

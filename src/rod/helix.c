@@ -4,20 +4,9 @@
 // every integral over the element is an entry of their Gram matrix, found once per element.
 #include "rod/helix.h"
 
-#include <string.h>
+#include "math/gauss.h"
 
-// Gauss-Legendre points and weights on [0, 1].
-enum { GAUSS_COUNT = 12 };
-static const double GAUSS_POINT[GAUSS_COUNT] = {
-    0.009219682876640374654, 0.047941371814762571660, 0.115048662902847656481,
-    0.206341022856691276351, 0.316084250500909903123, 0.437383295744265542263,
-    0.562616704255734457736, 0.683915749499090096876, 0.793658977143308723648,
-    0.884951337097152343518, 0.952058628185237428339, 0.990780317123359625345};
-static const double GAUSS_WEIGHT[GAUSS_COUNT] = {
-    0.023587668193255913597, 0.053469662997659215480, 0.080039164271673113167,
-    0.101583713361532960874, 0.116746268269177404380, 0.124573522906701392500,
-    0.124573522906701392500, 0.116746268269177404380, 0.101583713361532960874,
-    0.080039164271673113167, 0.053469662997659215480, 0.023587668193255913597};
+#include <string.h>
 
 // Turning (rad) that one panel of Gauss points integrates to rounding. The integrands oscillate
 // with at most twice the frequency |q|; for cos(2 x s) the rule's error is about 3e-31 x^24, which
@@ -74,9 +63,9 @@ void helix_gram(double y, HelixGram* gram) {
     memset(gram, 0, sizeof *gram);
     int panels = panel_count(y);
     for (int panel = 0; panel < panels; ++panel) {
-        for (int k = 0; k < GAUSS_COUNT; ++k) {
-            double f[HELIX_COUNT], w = GAUSS_WEIGHT[k] / panels;
-            helix_functions(y, (panel + GAUSS_POINT[k]) / panels, f);
+        for (int k = 0; k < GAUSS12_COUNT; ++k) {
+            double f[HELIX_COUNT], w = GAUSS12_WEIGHT[k] / panels;
+            helix_functions(y, (panel + GAUSS12_POINT[k]) / panels, f);
             for (int i = 0; i < HELIX_COUNT; ++i) {
                 for (int j = 0; j <= i; ++j) {
                     gram->g[i][j] += w * f[i] * f[j];
@@ -95,9 +84,9 @@ void helix_mixed_gram(double y, double y_old, HelixGram* gram) {
     memset(gram, 0, sizeof *gram);
     int panels = panel_count(fmax(y, y_old));
     for (int panel = 0; panel < panels; ++panel) {
-        for (int k = 0; k < GAUSS_COUNT; ++k) {
-            double f[HELIX_COUNT], old[HELIX_COUNT], w = GAUSS_WEIGHT[k] / panels;
-            double s = (panel + GAUSS_POINT[k]) / panels;
+        for (int k = 0; k < GAUSS12_COUNT; ++k) {
+            double f[HELIX_COUNT], old[HELIX_COUNT], w = GAUSS12_WEIGHT[k] / panels;
+            double s = (panel + GAUSS12_POINT[k]) / panels;
             helix_functions(y, s, f);
             helix_functions(y_old, s, old);
             for (int i = 0; i < HELIX_AKK; ++i) {

@@ -1,30 +1,13 @@
 #include "base/memory.h"
+#include "counting_allocator.h"
 #include "test.h"
 
 #include <stdint.h>
 #include <string.h>
 
-typedef struct Counter {
-    long live, calls;
-    long fail_at; // the call that fails; 0 for none
-} Counter;
-
-static void* counting_resize(void* user, void* block, size_t old_size, size_t new_size) {
-    Counter* counter = user;
-    if (new_size > 0 && ++counter->calls == counter->fail_at) {
-        return NULL;
-    }
-    counter->live += (long)new_size - (long)old_size;
-    if (new_size == 0) {
-        free(block);
-        return NULL;
-    }
-    return realloc(block, new_size);
-}
-
 TEST(blocks_know_their_size_and_come_back) {
-    Counter counter = {0};
-    TdlAllocator mem = {counting_resize, &counter};
+    AllocCounter counter = {0};
+    TdlAllocator mem = counting_allocator(&counter);
     int* a = tdl_alloc_array(&mem, 10, sizeof *a);
     for (int i = 0; i < 10; ++i) {
         CHECK_INT(a[i], 0);
@@ -68,8 +51,8 @@ TEST(arena_blocks_are_aligned_and_apart) {
 }
 
 TEST(arena_reuses_released_memory_without_allocating) {
-    Counter counter = {0};
-    TdlAllocator mem = {counting_resize, &counter};
+    AllocCounter counter = {0};
+    TdlAllocator mem = counting_allocator(&counter);
     Arena arena;
     arena_init(&arena, &mem);
     long calls_after_first = 0;
@@ -97,8 +80,8 @@ TEST(arena_reuses_released_memory_without_allocating) {
 
 TEST(arena_survives_a_failed_allocation) {
     for (long fail_at = 1; fail_at < 6; ++fail_at) {
-        Counter counter = {.fail_at = fail_at};
-        TdlAllocator mem = {counting_resize, &counter};
+        AllocCounter counter = {.fail_at = fail_at};
+        TdlAllocator mem = counting_allocator(&counter);
         Arena arena;
         arena_init(&arena, &mem);
         int failures = 0;

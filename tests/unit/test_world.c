@@ -1,24 +1,8 @@
 #include "base/rng.h"
+#include "counting_allocator.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
-
-typedef struct Counter {
-    long calls, live, fail_at;
-} Counter;
-
-static void* counting_resize(void* user, void* block, size_t old_size, size_t new_size) {
-    Counter* counter = user;
-    if (new_size > 0 && ++counter->calls == counter->fail_at) {
-        return NULL;
-    }
-    counter->live += (long)new_size - (long)old_size;
-    if (new_size == 0) {
-        free(block);
-        return NULL;
-    }
-    return realloc(block, new_size);
-}
 
 static const TdlKeyframe WHIP[] = {
     {.time = 0.0},
@@ -95,9 +79,9 @@ TEST(a_loaded_state_continues_with_the_same_bits) {
 }
 
 TEST(a_step_allocates_nothing_after_the_first) {
-    Counter counter = {0};
+    AllocCounter counter = {0};
     TdlHost host = tdl_host_default();
-    host.mem = (TdlAllocator){counting_resize, &counter};
+    host.mem = counting_allocator(&counter);
     TdlWorld* world;
     REQUIRE(make_wisp(&host, 2, &world) == TDL_STATUS_OK);
     run_steps(world, 1);
@@ -111,9 +95,9 @@ TEST(a_step_allocates_nothing_after_the_first) {
 TEST(every_failed_allocation_is_reported_and_leaks_nothing) {
     long total = 0;
     for (long fail_at = 1; fail_at == 1 || fail_at <= total; ++fail_at) {
-        Counter counter = {.fail_at = fail_at};
+        AllocCounter counter = {.fail_at = fail_at};
         TdlHost host = tdl_host_default();
-        host.mem = (TdlAllocator){counting_resize, &counter};
+        host.mem = counting_allocator(&counter);
         TdlWorld* world = NULL;
         TdlStatus status = make_wisp(&host, 1, &world);
         if (status == TDL_STATUS_OK) {
@@ -123,7 +107,7 @@ TEST(every_failed_allocation_is_reported_and_leaks_nothing) {
         tdl_world_destroy(world);
         CHECK_INT(counter.live, 0);
         if (fail_at == 1) { // count what a whole run needs
-            Counter all = {0};
+            AllocCounter all = {0};
             host.mem.user = &all;
             REQUIRE(make_wisp(&host, 1, &world) == TDL_STATUS_OK);
             run_steps(world, 1);
