@@ -8,6 +8,8 @@
 #include "test.h"
 
 enum { MAX_N = 4, MAX_DOF = 3 * (MAX_N + 1) + 6 };
+#define REF_POINTS ref_clothoid_points
+#include "ref/rod_terms_ref.h"
 
 static TdlVec3 random_vector(Rng* rng, double size) {
     TdlVec3 v = {rng_normal(rng), rng_normal(rng), rng_normal(rng)};
@@ -90,101 +92,6 @@ static Rod* random_held_rod(Rng* rng) {
 static void destroy(Rod* rod) {
     TdlHost host = tdl_host_default();
     rod_destroy(&host, rod);
-}
-
-// --- the slow version -----------------------------------------------------------------------
-
-typedef struct Reference {
-    int n, dofs;
-    Real l, mass; // of an element
-    RefMat R;
-    RefVec x0;
-    RefVec points[MAX_N * REF_GAUSS];
-    RefVec J[MAX_DOF][MAX_N * REF_GAUSS]; // d point / d q_j
-    RefVec second[MAX_N * REF_GAUSS];     // second derivative along v
-    Real M[MAX_DOF][MAX_DOF];
-    Real G[MAX_DOF], A[MAX_DOF];
-} Reference;
-
-static void set_pose(Reference* ref, TdlPose pose) {
-    const TdlMat3* r = &pose.rotation;
-    ref->R = (RefMat){
-        {{r->cx.x, r->cy.x, r->cz.x}, {r->cx.y, r->cy.y, r->cz.y}, {r->cx.z, r->cy.z, r->cz.z}}};
-    ref->x0 = (RefVec){{pose.position.x, pose.position.y, pose.position.z}};
-}
-
-// Sixth-order central differences of the points along `direction`: first and second derivative.
-static void differentiate(const Reference* ref, const Real* q, const Real* direction, Real h,
-                          RefVec* first, RefVec* second) {
-    static RefVec at[7][MAX_N * REF_GAUSS];
-    static const Real w1[7] = {-1.0L / 60, 3.0L / 20,  -3.0L / 4, 0,
-                               3.0L / 4,   -3.0L / 20, 1.0L / 60};
-    static const Real w2[7] = {1.0L / 90, -3.0L / 20, 3.0L / 2, -49.0L / 18,
-                               3.0L / 2,  -3.0L / 20, 1.0L / 90};
-    Real moved[MAX_DOF];
-    for (int k = 0; k < 7; ++k) {
-        if (k == 3 && second == NULL) {
-            continue; // its weight is 0
-        }
-        for (int j = 0; j < ref->dofs; ++j) {
-            moved[j] = q[j] + (Real)(k - 3) * h * direction[j];
-        }
-        ref_clothoid_points(ref->n, moved, ref->l, ref->R, ref->x0, at[k]);
-    }
-    for (int p = 0; p < ref->n * REF_GAUSS; ++p) {
-        for (int i = 0; i < 3; ++i) {
-            Real d1 = 0, d2 = 0;
-            for (int k = 0; k < 7; ++k) {
-                d1 += w1[k] * at[k][p].v[i];
-                d2 += w2[k] * at[k][p].v[i];
-            }
-            first[p].v[i] = d1 / h;
-            if (second != NULL) {
-                second[p].v[i] = d2 / (h * h);
-            }
-        }
-    }
-}
-
-static Real weighted_dot(const Reference* ref, const RefVec* a, const RefVec* b) {
-    Real sum = 0;
-    for (int p = 0; p < ref->n * REF_GAUSS; ++p) {
-        Real w = ref->mass * ref_weight[p % REF_GAUSS];
-        sum += w * (a[p].v[0] * b[p].v[0] + a[p].v[1] * b[p].v[1] + a[p].v[2] * b[p].v[2]);
-    }
-    return sum;
-}
-
-static void compute_reference(const Rod* rod, TdlVec3 g, Reference* ref) {
-    static RefVec gravity[MAX_N * REF_GAUSS], along[MAX_N * REF_GAUSS];
-    Real q[MAX_DOF], v[MAX_DOF], speed = 0;
-    ref->n = rod->element_count;
-    ref->dofs = rod->dof_count;
-    ref->l = rod->element_length;
-    ref->mass = rod->line_density * rod->element_length;
-    set_pose(ref, rod->base.now);
-    for (int j = 0; j < ref->dofs; ++j) {
-        q[j] = rod->q[j];
-        v[j] = rod->v[j];
-        speed = fmaxl(speed, fabsl(v[j]));
-    }
-    ref_clothoid_points(ref->n, q, ref->l, ref->R, ref->x0, ref->points);
-    for (int j = 0; j < ref->dofs; ++j) {
-        Real unit[MAX_DOF] = {0};
-        unit[j] = 1;
-        differentiate(ref, q, unit, 0.005L, ref->J[j], NULL);
-    }
-    differentiate(ref, q, v, 0.02L / speed, along, ref->second);
-    for (int p = 0; p < ref->n * REF_GAUSS; ++p) {
-        gravity[p] = (RefVec){{-g.x, -g.y, -g.z}};
-    }
-    for (int i = 0; i < ref->dofs; ++i) {
-        ref->G[i] = weighted_dot(ref, ref->J[i], gravity);
-        ref->A[i] = weighted_dot(ref, ref->J[i], ref->second);
-        for (int j = 0; j <= i; ++j) {
-            ref->M[i][j] = ref->M[j][i] = weighted_dot(ref, ref->J[i], ref->J[j]);
-        }
-    }
 }
 
 // --- comparisons ----------------------------------------------------------------------------
