@@ -207,19 +207,10 @@ static double gravity_energy(const Rod* rod, TdlVec3 gravity) {
     return height * rod->line_density * rod->element_length;
 }
 
-static double load_energy(const Rod* rod) {
-    double sum = 0.0;
-    for (int i = 0; i < rod->load_count; ++i) {
-        const RodLoad* load = &rod->loads[i];
-        sum -= tdl_dot3(load->force, nodal_point(rod, load->element, load->s));
-    }
-    return sum;
-}
-
 TdlEnergy nodal_energy(const Rod* rod, TdlVec3 gravity) {
     NodalShape shape = nodal_shape(rod);
     TdlEnergy energy = {.elastic = nodal_elastic_energy(&shape),
-                        .gravity = gravity_energy(rod, gravity) + load_energy(rod)};
+                        .gravity = gravity_energy(rod, gravity) + rod_load_energy(rod)};
     for (int i = 0; i < rod->dof_count; ++i) {
         energy.kinetic += 0.5 * nodal_mass(rod, i) * rod->v[i] * rod->v[i];
     }
@@ -297,7 +288,7 @@ double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double
         }
     }
     hold_dofs(rod, gradient, hessian);
-    return nodal_elastic_energy(&shape) + gravity_energy(rod, gravity) + load_energy(rod);
+    return nodal_elastic_energy(&shape) + gravity_energy(rod, gravity) + rod_load_energy(rod);
 }
 
 // An edge's length is known to the rounding of its ends' places, and stretching is stiff.

@@ -365,6 +365,15 @@ double rod_mass(const Rod* rod) {
     return rod->line_density * rod_length(rod);
 }
 
+double rod_load_energy(const Rod* rod) {
+    double sum = 0.0;
+    for (int i = 0; i < rod->load_count; ++i) {
+        const RodLoad* load = &rod->loads[i];
+        sum -= tdl_dot3(load->force, rod->model->point(rod, load->element, load->s));
+    }
+    return sum;
+}
+
 void rod_stop(Rod* rod) {
     size_t size = (size_t)rod->dof_count * sizeof(double);
     memset(rod->v, 0, size);

@@ -213,6 +213,9 @@ double rod_length(const Rod* rod);
 TdlPose rod_end(const Rod* rod);
 double rod_mass(const Rod* rod);
 
+// Potential energy of the point forces, zero at the origin.
+double rod_load_energy(const Rod* rod);
+
 // Puts the rod at rest in its present shape.
 void rod_stop(Rod* rod);
 

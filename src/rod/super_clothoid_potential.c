@@ -31,15 +31,6 @@ static double gravity_energy(const Rod* rod, TdlVec3 gravity) {
     return m * height;
 }
 
-static double load_energy(const Rod* rod) {
-    double sum = 0.0;
-    for (int k = 0; k < rod->load_count; ++k) {
-        const RodLoad* load = &rod->loads[k];
-        sum -= tdl_dot3(load->force, super_clothoid_point(rod, load->element, load->s));
-    }
-    return sum;
-}
-
 TdlEnergy super_clothoid_energy(const Rod* rod, TdlVec3 gravity) {
     const ClothoidElement* el = elements_of(rod);
     double square = 0.0, m = rod->line_density * rod->element_length;
@@ -47,7 +38,7 @@ TdlEnergy super_clothoid_energy(const Rod* rod, TdlVec3 gravity) {
         square += el[i].field_square;
     }
     return (TdlEnergy){0.5 * m * square, elastic_energy(rod),
-                       gravity_energy(rod, gravity) + load_energy(rod)};
+                       gravity_energy(rod, gravity) + rod_load_energy(rod)};
 }
 
 // --- second derivatives ---------------------------------------------------------------------
@@ -161,5 +152,5 @@ double super_clothoid_potential(const Rod* rod, TdlVec3 gravity, double* gradien
             }
         }
     }
-    return gravity_energy(rod, gravity) + elastic_energy(rod) + load_energy(rod);
+    return gravity_energy(rod, gravity) + elastic_energy(rod) + rod_load_energy(rod);
 }

@@ -541,15 +541,6 @@ static double gravity_energy(const Rod* rod, TdlVec3 gravity) {
     return m * height;
 }
 
-static double load_energy(const Rod* rod) {
-    double sum = 0.0;
-    for (int k = 0; k < rod->load_count; ++k) {
-        const RodLoad* load = &rod->loads[k];
-        sum -= tdl_dot3(load->force, point(rod, load->element, load->s));
-    }
-    return sum;
-}
-
 static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
     const Element* el = elements_of(rod);
     double square = 0.0, m = rod->line_density * rod->element_length;
@@ -557,7 +548,7 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
         square += el[i].field_square;
     }
     return (TdlEnergy){0.5 * m * square, elastic_energy(rod),
-                       gravity_energy(rod, gravity) + load_energy(rod)};
+                       gravity_energy(rod, gravity) + rod_load_energy(rod)};
 }
 
 // Dead forces on all that lies beyond a point: their sum, and the sum of r F' with r from that
@@ -713,7 +704,7 @@ static double potential(const Rod* rod, TdlVec3 gravity, double* gradient, doubl
             }
         }
     }
-    return gravity_energy(rod, gravity) + elastic_energy(rod) + load_energy(rod);
+    return gravity_energy(rod, gravity) + elastic_energy(rod) + rod_load_energy(rod);
 }
 
 const RodModel SUPER_HELIX_DENSE = {
