@@ -84,6 +84,8 @@ typedef struct TdlRodDef {
 
     const TdlRodLoad* loads; // [load_count], copied; default: none
     int load_count;
+
+    int material; // 0 to TDL_MATERIAL_LIMIT - 1 (world.h): how it touches; default 0
 } TdlRodDef;
 
 TDL_API TdlRodDef tdl_rod_def_default(void);

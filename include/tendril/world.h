@@ -2,6 +2,7 @@
 #ifndef TENDRIL_WORLD_H
 #define TENDRIL_WORLD_H
 
+#include "tendril/friction.h"
 #include "tendril/rod.h"
 
 #ifdef __cplusplus
@@ -10,11 +11,38 @@ extern "C" {
 
 typedef struct TdlWorld TdlWorld;
 
+/// How two materials touch.
+typedef struct TdlContactLaw {
+    double mu;          // friction coefficient, 0 to INFINITY; default 0.3
+    double restitution; // in [0, 1], of rigid bodies; rods count as 0; default 0
+} TdlContactLaw;
+
+/// Which shapes detection sees.
+typedef enum TdlContactGeometry {
+    TDL_CONTACT_CURVES = 0, // smooth curves for the super-models; nodal models are polylines anyway
+    TDL_CONTACT_SEGMENTS,   // polylines, `segments` to an element: the usual low-order proxy
+} TdlContactGeometry;
+
+/// Contacts of a world: what is looked for, and how the impulses are found.
+typedef struct TdlContactDef {
+    bool off;                     // nothing touches anything; default false
+    TdlContactLaw law;            // of pairs of materials that were not set apart
+    TdlContactGeometry geometry;  // default: curves
+    int segments;                 // > 0, per element, with segments; default 8
+    bool self;                    // contacts of a rod with itself; default true
+    double margin;                // m, >= 0: candidates are kept up to this gap; default 0: chosen
+                                  // in every step by how far things moved in the last
+    TdlFrictionSolverKind solver; // default Anderson
+    double tolerance;             // > 0: relative error of the solver; default 1e-8
+    int max_iterations;           // > 0, of the solver; default 1000
+} TdlContactDef;
+
 typedef struct TdlWorldDef {
     TdlVec3 gravity;  // m/s^2; default (0, 0, -9.81)
     TdlVec3 wind;     // m/s, the same everywhere: what drags on rods with a `drag`; default 0
     double step;      // s, > 0: length of a time step; default 1e-3
     int thread_count; // 0: one per processor; default 1. Results do not depend on it
+    TdlContactDef contacts;
 } TdlWorldDef;
 
 TDL_API TdlWorldDef tdl_world_def_default(void);
@@ -24,15 +52,32 @@ typedef enum TdlShape {
     TDL_SHAPE_SPHERE,    // of the given radius
     TDL_SHAPE_CYLINDER,  // endless, about the first axis
     TDL_SHAPE_CAPSULE,   // along the first axis, of the given length between the cap centres
+    TDL_SHAPE_PLATE,  // a disc of the given `length` as radius, centre at the place, normal along
+                      // the third axis, touched from above; with a round rim of tube `radius`
+    TDL_SHAPE_COMB,   // capsules along the third axis downwards from a handle, see the fields
+    TDL_SHAPE_CURVES, // a chain of curves of the given tube radius: a rail
 } TdlShape;
+
+/// One piece of a chain of curves: constant curvature vector (twist, k1, k2) over its length.
+typedef struct TdlCurvePiece {
+    double length;     // m, > 0
+    TdlVec3 curvature; // 1/m
+} TdlCurvePiece;
 
 /// A kinematic obstacle: it goes where its motion takes it.
 typedef struct TdlColliderDef {
     TdlShape shape;
     double radius; // m, > 0 (not used by a plane)
-    double length; // m, >= 0 (capsule)
+    double length; // m, >= 0: of a capsule or a comb's teeth; radius of a plate's disc
+    int teeth;     // > 0, of a comb, in a row along the first axis, the middle at the place
+    double pitch;  // m, > 0: between the axes of a comb's teeth
+    const TdlCurvePiece* pieces; // [piece_count], copied: of a chain that starts at the place, its
+    int piece_count;             // tangent along the first axis
     TdlPose pose;
     TdlMotionDef motion;
+    TdlVec3 velocity;         // m/s, constant, on top of the motion; default 0
+    TdlVec3 angular_velocity; // rad/s, constant, about the placed position; default 0
+    int material;             // 0 to TDL_MATERIAL_LIMIT - 1; default 0
 } TdlColliderDef;
 
 TDL_API TdlColliderDef tdl_collider_def_default(void);
@@ -42,12 +87,49 @@ typedef struct TdlColliderId {
     int generation;
 } TdlColliderId;
 
+typedef enum TdlRigidShape {
+    TDL_RIGID_SPHERE = 0, // of the given radius
+    TDL_RIGID_CAPSULE,    // along the first axis, of the given length between the cap centres
+    TDL_RIGID_BOX,        // of the given half sizes, by its edges and corners rounded by `radius`
+    TDL_RIGID_CURVES,     // a chain of curves of the given tube radius, as of a collider
+} TdlRigidShape;
+
+/// A rigid body of even density.
+typedef struct TdlRigidDef {
+    TdlRigidShape shape;
+    double radius;               // m, > 0 (a box: >= 0); default 0.01
+    double length;               // m, >= 0 (capsule)
+    TdlVec3 half;                // m, > 0 (box), rounding included
+    const TdlCurvePiece* pieces; // [piece_count], copied (curves)
+    int piece_count;
+    double density;           // kg/m^3, > 0; default 1000
+    TdlPose pose;             // of its centre of mass; of a chain's start
+    TdlVec3 velocity;         // m/s, of the centre of mass
+    TdlVec3 angular_velocity; // rad/s, world axes
+    int material;             // 0 to TDL_MATERIAL_LIMIT - 1; default 0
+} TdlRigidDef;
+
+TDL_API TdlRigidDef tdl_rigid_def_default(void);
+
+/// A rigid body of a world; an all-zero id is null.
+typedef struct TdlRigidId {
+    int index;
+    int generation;
+} TdlRigidId;
+
+enum { TDL_MATERIAL_LIMIT = 64 };
+
 TDL_API TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld** out);
 TDL_API void tdl_world_destroy(TdlWorld* world);
 
 TDL_API TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out);
 TDL_API TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def,
                                          TdlColliderId* out);
+TDL_API TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidId* out);
+
+/// Sets how bodies of two materials (which may be the same) touch.
+TDL_API TdlStatus tdl_world_set_contact_law(TdlWorld* world, int material_a, int material_b,
+                                            TdlContactLaw law);
 
 typedef struct TdlEnergy {
     double kinetic, elastic; // J
@@ -61,11 +143,40 @@ typedef struct TdlStepInfo {
     int substeps;       // 1, or more when the step was undone and split
     int contact_count;  // contacts solved
     int iterations;     // of the contact solver
-    double error;       // of the contact solver, relative
+    double error;       // of the contact solver, relative; its tolerance or less if it converged
+    double deepest;     // m, the least gap at the end of the step; 0 when nothing is near
+    double friction;    // J taken by friction in this step
+    double impact;      // J taken by what touched or left in this step along the normals
+    double push;        // J put in by moving overlapping bodies apart
+    double work;        // J done on the bodies by colliders, held ends and torques
     TdlEnergy energy;   // at the end of the step
     double energy_rise; // J gained by bodies whose clamp is still; 0 unless at the floor of splits
     double predict_seconds, detect_seconds, solve_seconds, advance_seconds; // wall time
 } TdlStepInfo;
+
+// What a contact is between.
+typedef enum TdlBodyKind {
+    TDL_BODY_ROD = 0,
+    TDL_BODY_RIGID,
+    TDL_BODY_COLLIDER,
+} TdlBodyKind;
+
+/// A contact of the last step and what it carried. Indices count from 0 within a kind.
+typedef struct TdlContactForce {
+    TdlBodyKind kind[2]; // a collider comes second
+    int index[2];
+    int element[2]; // of a rod
+    double s[2];    // in [0, 1] along the element of a rod
+    TdlVec3 point;  // m, where the first body's surface was touched
+    TdlVec3 normal; // from the first to the second
+    TdlVec3 force;  // N on the second, mean over the step; the first gets the opposite
+    double gap;     // m, at the start of the step
+    double mu;
+    bool sliding; // at the end of the step; else it sticks or carries nothing
+} TdlContactForce;
+
+/// The contacts of the last step; owned by the world, valid until it changes.
+TDL_API const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, int* count);
 
 /// Advances by one step. A step that does not stay finite, or in which a rod with a still clamp
 /// gains energy, is undone and split. On TDL_STATUS_DIVERGED the state from before the step is
@@ -110,6 +221,19 @@ TDL_API void tdl_rod_points(const TdlWorld* world, TdlRodId rod, int samples, Td
 /// the same, three per joint.
 TDL_API const double* tdl_rod_coordinates(const TdlWorld* world, TdlRodId rod);
 TDL_API const double* tdl_rod_velocities(const TdlWorld* world, TdlRodId rod);
+
+TDL_API int tdl_world_rigid_count(const TdlWorld* world);
+TDL_API TdlRigidDef tdl_rigid_def(const TdlWorld* world, int index); // as given
+TDL_API TdlPose tdl_rigid_pose(const TdlWorld* world, int index);    // now
+TDL_API TdlVec3 tdl_rigid_velocity(const TdlWorld* world, int index);
+TDL_API TdlVec3 tdl_rigid_angular_velocity(const TdlWorld* world, int index);
+
+/// Force and torque (about its present position) of all contacts on one body, mean over the last
+/// step. Of a rod: the force only.
+typedef struct TdlWrench {
+    TdlVec3 force, torque; // N, N m
+} TdlWrench;
+TDL_API TdlWrench tdl_world_contact_wrench(const TdlWorld* world, TdlBodyKind kind, int index);
 
 TDL_API TdlColliderDef tdl_collider_def(const TdlWorld* world, int index);
 TDL_API TdlPose tdl_collider_pose(const TdlWorld* world, int index);

@@ -59,7 +59,15 @@ struct TdlWorld {
 };
 
 TdlWorldDef tdl_world_def_default(void) {
-    return (TdlWorldDef){.gravity = {0.0, 0.0, -9.81}, .step = 1.0e-3, .thread_count = 1};
+    return (TdlWorldDef){.gravity = {0.0, 0.0, -9.81},
+                         .step = 1.0e-3,
+                         .thread_count = 1,
+                         .contacts = {.law = {0.3, 0.0},
+                                      .segments = 8,
+                                      .self = true,
+                                      .solver = TDL_FRICTION_ANDERSON,
+                                      .tolerance = 1.0e-8,
+                                      .max_iterations = 1000}};
 }
 
 TdlColliderDef tdl_collider_def_default(void) {
