@@ -141,9 +141,11 @@ typedef struct TdlStepInfo {
     long step;          // steps done since the start
     double time;        // s, at the end of the step
     int substeps;       // 1, or more when the step was undone and split
+    const char* reason; // why it was last undone; null: it was not
     int contact_count;  // contacts solved
     int iterations;     // of the contact solver
     double error;       // of the contact solver, relative; its tolerance or less if it converged
+    int unsolved;       // substeps whose contacts were not solved to the tolerance
     double deepest;     // m, the least gap at the end of the step; 0 when nothing is near
     double friction;    // J taken by friction in this step
     double impact;      // J taken by what touched or left in this step along the normals

@@ -115,9 +115,7 @@ static TdlStatus build_world(Run* run) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    run->state_size = tdl_world_state_size(run->world);
-    run->state = tdl_alloc_array(&run->host.mem, run->state_size, 1);
-    return run->state == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    return TDL_STATUS_OK;
 }
 
 // --- result --------------------------------------------------------------------------------------
@@ -236,6 +234,22 @@ static void note_position(Run* run) {
     run->at.seconds = run->earlier_seconds + clock_now() - run->started;
 }
 
+static TdlStatus write_state(Run* run) {
+    char path[PATH_SIZE];
+    size_t size = tdl_world_state_size(run->world);
+    if (size > run->state_size) {
+        void* grown = tdl_grow_array(&run->host.mem, run->state, size, 1);
+        if (grown == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        run->state = grown;
+        run->state_size = size;
+    }
+    tdl_world_save_state(run->world, run->state);
+    return checkpoint_write(&run->host, run_path(run, "checkpoint", path), &run->at, run->state,
+                            size);
+}
+
 static TdlStatus save_checkpoint(Run* run) {
     char path[PATH_SIZE];
     note_position(run);
@@ -249,9 +263,7 @@ static TdlStatus save_checkpoint(Run* run) {
     }
     // then the checkpoint itself
     if (status == TDL_STATUS_OK) {
-        tdl_world_save_state(run->world, run->state);
-        status = checkpoint_write(&run->host, run_path(run, "checkpoint", path), &run->at,
-                                  run->state, run->state_size);
+        status = write_state(run);
     }
     if (status == TDL_STATUS_OK) {
         run->saved_step = run->at.step;
@@ -261,10 +273,7 @@ static TdlStatus save_checkpoint(Run* run) {
 }
 
 static TdlStatus load_state(Run* run, const char* state, size_t size) {
-    TdlStatus status = TDL_STATUS_BAD_INPUT;
-    if (size == run->state_size) {
-        status = tdl_world_load_state(run->world, state, size);
-    }
+    TdlStatus status = tdl_world_load_state(run->world, state, size);
     if (status == TDL_STATUS_OK && tdl_world_state_hash(run->world) == run->at.state_hash &&
         tdl_world_step_count(run->world) == run->at.step) {
         return TDL_STATUS_OK;

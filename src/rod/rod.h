@@ -109,6 +109,9 @@ struct RodModel {
     size_t (*memory_count)(int element_count);
     const char* (*find_fault)(const TdlRodDef* def);
 
+    // Points move with a held start, and `jacobian` tells of their motion relative to it.
+    bool carried;
+
     // A rod that nothing holds keeps its momenta to rounding, while its energy may swing a little:
     // the world leaves such a rod's velocities alone.
     bool keeps_momenta;
@@ -133,6 +136,8 @@ struct RodModel {
     // False when A is not positive definite or something is not finite.
     bool (*predict)(Rod* rod, const RodStep* step);
     void (*solve)(const Rod* rod, double* x); // x := A^-1 x, after predict
+    // Optional: the same for `count` columns, one after the other
+    void (*solve_columns)(const Rod* rod, int count, double* X);
     void (*advance)(Rod* rod, const RodStep* step, const double* v);
 
     // Geometry in the present state. `curves` fills [element_count].

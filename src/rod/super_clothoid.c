@@ -506,6 +506,7 @@ static void move(Rod* rod, const double* change) {
 const RodModel SUPER_CLOTHOID = {
     .name = "super-clothoid",
     .dofs_per_element = 3,
+    .carried = true,
     .extra_dofs = 3,
     .work_count = work_count,
     .find_fault = find_fault,

@@ -710,6 +710,7 @@ static double potential(const Rod* rod, TdlVec3 gravity, double* gradient, doubl
 const RodModel SUPER_HELIX_DENSE = {
     .name = "super-helix-dense",
     .dofs_per_element = 3,
+    .carried = true,
     .work_count = work_count,
     .set_curvature = set_curvature,
     .refresh = refresh,

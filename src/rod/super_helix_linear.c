@@ -742,6 +742,7 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
 const RodModel SUPER_HELIX = {
     .name = "super-helix",
     .dofs_per_element = 3,
+    .carried = true,
     .work_count = work_count,
     .set_curvature = set_curvature,
     .group_work_count = group_work_count,
@@ -751,6 +752,7 @@ const RodModel SUPER_HELIX = {
     .refresh = refresh,
     .predict = predict,
     .solve = solve,
+    .solve_columns = super_helix_solve_columns,
     .advance = advance,
     .curves = curves,
     .end_frame = end_frame,

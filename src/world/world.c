@@ -1,11 +1,6 @@
-// The world: owns the bodies and runs the step.
+// The world: owns the bodies, and tells of them.
 //
-// A step predicts every body, moves it, and judges the result. Gravity is taken at the start of the
-// step, so a rod whose clamp stands still may end with a little too much energy: the surplus is
-// taken from its velocity. Where it is not little, or the state is not finite, the step is undone
-// and done again in two halves, and so on down to a floor. Bodies are spread over threads; each is
-// touched by one thread only, and sums run in the order of the bodies, so the bits do not depend on
-// the number of threads.
+// The step is in step.c, contacts are in contacts.c and contact_solve.c.
 #include "tendril/world.h"
 
 #include "base/check.h"
@@ -13,50 +8,11 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/threads.h"
-#include "collider/motion.h"
+#include "collider/shape.h"
 #include "math/rotation.h"
-#include "rod/rod.h"
+#include "world/bodies.h"
 
 #include <string.h>
-
-// A step is halved at most this often.
-enum { MAX_HALVINGS = 12 };
-
-// Gain of energy that rounding explains, relative to the energies at play.
-static const double ENERGY_SLACK = 1.0e-14;
-
-// Surplus of energy, relative to the kinetic energy, that may be taken from the velocity.
-static const double SURPLUS_LIMIT = 0.05;
-
-typedef struct WorldRod {
-    Rod* rod;
-    Motion motion, end_motion;
-    TdlPose placed, end_placed;
-    RodStep step;       // of the step under way
-    TdlEnergy energy;   // in the present state
-    double energy_rise; // J, in the last attempt, more than could be taken from the velocity
-    double stability;   // at the last settling
-    bool failed;        // in the last attempt: A was singular or the state is not finite
-} WorldRod;
-
-typedef struct WorldCollider {
-    TdlColliderDef def; // without its keys
-    Motion motion;
-} WorldCollider;
-
-struct TdlWorld {
-    TdlHost host;
-    TdlWorldDef def;
-    Pool* pool;
-    long step_count;
-    int rod_count, collider_count;
-    WorldRod* rods;
-    WorldCollider* colliders;
-    size_t state_size;
-    size_t reserved_size;
-    char *step_start, *attempt_start; // saved states, [reserved_size] each
-    double predict_seconds, advance_seconds;
-};
 
 TdlWorldDef tdl_world_def_default(void) {
     return (TdlWorldDef){.gravity = {0.0, 0.0, -9.81},
@@ -75,6 +31,46 @@ TdlColliderDef tdl_collider_def_default(void) {
         .shape = TDL_SHAPE_SPHERE, .radius = 0.01, .pose.rotation = tdl_identity33()};
 }
 
+static bool law_is_good(TdlContactLaw law) {
+    return law.mu >= 0.0 && law.restitution >= 0.0 && law.restitution <= 1.0;
+}
+
+static const char* find_contact_fault(const TdlContactDef* def) {
+    if (!law_is_good(def->law)) {
+        return "mu must not be negative and restitution be in [0, 1]";
+    }
+    if (def->segments < 1 || def->segments > 1000) {
+        return "segments must be from 1 to 1000";
+    }
+    if (!(def->margin >= 0.0) || isinf(def->margin)) {
+        return "margin must not be negative";
+    }
+    return NULL;
+}
+
+static TdlStatus create_laws(TdlWorld* world) {
+    size_t count = (size_t)TDL_MATERIAL_LIMIT * TDL_MATERIAL_LIMIT;
+    world->laws = tdl_alloc_array(&world->host.mem, count, sizeof *world->laws);
+    if (world->laws == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        world->laws[i] = world->def.contacts.law;
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_world_set_contact_law(TdlWorld* world, int a, int b, TdlContactLaw law) {
+    if (a < 0 || a >= TDL_MATERIAL_LIMIT || b < 0 || b >= TDL_MATERIAL_LIMIT || !law_is_good(law)) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
+                        "contact law: materials are 0 to %d, mu must not be negative and "
+                        "restitution be in [0, 1]",
+                        TDL_MATERIAL_LIMIT - 1);
+    }
+    world->laws[a * TDL_MATERIAL_LIMIT + b] = world->laws[b * TDL_MATERIAL_LIMIT + a] = law;
+    return TDL_STATUS_OK;
+}
+
 TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld** out) {
     if (!tdl_finite3(def->gravity) || !tdl_finite3(def->wind)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: gravity and wind must be finite");
@@ -82,20 +78,35 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
     if (!(isfinite(def->step) && def->step > 0.0)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: step must be positive");
     }
+    const char* fault = find_contact_fault(&def->contacts);
+    if (fault != NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: contacts: %s", fault);
+    }
     TdlWorld* world = tdl_alloc_zero(&host->mem, sizeof *world);
     if (world == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     world->host = *host;
     world->def = *def;
-    world->state_size = sizeof(int64_t);
     TdlStatus status = pool_create(host, def->thread_count, &world->pool);
+    if (status == TDL_STATUS_OK) {
+        status = create_laws(world);
+    }
+    if (status == TDL_STATUS_OK && !def->contacts.off) {
+        status = contacts_create(world, &world->contacts);
+    }
     if (status != TDL_STATUS_OK) {
         tdl_world_destroy(world);
         return status;
     }
     *out = world;
     return TDL_STATUS_OK;
+}
+
+static void destroy_collider(const TdlHost* host, WorldCollider* wc) {
+    motion_destroy(host, &wc->motion);
+    tdl_free(&host->mem, wc->curves);
+    tdl_free(&host->mem, (void*)wc->def.pieces);
 }
 
 void tdl_world_destroy(TdlWorld* world) {
@@ -108,14 +119,19 @@ void tdl_world_destroy(TdlWorld* world) {
         motion_destroy(&host, &world->rods[i].motion);
         motion_destroy(&host, &world->rods[i].end_motion);
     }
-    for (int i = 0; i < world->collider_count; ++i) {
-        motion_destroy(&host, &world->colliders[i].motion);
+    for (int i = 0; i < world->rigid_count; ++i) {
+        rigid_destroy(&host, world->rigids[i].rigid);
     }
+    for (int i = 0; i < world->collider_count; ++i) {
+        destroy_collider(&host, &world->colliders[i]);
+    }
+    contacts_destroy(world->contacts);
     pool_destroy(world->pool);
-    tdl_free(&host.mem, world->rods);
-    tdl_free(&host.mem, world->colliders);
-    tdl_free(&host.mem, world->step_start);
-    tdl_free(&host.mem, world->attempt_start);
+    void* arrays[] = {world->rods, world->rigids,           world->colliders,
+                      world->laws, world->step_start.bytes, world->attempt_start.bytes};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
+        tdl_free(&host.mem, arrays[i]);
+    }
     tdl_free(&host.mem, world);
 }
 
@@ -147,13 +163,31 @@ static TdlStatus attach_rod(TdlWorld* world, const TdlRodDef* def, Rod* rod) {
     return rod_attach(&world->host, rod, world->rods[def->parent.index - 1].rod, def->parent_at);
 }
 
+static TdlStatus check_material(const TdlWorld* world, int material) {
+    if (material >= 0 && material < TDL_MATERIAL_LIMIT) {
+        return TDL_STATUS_OK;
+    }
+    return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "material %d is not in 0 to %d",
+                    material, TDL_MATERIAL_LIMIT - 1);
+}
+
+// Bodies were added or moved from outside: contacts have to be looked for again.
+static void forget_contacts(TdlWorld* world) {
+    if (world->contacts != NULL) {
+        contacts_forget(world->contacts);
+    }
+}
+
 TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out) {
+    if (check_material(world, def->material) != TDL_STATUS_OK) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
     void* rods = world->rods;
     if (!grow(world, &rods, world->rod_count, sizeof *world->rods)) {
         return TDL_STATUS_NO_MEMORY;
     }
     world->rods = rods;
-    WorldRod added = {.placed = def->clamp, .stability = NAN};
+    WorldRod added = {.placed = def->clamp, .material = def->material, .stability = NAN};
     TdlStatus status = motion_create(&world->host, &def->motion, &added.motion);
     if (status == TDL_STATUS_OK) {
         TdlRodDef moved = *def;
@@ -181,19 +215,58 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
     added.end_placed = rod_end(added.rod);
     added.energy = added.rod->model->energy(added.rod, world->def.gravity);
     world->rods[world->rod_count++] = added;
-    world->state_size += rod_state_size(added.rod);
+    world->bodies_size += rod_state_size(added.rod);
+    forget_contacts(world);
     *out = (TdlRodId){world->rod_count, 1};
     return TDL_STATUS_OK;
 }
 
-TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, TdlColliderId* out) {
-    bool round = def->shape != TDL_SHAPE_PLANE;
-    if (round && !(isfinite(def->radius) && def->radius > 0.0)) {
-        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "collider: radius must be positive");
+TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidId* out) {
+    if (check_material(world, def->material) != TDL_STATUS_OK) {
+        return TDL_STATUS_BAD_ARGUMENT;
     }
-    if (def->shape == TDL_SHAPE_CAPSULE && !(isfinite(def->length) && def->length >= 0.0)) {
-        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
-                        "collider: length must not be negative");
+    void* rigids = world->rigids;
+    if (!grow(world, &rigids, world->rigid_count, sizeof *world->rigids)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    world->rigids = rigids;
+    WorldRigid added = {0};
+    TdlStatus status = rigid_create(&world->host, def, &added.rigid);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    world->rigids[world->rigid_count++] = added;
+    world->bodies_size += rigid_state_size(added.rigid);
+    forget_contacts(world);
+    *out = (TdlRigidId){world->rigid_count, 1};
+    return TDL_STATUS_OK;
+}
+
+// Copies what the definition points to, and makes the collider's curves.
+static TdlStatus own_collider(const TdlHost* host, WorldCollider* wc) {
+    const TdlCurvePiece* pieces = wc->def.pieces;
+    size_t count = pieces == NULL ? 0 : (size_t)wc->def.piece_count;
+    TdlCurvePiece* copy = tdl_alloc_array(&host->mem, count + 1, sizeof *copy);
+    wc->def.pieces = copy;
+    wc->curve_count = collider_curve_count(&wc->def);
+    wc->curves = tdl_alloc_array(&host->mem, (size_t)wc->curve_count + 1, sizeof *wc->curves);
+    if (copy == NULL || wc->curves == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    if (count > 0) {
+        memcpy(copy, pieces, count * sizeof *copy);
+    }
+    return collider_curves(host, &wc->def, wc->curves);
+}
+
+TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, TdlColliderId* out) {
+    TdlStatus status = check_material(world, def->material);
+    const char* fault = collider_find_fault(def);
+    if (status == TDL_STATUS_OK && fault != NULL) {
+        status = tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "collider: %s", fault);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     void* colliders = world->colliders;
     if (!grow(world, &colliders, world->collider_count, sizeof *world->colliders)) {
@@ -202,277 +275,18 @@ TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, Tdl
     world->colliders = colliders;
     WorldCollider added = {.def = *def};
     added.def.motion = (TdlMotionDef){0};
-    TdlStatus status = motion_create(&world->host, &def->motion, &added.motion);
+    status = own_collider(&world->host, &added);
+    if (status == TDL_STATUS_OK) {
+        status = motion_create(&world->host, &def->motion, &added.motion);
+    }
     if (status != TDL_STATUS_OK) {
+        destroy_collider(&world->host, &added);
         return status;
     }
+    added.pose = motion_pose(&added.motion, added.def.pose, tdl_world_time(world));
     world->colliders[world->collider_count++] = added;
+    forget_contacts(world);
     *out = (TdlColliderId){world->collider_count, 1};
-    return TDL_STATUS_OK;
-}
-
-// --- the step -------------------------------------------------------------------------------
-
-// Items of work for one body are small; enough of them make a block worth a lock.
-enum { GRAIN = 4 };
-
-// Mean velocity between two poses.
-static Twist rate_between(TdlPose from, TdlPose to, double dt) {
-    TdlMat3 turn = tdl_mul33(to.rotation, tdl_transpose33(from.rotation));
-    return (Twist){tdl_scale3(1.0 / dt, tdl_sub3(to.position, from.position)),
-                   tdl_scale3(1.0 / dt, tdl_rotation_log(turn))};
-}
-
-static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, double dt) {
-    const Rod* rod = wr->rod;
-    wr->step = (RodStep){.dt = dt,
-                         .gravity = world->def.gravity,
-                         .wind = world->def.wind,
-                         .base_end = rod->base.now,
-                         .end_end = rod->end.now};
-    if (wr->motion.keys != NULL && rod->start_hold != TDL_HOLD_FREE) {
-        wr->step.base_end = motion_pose(&wr->motion, wr->placed, start + dt);
-        wr->step.base_rate = rate_between(rod->base.now, wr->step.base_end, dt);
-        if (rod->start_hold == TDL_HOLD_PINNED) {
-            wr->step.base_rate.angular = (TdlVec3){0};
-        }
-    }
-    if (wr->end_motion.keys != NULL && rod->end_hold != TDL_HOLD_FREE) {
-        wr->step.end_end = motion_pose(&wr->end_motion, wr->end_placed, start + dt);
-        wr->step.end_rate = rate_between(rod->end.now, wr->step.end_end, dt);
-    }
-}
-
-// The rods of a group follow each other; the first one's task does the work of all.
-static int group_count(const Rod* rod) {
-    if (rod->parent != NULL) {
-        return 0; // its tree's root does the work
-    }
-    return rod->group == NULL ? 1 : rod->lane == 0 ? rod->group->count : 0;
-}
-
-static void predict_group(void* user, int index, int worker) {
-    (void)worker;
-    WorldRod* wr = &((TdlWorld*)user)->rods[index];
-    int count = group_count(wr->rod);
-    const RodStep* steps[ROD_GROUP_SIZE];
-    bool ok[ROD_GROUP_SIZE];
-    for (int i = 0; i < count; ++i) {
-        steps[i] = &wr[i].step;
-    }
-    if (count > 1) {
-        wr->rod->model->predict_group(wr->rod->group, steps, ok);
-    } else if (count == 1) {
-        ok[0] = wr->rod->model->predict(wr->rod, &wr->step);
-    }
-    for (int i = 0; i < count; ++i) {
-        wr[i].failed = !ok[i];
-    }
-}
-
-static double total(TdlEnergy e) {
-    return e.kinetic + e.elastic + e.gravity;
-}
-
-static bool is_zero(Twist t) {
-    return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
-}
-
-// Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
-// potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
-static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
-    const Rod* rod = wr->rod;
-    if (rod->parent != NULL || rod->child != NULL) {
-        return false; // the rods of a tree pass energy on to each other
-    }
-    bool still = is_zero(wr->step.end_rate) && is_zero(wr->step.base_rate);
-    if (rod->start_hold == TDL_HOLD_CLAMPED) {
-        still = still && is_zero(rod->base.rate);
-    } else if (rod->start_hold == TDL_HOLD_PINNED) {
-        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
-    }
-    for (int i = 0; i < rod->load_count; ++i) {
-        still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
-    }
-    if (rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE) {
-        still = still && !rod->model->keeps_momenta;
-    }
-    return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
-}
-
-// Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
-// clamp stands still. Returns what was too much to take.
-static double take_surplus(WorldRod* wr, double surplus) {
-    if (surplus > SURPLUS_LIMIT * wr->energy.kinetic) {
-        return surplus;
-    }
-    double factor = sqrt(1.0 - surplus / wr->energy.kinetic);
-    for (int i = 0; i < wr->rod->dof_count; ++i) {
-        wr->rod->v[i] *= factor;
-    }
-    wr->energy.kinetic -= surplus;
-    return 0.0;
-}
-
-// Judges the energy of a rod that was advanced. True when its velocity was changed.
-static bool judge_rod(const TdlWorld* world, WorldRod* wr, bool closed) {
-    const Rod* rod = wr->rod;
-    TdlEnergy before = wr->energy;
-    wr->energy = rod->model->energy(rod, world->def.gravity);
-    wr->failed = wr->failed || !rod_state_finite(rod) || !isfinite(total(wr->energy));
-    wr->energy_rise = 0.0;
-    double reach = rod_mass(rod) * tdl_norm3(world->def.gravity) * rod_length(rod);
-    double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
-    double surplus = total(wr->energy) - total(before);
-    if (!closed || !(surplus > slack)) {
-        return false;
-    }
-    wr->energy_rise = take_surplus(wr, surplus);
-    return wr->energy_rise == 0.0;
-}
-
-static void advance_group(void* user, int index, int worker) {
-    (void)worker;
-    TdlWorld* world = user;
-    WorldRod* wr = &world->rods[index];
-    int count = group_count(wr->rod);
-    const RodStep* steps[ROD_GROUP_SIZE];
-    bool closed[ROD_GROUP_SIZE], changed = false;
-    for (int i = 0; i < count; ++i) {
-        Rod* rod = wr[i].rod;
-        steps[i] = &wr[i].step;
-        closed[i] = is_closed(&wr[i], world->def.wind);
-        memcpy(rod->v, rod->v_free, (size_t)rod->dof_count * sizeof *rod->v);
-    }
-    if (count > 1) {
-        wr->rod->model->advance_group(wr->rod->group, steps);
-    } else if (count == 1) {
-        wr->rod->model->advance(wr->rod, &wr->step, wr->rod->v_free);
-    }
-    for (int i = 0; i < count; ++i) {
-        changed = judge_rod(world, &wr[i], closed[i]) || changed;
-    }
-    if (changed) {
-        wr->rod->model->refresh(wr->rod);
-    }
-}
-
-// Nothing touches: both halves of the step while a group's data is in the cache.
-static void step_group(void* user, int index, int worker) {
-    predict_group(user, index, worker);
-    advance_group(user, index, worker);
-}
-
-static void save_rods(const TdlWorld* world, char* bytes) {
-    for (int i = 0; i < world->rod_count; ++i) {
-        rod_save_state(world->rods[i].rod, bytes);
-        bytes += rod_state_size(world->rods[i].rod);
-    }
-}
-
-static void load_rods(TdlWorld* world, const char* bytes) {
-    for (int i = 0; i < world->rod_count; ++i) {
-        rod_load_state(world->rods[i].rod, bytes); // a group is right once its last rod is in
-        bytes += rod_state_size(world->rods[i].rod);
-    }
-    for (int i = 0; i < world->rod_count; ++i) {
-        WorldRod* wr = &world->rods[i];
-        wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
-    }
-}
-
-typedef struct Attempt {
-    bool finite;
-    double energy_rise; // J
-} Attempt;
-
-static Attempt attempt_step(TdlWorld* world, double start, double dt) {
-    double t0 = clock_now();
-    for (int i = 0; i < world->rod_count; ++i) {
-        prepare_step(world, &world->rods[i], start, dt);
-    }
-    pool_run(world->pool, world->rod_count, GRAIN, step_group, world);
-    world->advance_seconds += clock_now() - t0;
-
-    Attempt result = {.finite = true};
-    for (int i = 0; i < world->rod_count; ++i) {
-        if (world->rods[i].rod->parent != NULL) {
-            world->rods[i].failed = false;
-            judge_rod(world, &world->rods[i], false);
-        }
-        result.finite = result.finite && !world->rods[i].failed;
-        result.energy_rise += world->rods[i].energy_rise;
-    }
-    return result;
-}
-
-// One interval, halved as often as it needs. `info` counts the substeps.
-static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int halvings,
-                                  TdlStepInfo* info) {
-    // the whole step's start is saved already
-    char* saved = halvings == 0 ? world->step_start : world->attempt_start;
-    if (halvings > 0) {
-        save_rods(world, saved);
-    }
-    Attempt attempt = attempt_step(world, start, dt);
-    bool floor = halvings == MAX_HALVINGS;
-    if (attempt.finite && (attempt.energy_rise == 0.0 || floor)) {
-        ++info->substeps;
-        info->energy_rise += attempt.energy_rise;
-        return TDL_STATUS_OK;
-    }
-    if (floor) {
-        return TDL_STATUS_DIVERGED;
-    }
-    load_rods(world, saved);
-    TdlStatus status = advance_interval(world, start, 0.5 * dt, halvings + 1, info);
-    if (status == TDL_STATUS_OK) {
-        status = advance_interval(world, start + 0.5 * dt, 0.5 * dt, halvings + 1, info);
-    }
-    return status;
-}
-
-// Room for the two saved states; grows only after bodies were added.
-static bool reserve_states(TdlWorld* world) {
-    if (world->reserved_size == world->state_size) {
-        return true;
-    }
-    char* a = tdl_grow_array(&world->host.mem, world->step_start, world->state_size, 1);
-    world->step_start = a == NULL ? world->step_start : a;
-    char* b = tdl_grow_array(&world->host.mem, world->attempt_start, world->state_size, 1);
-    world->attempt_start = b == NULL ? world->attempt_start : b;
-    bool whole = a != NULL && b != NULL;
-    world->reserved_size = whole ? world->state_size : 0;
-    return whole;
-}
-
-TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
-    TdlStepInfo local;
-    info = info == NULL ? &local : info;
-    *info = (TdlStepInfo){0};
-    if (!reserve_states(world)) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    world->predict_seconds = world->advance_seconds = 0.0;
-    save_rods(world, world->step_start);
-    double start = tdl_world_time(world);
-    TdlStatus status = advance_interval(world, start, world->def.step, 0, info);
-    if (status != TDL_STATUS_OK) {
-        load_rods(world, world->step_start);
-        return tdl_fail(&world->host, status,
-                        "step %ld at %.6g s did not stay finite after %d halvings",
-                        world->step_count + 1, start, MAX_HALVINGS);
-    }
-    if (info->energy_rise > 0.0) {
-        tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: energy rose by %.3g J",
-                world->step_count + 1, start, info->energy_rise);
-    }
-    ++world->step_count;
-    info->step = world->step_count;
-    info->time = tdl_world_time(world);
-    info->energy = tdl_world_energy(world);
-    info->predict_seconds = world->predict_seconds;
-    info->advance_seconds = world->advance_seconds;
     return TDL_STATUS_OK;
 }
 
@@ -494,6 +308,7 @@ TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
         wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
         worst = fmax(worst, remains);
     }
+    forget_contacts(world);
     if (residual != NULL) {
         *residual = worst;
     }
@@ -516,6 +331,12 @@ TdlEnergy tdl_world_energy(const TdlWorld* world) {
         sum.kinetic += world->rods[i].energy.kinetic;
         sum.elastic += world->rods[i].energy.elastic;
         sum.gravity += world->rods[i].energy.gravity;
+    }
+    for (int i = 0; i < world->rigid_count; ++i) {
+        TdlEnergy own = rigid_energy(world->rigids[i].rigid, world->def.gravity);
+        sum.kinetic += own.kinetic;
+        sum.elastic += own.elastic;
+        sum.gravity += own.gravity;
     }
     return sum;
 }
@@ -578,6 +399,65 @@ const double* tdl_rod_velocities(const TdlWorld* world, TdlRodId id) {
     return find_rod(world, id)->v;
 }
 
+int tdl_world_rigid_count(const TdlWorld* world) {
+    return world->rigid_count;
+}
+
+static const Rigid* find_rigid(const TdlWorld* world, int index) {
+    TDL_ASSERT(index >= 0 && index < world->rigid_count);
+    return world->rigids[index].rigid;
+}
+
+TdlRigidDef tdl_rigid_def(const TdlWorld* world, int index) {
+    return find_rigid(world, index)->def;
+}
+
+TdlPose tdl_rigid_pose(const TdlWorld* world, int index) {
+    return find_rigid(world, index)->pose;
+}
+
+TdlVec3 tdl_rigid_velocity(const TdlWorld* world, int index) {
+    return tdl_load3(find_rigid(world, index)->v, 0);
+}
+
+TdlVec3 tdl_rigid_angular_velocity(const TdlWorld* world, int index) {
+    return tdl_load3(find_rigid(world, index)->v, 1);
+}
+
+const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, int* count) {
+    *count = 0;
+    return world->contacts == NULL ? NULL : contacts_forces(world->contacts, count);
+}
+
+static TdlVec3 wrench_centre(const TdlWorld* world, TdlBodyKind kind, int index) {
+    switch (kind) {
+    case TDL_BODY_ROD:
+        return world->rods[index].rod->base.now.position;
+    case TDL_BODY_RIGID:
+        return world->rigids[index].rigid->pose.position;
+    case TDL_BODY_COLLIDER:
+        break;
+    }
+    return world->colliders[index].pose.position;
+}
+
+TdlWrench tdl_world_contact_wrench(const TdlWorld* world, TdlBodyKind kind, int index) {
+    int count;
+    const TdlContactForce* force = tdl_world_contact_forces(world, &count);
+    TdlVec3 centre = wrench_centre(world, kind, index);
+    TdlWrench sum = {0};
+    for (int i = 0; i < count; ++i) {
+        for (int side = 0; side < 2; ++side) {
+            if (force[i].kind[side] == kind && force[i].index[side] == index) {
+                TdlVec3 f = tdl_scale3(side == 0 ? -1.0 : 1.0, force[i].force);
+                sum.force = tdl_add3(sum.force, f);
+                sum.torque = tdl_add3(sum.torque, tdl_cross3(tdl_sub3(force[i].point, centre), f));
+            }
+        }
+    }
+    return sum;
+}
+
 TdlColliderDef tdl_collider_def(const TdlWorld* world, int index) {
     TDL_ASSERT(index >= 0 && index < world->collider_count);
     return world->colliders[index].def;
@@ -585,36 +465,109 @@ TdlColliderDef tdl_collider_def(const TdlWorld* world, int index) {
 
 TdlPose tdl_collider_pose(const TdlWorld* world, int index) {
     TDL_ASSERT(index >= 0 && index < world->collider_count);
-    const WorldCollider* wc = &world->colliders[index];
-    return motion_pose(&wc->motion, wc->def.pose, tdl_world_time(world));
+    return world->colliders[index].pose;
+}
+
+// --- saved states ---------------------------------------------------------------------------
+
+static char* save_bodies(const TdlWorld* world, char* bytes) {
+    for (int i = 0; i < world->rod_count; ++i) {
+        rod_save_state(world->rods[i].rod, bytes);
+        bytes += rod_state_size(world->rods[i].rod);
+    }
+    for (int i = 0; i < world->rigid_count; ++i) {
+        rigid_save_state(world->rigids[i].rigid, bytes);
+        bytes += rigid_state_size(world->rigids[i].rigid);
+    }
+    return bytes;
+}
+
+static const char* load_bodies(TdlWorld* world, const char* bytes, double time) {
+    for (int i = 0; i < world->rod_count; ++i) {
+        rod_load_state(world->rods[i].rod, bytes); // a group is right once its last rod is in
+        bytes += rod_state_size(world->rods[i].rod);
+    }
+    for (int i = 0; i < world->rigid_count; ++i) {
+        rigid_load_state(world->rigids[i].rigid, bytes);
+        bytes += rigid_state_size(world->rigids[i].rigid);
+    }
+    for (int i = 0; i < world->rod_count; ++i) {
+        WorldRod* wr = &world->rods[i];
+        wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
+    }
+    for (int i = 0; i < world->collider_count; ++i) {
+        WorldCollider* wc = &world->colliders[i];
+        wc->pose = motion_pose(&wc->motion, wc->def.pose, time);
+    }
+    return bytes;
+}
+
+static size_t contact_bytes(const TdlWorld* world) {
+    return world->contacts == NULL ? 0 : contacts_state_size(world->contacts);
+}
+
+// Saves bodies and contacts; grows only where there are more contacts than ever before.
+bool world_save_state(TdlWorld* world, SavedState* saved) {
+    size_t size = world->bodies_size + contact_bytes(world);
+    if (size > saved->capacity) {
+        size_t room = size + contact_bytes(world) / 2;
+        char* grown = tdl_grow_array(&world->host.mem, saved->bytes, room, 1);
+        if (grown == NULL) {
+            return false;
+        }
+        saved->bytes = grown;
+        saved->capacity = room;
+    }
+    saved->size = size;
+    char* rest = save_bodies(world, saved->bytes);
+    if (world->contacts != NULL) {
+        contacts_save_state(world->contacts, rest);
+    }
+    return true;
+}
+
+TdlStatus world_load_state(TdlWorld* world, const char* bytes, size_t size, double time) {
+    const char* rest = load_bodies(world, bytes, time);
+    size_t left = size - world->bodies_size;
+    if (world->contacts == NULL) {
+        return left == 0 ? TDL_STATUS_OK : TDL_STATUS_BAD_INPUT;
+    }
+    return contacts_load_state(world, rest, left);
 }
 
 // --- the whole state ------------------------------------------------------------------------
 
 size_t tdl_world_state_size(const TdlWorld* world) {
-    return world->state_size;
+    return sizeof(int64_t) + world->bodies_size + contact_bytes(world);
 }
 
 void tdl_world_save_state(const TdlWorld* world, void* bytes) {
     int64_t steps = world->step_count;
     memcpy(bytes, &steps, sizeof steps);
-    save_rods(world, (char*)bytes + sizeof steps);
+    char* rest = save_bodies(world, (char*)bytes + sizeof steps);
+    if (world->contacts != NULL) {
+        contacts_save_state(world->contacts, rest);
+    }
 }
 
 TdlStatus tdl_world_load_state(TdlWorld* world, const void* bytes, size_t size) {
     int64_t steps;
-    if (size != world->state_size) {
+    size_t least = sizeof steps + world->bodies_size;
+    if (size < least) {
         return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT,
-                        "a state of %zu bytes does not fit a world of %zu", size,
-                        world->state_size);
+                        "a state of %zu bytes does not fit a world of %zu", size, least);
     }
     memcpy(&steps, bytes, sizeof steps);
     if (steps < 0) {
         return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT, "a state with a negative step count");
     }
     world->step_count = (long)steps;
-    load_rods(world, (const char*)bytes + sizeof steps);
-    return TDL_STATUS_OK;
+    TdlStatus status = world_load_state(world, (const char*)bytes + sizeof steps,
+                                        size - sizeof steps, tdl_world_time(world));
+    if (status == TDL_STATUS_BAD_INPUT) {
+        tdl_fail(&world->host, status, "the contacts of a state do not fit this world");
+    }
+    return status;
 }
 
 uint64_t tdl_world_state_hash(const TdlWorld* world) {
@@ -622,6 +575,9 @@ uint64_t tdl_world_state_hash(const TdlWorld* world) {
     uint64_t hash = hash_bytes(HASH_START, &steps, sizeof steps);
     for (int i = 0; i < world->rod_count; ++i) {
         hash = rod_state_hash(world->rods[i].rod, hash);
+    }
+    for (int i = 0; i < world->rigid_count; ++i) {
+        hash = rigid_state_hash(world->rigids[i].rigid, hash);
     }
     return hash;
 }

@@ -1,0 +1,72 @@
+// What a world is made of; for the files of this room.
+#ifndef TDL_WORLD_BODIES_H
+#define TDL_WORLD_BODIES_H
+
+#include "base/threads.h"
+#include "collider/motion.h"
+#include "rigid/rigid.h"
+#include "rod/rod.h"
+#include "world/contacts.h"
+
+typedef struct WorldRod {
+    Rod* rod;
+    Motion motion, end_motion;
+    TdlPose placed, end_placed;
+    int material;
+    RodStep step;       // of the step under way
+    TdlEnergy energy;   // in the present state
+    double energy_rise; // J, in the last attempt, more than could be taken from the velocity
+    double stability;   // at the last settling
+    double push_work;   // J, in the last attempt
+    double* push;       // [dof_count] displacement that takes overlaps away, where `pushed`
+    bool touched;       // in this attempt: contacts act on it
+    bool pushed;        // in this attempt
+    bool failed;        // in the last attempt: A was singular or the state is not finite
+} WorldRod;
+
+typedef struct WorldRigid {
+    Rigid* rigid;
+    double push[6];
+    bool pushed, failed;
+} WorldRigid;
+
+typedef struct WorldCollider {
+    TdlColliderDef def; // its pieces are the world's own; without its keys
+    Motion motion;
+    TdlCurve* curves; // [curve_count] in its own frame, of a collider made of curves
+    int curve_count;
+    TdlPose pose; // in the present state
+    Twist rate;   // in the step under way, at its position
+} WorldCollider;
+
+// A saved state of the bodies and contacts.
+typedef struct SavedState {
+    char* bytes;
+    size_t size, capacity;
+} SavedState;
+
+struct TdlWorld {
+    TdlHost host;
+    TdlWorldDef def;
+    Pool* pool;
+    long step_count;
+    int rod_count, rigid_count, collider_count;
+    WorldRod* rods;
+    WorldRigid* rigids;
+    WorldCollider* colliders;
+    TdlContactLaw* laws; // [TDL_MATERIAL_LIMIT^2]
+    Contacts* contacts;  // null: nothing touches
+    size_t bodies_size;  // bytes of the bodies' state
+    SavedState step_start, attempt_start;
+    double predict_seconds, detect_seconds, solve_seconds, advance_seconds;
+};
+
+static inline TdlContactLaw contact_law(const TdlWorld* world, int a, int b) {
+    return world->laws[a * TDL_MATERIAL_LIMIT + b];
+}
+
+// Saves bodies and contacts; false when there is no memory. Loads what was saved at `time`.
+bool world_save_state(TdlWorld* world, SavedState* saved);
+TdlStatus world_load_state(TdlWorld* world, const char* bytes, size_t size, double time);
+
+#endif

@@ -1,0 +1,62 @@
+// What the two files of contacts share: finding and solving.
+#ifndef TDL_WORLD_CONTACT_DATA_H
+#define TDL_WORLD_CONTACT_DATA_H
+
+#include "base/memory.h"
+#include "detect/contact.h"
+#include "world/bodies.h"
+
+// What is kept of a contact from the step that found it to the one that solves it.
+typedef struct Candidate {
+    ContactSite site;
+    TdlVec3 force;  // N on the second body in the last step; the first guess
+    double closing; // m/s at which the gap was closing when it was found
+    double radius;  // m, the smaller of the two
+} Candidate;
+
+struct Contacts {
+    TdlHost host;
+    TdlDetector* detector;
+    TdlFrictionSolver* solver;
+    Arena arena; // scratch of a step
+
+    // the fibres that detection sees: rods, rigid bodies, colliders made of curves
+    int rod_count, rigid_count, collider_count; // bodies that the layout knows
+    int fibre_count, curve_count, obstacle_count;
+    TdlFibre* fibre;
+    int* first;           // [fibre_count] first curve
+    int* collider_of;     // [fibre_count] of a fibre that is part of a collider
+    TdlCurve* curve;      // [curve_count]
+    RodCurve* rod_curve;  // [curve_count] scratch
+    TdlVec3 *node, *last; // [curve_count + fibre_count] ends of curves, now and the last time
+    TdlColliderDef* obstacle;
+    int* obstacle_of;
+    double thinnest, widest; // m, radii of rods and rigid bodies
+
+    Candidate* found;
+    int count, capacity;
+    bool ready;
+
+    TdlContactForce* force;
+    int force_count, force_capacity;
+};
+
+// What a rigid body may overlap by is measured against this, m.
+static inline double rigid_size(const Rigid* rigid) {
+    TdlVec3 half = rigid->def.half;
+    bool box = rigid->def.shape == TDL_RIGID_BOX;
+    return box ? fmin(half.x, fmin(half.y, half.z)) : rigid->def.radius;
+}
+
+// One side of a contact.
+typedef struct Side {
+    TdlBodyKind kind;
+    int index; // within its kind
+    int element;
+    double s; // in [0, 1] along a rod's element
+} Side;
+
+Side contact_side(const TdlWorld* world, const TdlContact* contact, int side);
+int side_material(const TdlWorld* world, Side side);
+
+#endif

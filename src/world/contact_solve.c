@@ -1,0 +1,506 @@
+// Solving contacts: the rows of H and Y = A^-1 H' of every contact, the friction problem in
+// velocity space, and the displacements that take overlaps away. docs/theory/world.md
+//
+// Relative velocity is that of the second body less that of the first, in the contact's basis, and
+// the impulse acts on the second. A gap g > 0 may close in the step: u_N >= -g / dt. What time
+// stepping leaves as overlap is taken away by moving the bodies, not by giving them velocity.
+#include "world/contacts.h"
+
+#include "base/log.h"
+#include "world/contact_data.h"
+
+#include <string.h>
+
+// A candidate takes part when its gap is below this share of the radius plus so many times what
+// it closes by in a step.
+static const double NEAR_RADII = 0.5;
+static const double NEAR_STEPS = 2.0;
+
+// Overlap that is left alone, the share of the rest that a step takes away, and the most it moves
+// bodies apart: all in radii.
+static const double SLOP = 2.0e-3;
+static const double PUSH_SHARE = 0.3;
+static const double PUSH_MOST = 0.1;
+enum { PUSH_SWEEPS = 20 };
+
+// Contacts whose diagonal blocks set the unit of impulses.
+enum { SCALE_SAMPLES = 32 };
+
+typedef struct Problem {
+    TdlWorld* world;
+    Contacts* contacts;
+    double dt;
+    int count;             // of contacts
+    int* of;               // [count] candidate of each
+    int body_count;        // rods, then rigid bodies
+    int* dof_start;        // [body_count + 1]
+    double* velocity;      // [dofs] without contacts
+    int* body;             // [2 count], -1: a collider
+    size_t* offset;        // [2 count] of the rows
+    double *h, *y;         // rows of H and of A^-1 H', in units of impulse that make W about 1
+    double *mu, *bias;     // [count]
+    double *fixed, *u, *r; // [3 count] prescribed velocity; result
+    double unit;           // r in N s = r / unit
+} Problem;
+
+// Where a contact acts: between the two surfaces.
+static TdlVec3 contact_point(const Contacts* c, const TdlContact* x) {
+    double ra = 0.0, rb = 0.0;
+    if (x->body[0] >= 0) {
+        ra = tdl_curve_radius(&c->curve[c->first[x->body[0]] + x->element[0]], x->s[0]);
+    }
+    if (x->body[1] >= 0) {
+        rb = tdl_curve_radius(&c->curve[c->first[x->body[1]] + x->element[1]], x->s[1]);
+    }
+    if (x->body[1] < 0) {
+        return tdl_axpy3(x->point[0], ra + 0.5 * x->gap, x->basis.cx);
+    }
+    TdlVec3 a = tdl_axpy3(x->point[0], ra, x->basis.cx);
+    TdlVec3 b = tdl_axpy3(x->point[1], -rb, x->basis.cx);
+    return tdl_scale3(0.5, tdl_add3(a, b));
+}
+
+// --- which contacts, and where their rows are ------------------------------------------------
+
+static void choose_contacts(Problem* p, bool all) {
+    const Contacts* c = p->contacts;
+    p->count = 0;
+    for (int i = 0; i < c->count; ++i) {
+        const Candidate* x = &c->found[i];
+        double near = NEAR_RADII * x->radius + NEAR_STEPS * p->dt * fmax(0.0, x->closing);
+        if (all || x->site.contact.gap <= near) {
+            p->of[p->count++] = i;
+        }
+    }
+}
+
+static int body_of(const TdlWorld* world, Side side) {
+    switch (side.kind) {
+    case TDL_BODY_ROD:
+        return side.index;
+    case TDL_BODY_RIGID:
+        return world->rod_count + side.index;
+    case TDL_BODY_COLLIDER:
+        break;
+    }
+    return -1;
+}
+
+static bool lay_out(Problem* p) {
+    TdlWorld* world = p->world;
+    Arena* arena = &p->contacts->arena;
+    p->body_count = world->rod_count + world->rigid_count;
+    p->dof_start = ARENA_NEW(arena, int, p->body_count + 1);
+    p->body = ARENA_NEW(arena, int, 2 * p->count);
+    p->offset = ARENA_NEW(arena, size_t, 2 * p->count + 1);
+    p->mu = ARENA_NEW(arena, double, p->count);
+    p->bias = ARENA_NEW(arena, double, p->count);
+    p->fixed = ARENA_NEW(arena, double, 3 * p->count);
+    p->u = ARENA_NEW(arena, double, 3 * p->count);
+    p->r = ARENA_NEW(arena, double, 3 * p->count);
+    if (!p->dof_start || !p->body || !p->offset || !p->mu || !p->bias || !p->fixed || !p->u ||
+        !p->r) {
+        return false;
+    }
+    int dofs = 0;
+    for (int i = 0; i < p->body_count; ++i) {
+        p->dof_start[i] = dofs;
+        dofs += i < world->rod_count ? world->rods[i].rod->dof_count : 6;
+    }
+    p->dof_start[p->body_count] = dofs;
+    size_t used = 0;
+    for (int i = 0; i < 2 * p->count; ++i) {
+        const TdlContact* x = &p->contacts->found[p->of[i / 2]].site.contact;
+        int body = body_of(world, contact_side(world, x, i % 2));
+        p->body[i] = body;
+        p->offset[i] = used;
+        used += body < 0 ? 0 : 3 * (size_t)(p->dof_start[body + 1] - p->dof_start[body]);
+    }
+    p->offset[2 * p->count] = used;
+    p->velocity = ARENA_NEW(arena, double, dofs);
+    p->h = ARENA_NEW(arena, double, used + 4);
+    p->y = ARENA_NEW(arena, double, used + 4);
+    return p->velocity && p->h && p->y;
+}
+
+static void gather_velocities(Problem* p) {
+    for (int i = 0; i < p->body_count; ++i) {
+        int n = p->dof_start[i + 1] - p->dof_start[i], rod = i - p->world->rod_count;
+        const double* v =
+            rod < 0 ? p->world->rods[i].rod->v_free : p->world->rigids[rod].rigid->v_free;
+        memcpy(p->velocity + p->dof_start[i], v, (size_t)n * sizeof *v);
+    }
+}
+
+// --- rows -----------------------------------------------------------------------------------
+
+static void solve_rows(const Rod* rod, double* y) {
+    if (rod->model->solve_columns != NULL) {
+        rod->model->solve_columns(rod, 3, y);
+        return;
+    }
+    for (int k = 0; k < 3; ++k) {
+        rod->model->solve(rod, y + (size_t)k * (size_t)rod->dof_count);
+    }
+}
+
+// Velocity at a place of what a scripted motion prescribes, in the contact's basis.
+static TdlVec3 prescribed(const TdlWorld* world, Side side, TdlVec3 at, TdlMat3 basis) {
+    Twist rate = {0};
+    TdlVec3 about = {0};
+    if (side.kind == TDL_BODY_COLLIDER) {
+        rate = world->colliders[side.index].rate;
+        about = world->colliders[side.index].pose.position;
+    } else if (side.kind == TDL_BODY_ROD && world->rods[side.index].rod->model->carried) {
+        rate = world->rods[side.index].step.base_rate;
+        about = world->rods[side.index].rod->base.now.position;
+    }
+    TdlVec3 v = tdl_add3(rate.linear, tdl_cross3(rate.angular, tdl_sub3(at, about)));
+    return tdl_tmul33_3(basis, v);
+}
+
+// The rows of one side, and what they make of the velocities without contacts.
+static void fill_side(const Problem* p, int i, int which, TdlVec3 at, TdlVec3* u, TdlVec3* fixed) {
+    TdlWorld* world = p->world;
+    const TdlContact* x = &p->contacts->found[p->of[i]].site.contact;
+    Side side = contact_side(world, x, which);
+    double sign = which == 0 ? -1.0 : 1.0;
+    TdlVec3 place = side.kind == TDL_BODY_ROD ? x->point[which] : at;
+    *fixed = tdl_axpy3(*fixed, sign, prescribed(world, side, place, x->basis));
+    int body = p->body[2 * i + which];
+    if (body < 0) {
+        return;
+    }
+    int n = p->dof_start[body + 1] - p->dof_start[body];
+    double *h = p->h + p->offset[2 * i + which], *y = p->y + p->offset[2 * i + which];
+    if (side.kind == TDL_BODY_ROD) {
+        const Rod* rod = world->rods[side.index].rod;
+        rod->model->jacobian(rod, side.element, side.s, x->basis, h);
+    } else {
+        rigid_jacobian(world->rigids[side.index].rigid, at, x->basis, h);
+    }
+    double part[3] = {0};
+    for (int k = 0; k < 3; ++k) {
+        const double* v = p->velocity + p->dof_start[body];
+        for (int j = 0; j < n; ++j) {
+            h[k * n + j] *= sign;
+            y[k * n + j] = h[k * n + j];
+            part[k] += h[k * n + j] * v[j];
+        }
+    }
+    *u = tdl_add3(*u, (TdlVec3){part[0], part[1], part[2]});
+    if (side.kind == TDL_BODY_ROD) {
+        solve_rows(world->rods[side.index].rod, y);
+    } else {
+        for (int k = 0; k < 3; ++k) {
+            rigid_solve(world->rigids[side.index].rigid, y + (size_t)k * 6);
+        }
+    }
+}
+
+// The normal velocity that the law asks for at least.
+static double normal_bias(const Problem* p, const TdlContact* x, TdlContactLaw law, double before) {
+    double gap = fmax(x->gap, 0.0);
+    bool rigid = law.restitution > 0.0;
+    for (int side = 0; side < 2; ++side) {
+        rigid = rigid && contact_side(p->world, x, side).kind != TDL_BODY_ROD;
+    }
+    // slower than gravity makes it in two steps is no impact
+    double rest = 2.0 * p->dt * tdl_norm3(p->world->def.gravity);
+    if (rigid && gap + p->dt * before < 0.0 && before < -rest) {
+        return -law.restitution * before;
+    }
+    return -gap / p->dt;
+}
+
+static void fill_contact(void* user, int i, int worker) {
+    (void)worker;
+    const Problem* p = user;
+    const Candidate* c = &p->contacts->found[p->of[i]];
+    const TdlContact* x = &c->site.contact;
+    TdlVec3 at = contact_point(p->contacts, x), u = {0}, fixed = {0};
+    fill_side(p, i, 0, at, &u, &fixed);
+    fill_side(p, i, 1, at, &u, &fixed);
+    TdlContactLaw law = contact_law(p->world, side_material(p->world, contact_side(p->world, x, 0)),
+                                    side_material(p->world, contact_side(p->world, x, 1)));
+    p->mu[i] = law.mu;
+    p->bias[i] = normal_bias(p, x, law, u.x + fixed.x);
+    tdl_store3(p->fixed, i, fixed);
+    TdlVec3 guess = tdl_tmul33_3(x->basis, c->force);
+    tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
+}
+
+static double row_product(const Problem* p, int i, int row) {
+    double sum = 0.0;
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
+        const double* h = p->h + p->offset[side] + (size_t)row * (size_t)n;
+        const double* y = p->y + p->offset[side] + (size_t)row * (size_t)n;
+        for (int j = 0; j < n; ++j) {
+            sum += h[j] * y[j];
+        }
+    }
+    return sum;
+}
+
+// The unit of impulse in which W is about 1: error measures compare impulses with velocities.
+static double find_unit(const Problem* p) {
+    double sum = 0.0;
+    int taken = 0, stride = p->count / SCALE_SAMPLES + 1;
+    for (int i = 0; i < p->count; i += stride, ++taken) {
+        sum += row_product(p, i, 0) + row_product(p, i, 1) + row_product(p, i, 2);
+    }
+    double unit = sum / (3.0 * taken);
+    return isfinite(unit) && unit > 0.0 ? unit : 1.0;
+}
+
+static void scale_rows(void* user, int i, int worker) {
+    (void)worker;
+    const Problem* p = user;
+    for (size_t k = p->offset[2 * i]; k < p->offset[2 * i + 2]; ++k) {
+        p->y[k] /= p->unit;
+    }
+    for (int k = 3 * i; k < 3 * i + 3; ++k) {
+        p->r[k] *= p->unit;
+    }
+}
+
+// --- the friction problem -------------------------------------------------------------------
+
+// Memory of a step: handed out by the arena, taken back with it.
+static void* scratch_resize(void* user, void* block, size_t old_size, size_t new_size) {
+    if (new_size == 0) {
+        return NULL;
+    }
+    void* fresh = arena_alloc(user, new_size, 1);
+    if (fresh != NULL && block != NULL) {
+        memcpy(fresh, block, old_size < new_size ? old_size : new_size);
+    }
+    return fresh;
+}
+
+static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
+    TdlHost scratch = p->contacts->host;
+    scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
+    TdlFrictionBodiesDef def = {
+        .laws = {3, p->count, p->mu, NULL, p->bias},
+        .body_count = p->body_count,
+        .dof_start = p->dof_start,
+        .velocity = p->velocity,
+        .u_free = p->fixed,
+        .body = p->body,
+        .h = p->h,
+        .y = p->y,
+    };
+    TdlFrictionProblem* problem;
+    TdlStatus status = tdl_friction_problem_create_bodies(&scratch, &def, &problem);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlFrictionInfo info;
+    status = tdl_friction_solver_solve(p->contacts->solver, problem, p->r, p->u, &info);
+    if (status == TDL_STATUS_OK) {
+        out->iterations = info.iterations;
+        out->error = info.error;
+        out->converged = info.outcome == TDL_FRICTION_CONVERGED;
+        status = tdl_friction_body_velocity(problem, p->r, p->velocity);
+    }
+    tdl_friction_problem_destroy(problem);
+    return status;
+}
+
+// --- what the impulses do -------------------------------------------------------------------
+
+static void hand_out_velocities(const Problem* p) {
+    TdlWorld* world = p->world;
+    for (int i = 0; i < world->rod_count; ++i) {
+        world->rods[i].touched = false;
+    }
+    for (int i = 0; i < 2 * p->count; ++i) {
+        if (p->body[i] >= 0 && p->body[i] < world->rod_count) {
+            world->rods[p->body[i]].touched = true;
+        }
+    }
+    for (int i = 0; i < p->body_count; ++i) {
+        const double* v = p->velocity + p->dof_start[i];
+        int n = p->dof_start[i + 1] - p->dof_start[i], rigid = i - world->rod_count;
+        if (rigid >= 0) {
+            memcpy(world->rigids[rigid].rigid->v_free, v, 6 * sizeof *v);
+        } else if (world->rods[i].touched) {
+            memcpy(world->rods[i].rod->v_free, v, (size_t)n * sizeof *v);
+        }
+    }
+}
+
+static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
+    Contacts* c = p->contacts;
+    if (p->count > c->force_capacity) {
+        int room = p->count + p->count / 2 + 16;
+        void* grown = tdl_grow_array(&c->host.mem, c->force, (size_t)room, sizeof *c->force);
+        if (grown == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        c->force = grown;
+        c->force_capacity = room;
+    }
+    for (int i = 0; i < c->count; ++i) {
+        c->found[i].force = (TdlVec3){0};
+    }
+    for (int i = 0; i < p->count; ++i) {
+        Candidate* x = &c->found[p->of[i]];
+        const TdlContact* contact = &x->site.contact;
+        TdlVec3 r = tdl_scale3(1.0 / p->unit, tdl_load3(p->r, i)), u = tdl_load3(p->u, i);
+        TdlVec3 fixed = tdl_load3(p->fixed, i);
+        Side a = contact_side(p->world, contact, 0), b = contact_side(p->world, contact, 1);
+        x->force = tdl_scale3(1.0 / p->dt, tdl_mul33_3(contact->basis, r));
+        c->force[i] = (TdlContactForce){
+            .kind = {a.kind, b.kind},
+            .index = {a.index, b.index},
+            .element = {a.element, b.element},
+            .s = {a.s, b.s},
+            .point = contact_point(c, contact),
+            .normal = contact->basis.cx,
+            .force = x->force,
+            .gap = contact->gap,
+            .mu = p->mu[i],
+            .sliding = r.x > 0.0 && hypot(r.y, r.z) >= (1.0 - 1.0e-6) * p->mu[i] * r.x,
+        };
+        out->friction -= r.y * u.y + r.z * u.z;
+        out->impact -= r.x * u.x;
+        out->work -= tdl_dot3(r, fixed);
+    }
+    c->force_count = p->count;
+    return TDL_STATUS_OK;
+}
+
+// --- overlaps -------------------------------------------------------------------------------
+
+static double normal_motion(const Problem* p, int i, const double* move) {
+    double sum = 0.0;
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
+        const double* h = p->h + p->offset[side];
+        for (int j = 0; j < n; ++j) {
+            sum += h[j] * move[p->dof_start[body] + j];
+        }
+    }
+    return sum;
+}
+
+static void add_normal(const Problem* p, int i, double amount, double* move, bool* moved) {
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
+        const double* y = p->y + p->offset[side];
+        for (int j = 0; j < n; ++j) {
+            move[p->dof_start[body] + j] += amount * y[j];
+        }
+        if (body >= 0) {
+            moved[body] = true;
+        }
+    }
+}
+
+// The displacement along the normal that a contact asks for at least, m.
+static double wanted_motion(const Problem* p, int i) {
+    const Candidate* x = &p->contacts->found[p->of[i]];
+    double gap = x->site.contact.gap, slop = SLOP * x->radius;
+    double later = gap + p->dt * p->u[3 * i];
+    if (gap < -slop && later < -slop) {
+        return fmin(PUSH_SHARE * (-later - slop), PUSH_MOST * x->radius);
+    }
+    return -fmax(later, 0.0);
+}
+
+// Displacements that take overlaps away without opening others: a projected Gauss-Seidel on the
+// normals, over the contacts of the bodies that move.
+static bool find_pushes(Problem* p) {
+    TdlWorld* world = p->world;
+    int overlaps = 0;
+    for (int i = 0; i < p->count; ++i) {
+        overlaps += wanted_motion(p, i) > 0.0;
+    }
+    if (overlaps == 0) {
+        return true;
+    }
+    Arena* arena = &p->contacts->arena;
+    int dofs = p->dof_start[p->body_count];
+    double* move = ARENA_NEW(arena, double, dofs);
+    double* lambda = ARENA_NEW(arena, double, p->count);
+    double* stiff = ARENA_NEW(arena, double, p->count);
+    bool* moved = ARENA_NEW(arena, bool, p->body_count + 1);
+    if (!move || !lambda || !stiff || !moved) {
+        return false;
+    }
+    memset(move, 0, (size_t)dofs * sizeof *move);
+    memset(lambda, 0, (size_t)p->count * sizeof *lambda);
+    memset(stiff, 0, (size_t)p->count * sizeof *stiff);
+    memset(moved, 0, (size_t)p->body_count + 1);
+    for (int sweep = 0; sweep < PUSH_SWEEPS; ++sweep) {
+        for (int i = 0; i < p->count; ++i) {
+            double wanted = wanted_motion(p, i);
+            int a = p->body[2 * i], b = p->body[2 * i + 1];
+            if (wanted <= 0.0 && !(a >= 0 && moved[a]) && !(b >= 0 && moved[b])) {
+                continue;
+            }
+            if (stiff[i] == 0.0) {
+                stiff[i] = row_product(p, i, 0);
+            }
+            double missing = wanted - normal_motion(p, i, move);
+            double next = fmax(0.0, lambda[i] + missing / stiff[i]);
+            if (stiff[i] > 0.0 && next != lambda[i]) {
+                add_normal(p, i, next - lambda[i], move, moved);
+                lambda[i] = next;
+            }
+        }
+    }
+    for (int i = 0; i < p->body_count; ++i) {
+        if (!moved[i]) {
+            continue;
+        }
+        int rigid = i - world->rod_count;
+        if (rigid < 0) {
+            world->rods[i].pushed = true;
+            world->rods[i].push = move + p->dof_start[i];
+        } else {
+            world->rigids[rigid].pushed = true;
+            memcpy(world->rigids[rigid].push, move + p->dof_start[i], 6 * sizeof *move);
+        }
+    }
+    return true;
+}
+
+TdlStatus contacts_solve(TdlWorld* world, double dt, bool all, ContactsSolved* out) {
+    Contacts* c = world->contacts;
+    *out = (ContactsSolved){.converged = true};
+    arena_release(&c->arena, (ArenaMark){0});
+    Problem p = {
+        .world = world, .contacts = c, .dt = dt, .of = ARENA_NEW(&c->arena, int, c->count)};
+    if (p.of == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    choose_contacts(&p, all);
+    out->count = p.count;
+    out->skipped = c->count - p.count;
+    c->force_count = 0;
+    if (p.count == 0) {
+        return TDL_STATUS_OK;
+    }
+    if (!lay_out(&p)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    gather_velocities(&p);
+    pool_run(world->pool, p.count, 16, fill_contact, &p);
+    p.unit = find_unit(&p);
+    pool_run(world->pool, p.count, 64, scale_rows, &p);
+    TdlStatus status = solve_friction(&p, out);
+    if (status == TDL_STATUS_OK) {
+        status = note_forces(&p, out);
+    }
+    if (status == TDL_STATUS_OK && !find_pushes(&p)) {
+        status = TDL_STATUS_NO_MEMORY;
+    }
+    if (status == TDL_STATUS_OK) {
+        hand_out_velocities(&p);
+    }
+    return status;
+}

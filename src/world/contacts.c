@@ -1,0 +1,535 @@
+// Finding contacts: what detection sees of the bodies, how far it has to look, and what is kept
+// from one step to the next.
+//
+// Detection runs once a step, at its end: it judges the step (how deep, whether fibres passed each
+// other) and its contacts are those of the next step. All that the next step needs is kept with the
+// contacts, so that it is the same after a resume.
+#include "world/contacts.h"
+
+#include "base/log.h"
+#include "curve/curve.h"
+#include "detect/detector.h"
+#include "world/contact_data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Candidates are looked for up to so many times what gaps close by in a step, at least this share of
+// the thinnest radius and at most so many of the widest.
+static const double MARGIN_STEPS = 1.5;
+static const double MARGIN_LEAST = 0.5;
+static const double MARGIN_MOST = 8.0;
+
+// The crossing of a normal that turned over: cosine of the angle between the two.
+static const double TURNED_OVER = -0.5;
+
+TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
+    Contacts* c = tdl_alloc_zero(&world->host.mem, sizeof *c);
+    if (c == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    c->host = world->host;
+    arena_init(&c->arena, &world->host.mem);
+    const TdlContactDef* def = &world->def.contacts;
+    TdlDetectorDef detector = tdl_detector_def_default();
+    detector.self = def->self;
+    if(getenv("ALLM")) { detector.all_minima = true; detector.spacing=atof(getenv("ALLM")); }
+    if(getenv("SWEEP")) { detector.broad = TDL_BROAD_SWEEP; }
+    detector.thread_count = world->def.thread_count;
+    TdlFrictionOptions options = tdl_friction_options_default();
+    options.solver = def->solver;
+    options.tolerance = def->tolerance;
+    options.max_iterations = def->max_iterations;
+    options.threads = world->def.thread_count;
+    TdlStatus status = tdl_detector_create(&c->host, &detector, &c->detector);
+    if (status == TDL_STATUS_OK) {
+        status = tdl_friction_solver_create(&c->host, &options, &c->solver);
+    }
+    if (status != TDL_STATUS_OK) {
+        contacts_destroy(c);
+        return status;
+    }
+    *out = c;
+    return TDL_STATUS_OK;
+}
+
+static void free_layout(Contacts* c) {
+    void* arrays[] = {c->fibre, c->first, c->collider_of, c->curve,      c->rod_curve,
+                      c->node,  c->last,  c->obstacle,    c->obstacle_of};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
+        tdl_free(&c->host.mem, arrays[i]);
+    }
+}
+
+void contacts_destroy(Contacts* c) {
+    if (c == NULL) {
+        return;
+    }
+    TdlHost host = c->host;
+    tdl_detector_destroy(c->detector);
+    tdl_friction_solver_destroy(c->solver);
+    arena_destroy(&c->arena);
+    free_layout(c);
+    tdl_free(&host.mem, c->found);
+    tdl_free(&host.mem, c->force);
+    tdl_free(&host.mem, c);
+}
+
+// --- what detection sees --------------------------------------------------------------------
+
+static bool in_tree(const Rod* rod) {
+    return rod->parent != NULL || rod->child != NULL;
+}
+
+// Curves that stand for a rod. Rods of a tree touch nothing.
+static int rod_curve_count(const TdlWorld* world, const Rod* rod) {
+    bool proxies = world->def.contacts.geometry == TDL_CONTACT_SEGMENTS && rod->model->carried;
+    return in_tree(rod) ? 0 : rod->element_count * (proxies ? world->def.contacts.segments : 1);
+}
+
+static double rod_radius(const Rod* rod) {
+    return fmax(rod->radius[0], rod->radius[1]);
+}
+
+static void count_fibres(const TdlWorld* world, Contacts* c) {
+    c->rod_count = world->rod_count;
+    c->rigid_count = world->rigid_count;
+    c->collider_count = world->collider_count;
+    c->fibre_count = world->rod_count + world->rigid_count;
+    c->curve_count = c->obstacle_count = 0;
+    for (int i = 0; i < world->rod_count; ++i) {
+        c->curve_count += rod_curve_count(world, world->rods[i].rod);
+    }
+    for (int i = 0; i < world->rigid_count; ++i) {
+        c->curve_count += world->rigids[i].rigid->curve_count;
+    }
+    for (int i = 0; i < world->collider_count; ++i) {
+        const WorldCollider* wc = &world->colliders[i];
+        c->curve_count += wc->curve_count;
+        c->fibre_count += wc->curve_count > 0;
+        c->obstacle_count += wc->def.shape <= TDL_SHAPE_PLATE;
+    }
+}
+
+static void place_fibre(Contacts* c, int fibre, int curves, int* curve) {
+    c->first[fibre] = *curve;
+    c->fibre[fibre] = (TdlFibre){.curves = c->curve + *curve, .count = curves};
+    *curve += curves;
+}
+
+static void place_fibres(const TdlWorld* world, Contacts* c) {
+    int curve = 0, fibre = 0, obstacle = 0;
+    c->thinnest = INFINITY;
+    c->widest = 0.0;
+    for (int i = 0; i < world->rod_count; ++i) {
+        const Rod* rod = world->rods[i].rod;
+        place_fibre(c, fibre++, rod_curve_count(world, rod), &curve);
+        c->thinnest = fmin(c->thinnest, rod_radius(rod));
+        c->widest = fmax(c->widest, rod_radius(rod));
+    }
+    for (int i = 0; i < world->rigid_count; ++i) {
+        const Rigid* rigid = world->rigids[i].rigid;
+        c->thinnest = fmin(c->thinnest, rigid_size(rigid));
+        c->widest = fmax(c->widest, rigid_size(rigid));
+        place_fibre(c, fibre, rigid->curve_count, &curve);
+        c->fibre[fibre++].rigid = true;
+    }
+    for (int i = 0; i < world->collider_count; ++i) {
+        const WorldCollider* wc = &world->colliders[i];
+        if (wc->curve_count > 0) {
+            c->collider_of[fibre] = i;
+            place_fibre(c, fibre, wc->curve_count, &curve);
+            c->fibre[fibre].rigid = c->fibre[fibre].fixed = true;
+            ++fibre;
+        }
+        if (wc->def.shape <= TDL_SHAPE_PLATE) {
+            c->obstacle_of[obstacle++] = i;
+        }
+    }
+}
+
+// Room for what detection sees; made anew when bodies were added.
+static TdlStatus lay_out(const TdlWorld* world, Contacts* c) {
+    if (c->rod_count == world->rod_count && c->rigid_count == world->rigid_count &&
+        c->collider_count == world->collider_count && c->fibre != NULL) {
+        return TDL_STATUS_OK;
+    }
+    free_layout(c);
+    count_fibres(world, c);
+    const TdlAllocator* mem = &c->host.mem;
+    size_t fibres = (size_t)c->fibre_count + 1, curves = (size_t)c->curve_count + 1;
+    c->fibre = tdl_alloc_array(mem, fibres, sizeof *c->fibre);
+    c->first = tdl_alloc_array(mem, fibres, sizeof *c->first);
+    c->collider_of = tdl_alloc_array(mem, fibres, sizeof *c->collider_of);
+    c->curve = tdl_alloc_array(mem, curves, sizeof *c->curve);
+    c->rod_curve = tdl_alloc_array(mem, curves, sizeof *c->rod_curve);
+    c->node = tdl_alloc_array(mem, curves + fibres, sizeof *c->node);
+    c->last = tdl_alloc_array(mem, curves + fibres, sizeof *c->last);
+    c->obstacle = tdl_alloc_array(mem, (size_t)c->obstacle_count + 1, sizeof *c->obstacle);
+    c->obstacle_of = tdl_alloc_array(mem, (size_t)c->obstacle_count + 1, sizeof *c->obstacle_of);
+    if (!c->fibre || !c->first || !c->collider_of || !c->curve || !c->rod_curve || !c->node ||
+        !c->last || !c->obstacle || !c->obstacle_of) {
+        tdl_free(mem, c->fibre);
+        c->fibre = NULL;
+        return TDL_STATUS_NO_MEMORY;
+    }
+    place_fibres(world, c);
+    for (int i = 0; i < world->rod_count; ++i) {
+        if (in_tree(world->rods[i].rod)) {
+            tdl_log(&c->host, TDL_LOG_WARNING, "rods with branches do not touch anything yet");
+            break;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// Chords of an element's curve.
+static void make_proxies(const TdlCurve* smooth, int count, TdlCurve* out) {
+    TdlVec3 from = tdl_curve_point(smooth, 0.0);
+    for (int k = 0; k < count; ++k) {
+        TdlVec3 to = tdl_curve_point(smooth, smooth->end * (k + 1) / count);
+        tdl_curve_segment(&(TdlHost){0}, from, to, &out[k]);
+        from = to;
+    }
+}
+
+static bool same(TdlVec3 a, TdlVec3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static void fill_rod(const TdlWorld* world, Contacts* c, int index) {
+    const Rod* rod = world->rods[index].rod;
+    const TdlFibre* fibre = &c->fibre[index];
+    if (fibre->count == 0) {
+        return;
+    }
+    RodCurve* shape = c->rod_curve + c->first[index];
+    TdlCurve* curve = c->curve + c->first[index];
+    int each = fibre->count / rod->element_count;
+    double radius = rod_radius(rod);
+    rod->model->curves(rod, shape);
+    for (int e = 0; e < rod->element_count; ++e) {
+        TdlCurve* own = &curve[e * each];
+        TdlHost silent = {.log_level = TDL_LOG_ERROR};
+        if (same(shape[e].kappa, shape[e].kappa_end)) {
+            tdl_curve_helix(&silent, shape[e].start, shape[e].kappa, shape[e].length, own);
+        } else {
+            tdl_curve_clothoid(&silent, shape[e].start, shape[e].kappa, shape[e].kappa_end,
+                               shape[e].length, own);
+        }
+        if (each > 1 || (world->def.contacts.geometry == TDL_CONTACT_SEGMENTS)) {
+            TdlCurve smooth = *own;
+            make_proxies(&smooth, each, own);
+        }
+        for (int k = 0; k < each; ++k) {
+            own[k].radius[0] = own[k].radius[1] = radius;
+        }
+    }
+}
+
+// The ends of a fibre's curves, one more than it has curves.
+static void fill_nodes(Contacts* c, int fibre) {
+    const TdlFibre* f = &c->fibre[fibre];
+    TdlVec3* node = c->node + c->first[fibre] + fibre;
+    for (int i = 0; i < f->count; ++i) {
+        node[i] = f->curves[i].origin;
+    }
+    if (f->count > 0) {
+        const TdlCurve* tip = &f->curves[f->count - 1];
+        node[f->count] = tdl_curve_point(tip, tip->end);
+    }
+}
+
+static void fill_fibre(void* user, int index, int worker) {
+    (void)worker;
+    const TdlWorld* world = user;
+    Contacts* c = world->contacts;
+    int rigid = index - c->rod_count, fixed = rigid - c->rigid_count;
+    TdlCurve* curve = c->curve + c->first[index];
+    if (rigid < 0) {
+        fill_rod(world, c, index);
+    } else if (fixed < 0) {
+        rigid_curves(world->rigids[rigid].rigid, curve);
+    } else {
+        const WorldCollider* wc = &world->colliders[c->collider_of[index]];
+        for (int i = 0; i < wc->curve_count; ++i) {
+            curve[i] = curve_moved(&wc->curves[i], wc->pose);
+        }
+    }
+    fill_nodes(c, index);
+}
+
+static void fill_obstacles(const TdlWorld* world, Contacts* c) {
+    for (int i = 0; i < c->obstacle_count; ++i) {
+        const WorldCollider* wc = &world->colliders[c->obstacle_of[i]];
+        c->obstacle[i] = wc->def;
+        c->obstacle[i].pose = wc->pose;
+    }
+}
+
+// --- how far to look ------------------------------------------------------------------------
+
+// How far bodies may come in a step of `next` relative to a collider, or before anything is known
+// of how they move.
+static double first_reach(const TdlWorld* world, double next) {
+    double fastest = next * tdl_norm3(world->def.gravity);
+    for (int i = 0; i < world->rigid_count; ++i) {
+        const double* v = world->rigids[i].rigid->v;
+        fastest = fmax(fastest, tdl_norm3(tdl_load3(v, 0)));
+    }
+    for (int i = 0; i < world->collider_count; ++i) {
+        fastest = fmax(fastest, tdl_norm3(world->colliders[i].rate.linear));
+    }
+    return next * fastest;
+}
+
+// The fastest closing of a gap among the contacts known so far tells how far to look.
+static double choose_margin(const TdlWorld* world, const Contacts* c, double next) {
+    if (world->def.contacts.margin > 0.0) {
+        return world->def.contacts.margin;
+    }
+    double reach = first_reach(world, next);
+    for (int i = 0; i < c->count; ++i) {
+        reach = fmax(reach, next * c->found[i].closing);
+    }
+    if (!isfinite(c->thinnest)) {
+        return 0.0;
+    }
+    double most = MARGIN_MOST * c->widest;
+    return fmin(fmax(MARGIN_STEPS * reach, MARGIN_LEAST * c->thinnest), most);
+}
+
+// --- contacts -------------------------------------------------------------------------------
+
+Side contact_side(const TdlWorld* world, const TdlContact* contact, int side) {
+    const Contacts* c = world->contacts;
+    int body = contact->body[side], rigid = body - c->rod_count, fixed = rigid - c->rigid_count;
+    if (body < 0) {
+        return (Side){TDL_BODY_COLLIDER, c->obstacle_of[-1 - body], 0, 0.0};
+    }
+    if (fixed >= 0) {
+        return (Side){TDL_BODY_COLLIDER, c->collider_of[body], contact->element[side], 0.0};
+    }
+    if (rigid >= 0) {
+        return (Side){TDL_BODY_RIGID, rigid, contact->element[side], 0.0};
+    }
+    int each = c->fibre[body].count / world->rods[body].rod->element_count;
+    const TdlCurve* curve = &c->curve[c->first[body] + contact->element[side]];
+    double s = curve->end > 0.0 ? contact->s[side] / curve->end : 0.0;
+    return (Side){TDL_BODY_ROD, body, contact->element[side] / each,
+                  (contact->element[side] % each + fmin(fmax(s, 0.0), 1.0)) / each};
+}
+
+int side_material(const TdlWorld* world, Side side) {
+    switch (side.kind) {
+    case TDL_BODY_ROD:
+        return world->rods[side.index].material;
+    case TDL_BODY_RIGID:
+        return world->rigids[side.index].rigid->def.material;
+    case TDL_BODY_COLLIDER:
+        break;
+    }
+    return world->colliders[side.index].def.material;
+}
+
+// Velocity of a contact's side as the last step tells it, m/s.
+static TdlVec3 side_rate(const TdlWorld* world, const TdlContact* contact, int side, double dt) {
+    const Contacts* c = world->contacts;
+    int body = contact->body[side];
+    if (body < 0) {
+        const WorldCollider* wc = &world->colliders[c->obstacle_of[-1 - body]];
+        TdlVec3 arm = tdl_sub3(contact->point[side], wc->pose.position);
+        return tdl_add3(wc->rate.linear, tdl_cross3(wc->rate.angular, arm));
+    }
+    const TdlCurve* curve = &c->curve[c->first[body] + contact->element[side]];
+    double s = curve->end > 0.0 ? contact->s[side] / curve->end : 0.0;
+    int i = c->first[body] + body + contact->element[side];
+    TdlVec3 a = tdl_sub3(c->node[i], c->last[i]), b = tdl_sub3(c->node[i + 1], c->last[i + 1]);
+    return tdl_scale3(1.0 / dt, tdl_axpy3(tdl_scale3(1.0 - s, a), s, b));
+}
+
+static double site_radius(const Contacts* c, const TdlContact* contact) {
+    double least = INFINITY;
+    for (int side = 0; side < 2; ++side) {
+        int body = contact->body[side];
+        if (body >= 0 && body < c->rod_count + c->rigid_count) {
+            const TdlCurve* curve = &c->curve[c->first[body] + contact->element[side]];
+            double own = fmax(curve->radius[0], curve->radius[1]);
+            least = own > 0.0 ? fmin(least, own) : least;
+        }
+    }
+    return isfinite(least) ? least : c->thinnest;
+}
+
+static bool reserve(const TdlAllocator* mem, void* array, int* capacity, int count, size_t size) {
+    if (count <= *capacity) {
+        return true;
+    }
+    void* block;
+    memcpy(&block, array, sizeof block);
+    int room = count + count / 2 + 16;
+    void* grown = tdl_grow_array(mem, block, (size_t)room, size);
+    if (grown == NULL) {
+        return false;
+    }
+    memcpy(array, &grown, sizeof grown);
+    *capacity = room;
+    return true;
+}
+
+// Keeps the sites of the last update, with what is known of the contacts they continue.
+static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFound* out) {
+    int count, before = c->count;
+    const ContactSite* sites = detector_sites(c->detector, &count);
+    ArenaMark mark = arena_mark(&c->arena);
+    Candidate* old = ARENA_NEW(&c->arena, Candidate, before + 1);
+    if (old == NULL || !reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memcpy(old, c->found, (size_t)before * sizeof *old);
+    for (int i = 0; i < count; ++i) {
+        const TdlContact* contact = &sites[i].contact;
+        Candidate* x = &c->found[i];
+        *x = (Candidate){.site = sites[i], .radius = site_radius(c, contact)};
+        if (contact->previous >= 0 && contact->previous < before) {
+            const Candidate* was = &old[contact->previous];
+            x->force = was->force;
+            double turn = tdl_dot3(contact->basis.cx, was->site.contact.basis.cx);
+            out->crossed +=
+                turn < TURNED_OVER && dt > 0.0 && contact->body[1] >= 0 && contact->gap < 0.0;
+        }
+        if (dt > 0.0) {
+            TdlVec3 apart =
+                tdl_sub3(side_rate(world, contact, 0, dt), side_rate(world, contact, 1, dt));
+            x->closing = tdl_dot3(apart, contact->basis.cx);
+        }
+        if (getenv("DEEP") && contact->gap < -0.1 * x->radius && dt > 0.0) {
+            int pr = contact->previous;
+            fprintf(stderr, "deep %g dt %g bodies %d %d el %d %d s %g %g prev %d gap0 %g closing0 %g closing %g n.n %g force %g\n", contact->gap, dt, contact->body[0], contact->body[1], contact->element[0], contact->element[1], contact->s[0], contact->s[1], pr, pr>=0?old[pr].site.contact.gap:0, pr>=0?old[pr].closing:0, x->closing, pr>=0?tdl_dot3(contact->basis.cx, old[pr].site.contact.basis.cx):0, tdl_norm3(x->force));
+            if (pr>=0) fprintf(stderr, "   was el %d %d s %g %g\n", old[pr].site.contact.element[0], old[pr].site.contact.element[1], old[pr].site.contact.s[0], old[pr].site.contact.s[1]);
+        }
+        out->deepest = fmin(out->deepest, contact->gap);
+        out->worst = fmin(out->worst, contact->gap / x->radius);
+    }
+    c->count = out->count = count;
+    arena_release(&c->arena, mark);
+    return TDL_STATUS_OK;
+}
+
+static void keep_nodes(Contacts* c) {
+    TdlVec3* swap = c->last;
+    c->last = c->node;
+    c->node = swap;
+}
+
+TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* out) {
+    Contacts* c = world->contacts;
+    *out = (ContactsFound){0};
+    c->ready = false;
+    TdlStatus status = lay_out(world, c);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    pool_run(world->pool, c->fibre_count, 8, fill_fibre, world);
+    fill_obstacles(world, c);
+    if (c->rod_count + c->rigid_count == 0) {
+        c->count = 0;
+        c->ready = true;
+        return TDL_STATUS_OK;
+    }
+    detector_set_margin(c->detector, choose_margin(world, c, next));
+    status = tdl_detector_update(c->detector, c->fibre, c->fibre_count, c->obstacle,
+                                 c->obstacle_count, NULL);
+    if (status == TDL_STATUS_OK) {
+        status = keep_sites(world, c, dt, out);
+    }
+    if (status == TDL_STATUS_OK) {
+        keep_nodes(c);
+        c->ready = true;
+    }
+    return status;
+}
+
+bool contacts_ready(const Contacts* c) {
+    return c->ready;
+}
+
+void contacts_forget(Contacts* c) {
+    c->ready = false;
+    c->count = c->force_count = 0;
+}
+
+int contacts_count(const Contacts* c) {
+    return c->count;
+}
+
+double contacts_worst(const Contacts* c) {
+    double worst = 0.0;
+    for (int i = 0; i < c->count; ++i) {
+        worst = fmin(worst, c->found[i].site.contact.gap / c->found[i].radius);
+    }
+    return worst;
+}
+
+const TdlContactForce* contacts_forces(const Contacts* c, int* count) {
+    *count = c->force_count;
+    return c->force;
+}
+
+// --- state ----------------------------------------------------------------------------------
+
+size_t contacts_state_size(const Contacts* c) {
+    return c->ready ? (size_t)c->count * sizeof *c->found : 0;
+}
+
+void contacts_save_state(const Contacts* c, void* bytes) {
+    if (contacts_state_size(c) > 0) {
+        memcpy(bytes, c->found, contacts_state_size(c));
+    }
+}
+
+static bool fits(const Contacts* c, const TdlContact* contact) {
+    for (int side = 0; side < 2; ++side) {
+        int body = contact->body[side], element = contact->element[side];
+        bool obstacle = side == 1 && body < 0 && body >= -c->obstacle_count;
+        bool fibre =
+            body >= 0 && body < c->fibre_count && element >= 0 && element < c->fibre[body].count;
+        if (!obstacle && !fibre) {
+            return false;
+        }
+    }
+    return contact->body[0] < c->rod_count + c->rigid_count;
+}
+
+TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size) {
+    Contacts* c = world->contacts;
+    contacts_forget(c);
+    TdlStatus status = lay_out(world, c);
+    int count = (int)(size / sizeof *c->found);
+    if (status != TDL_STATUS_OK ||
+        !reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    ArenaMark mark = arena_mark(&c->arena);
+    ContactSite* sites = ARENA_NEW(&c->arena, ContactSite, count + 1);
+    if (sites == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    bool whole = size % sizeof *c->found == 0;
+    for (int i = 0; i < count && whole; ++i) {
+        memcpy(&c->found[i], (const char*)bytes + (size_t)i * sizeof *c->found, sizeof *c->found);
+        sites[i] = c->found[i].site;
+        whole = fits(c, &sites[i].contact);
+    }
+    status = whole ? detector_set_last(c->detector, sites, count) : TDL_STATUS_BAD_INPUT;
+    arena_release(&c->arena, mark);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    pool_run(world->pool, c->fibre_count, 8, fill_fibre, world);
+    keep_nodes(c);
+    c->count = count;
+    c->ready = true;
+    return TDL_STATUS_OK;
+}

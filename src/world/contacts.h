@@ -1,0 +1,51 @@
+// The contacts of a world: found in its present shape, solved for in a step. docs/theory/world.md
+#ifndef TDL_WORLD_CONTACTS_H
+#define TDL_WORLD_CONTACTS_H
+
+#include "tendril/world.h"
+
+typedef struct Contacts Contacts;
+
+TdlStatus contacts_create(TdlWorld* world, Contacts** out);
+void contacts_destroy(Contacts* contacts);
+
+// What detection found in the present shape.
+typedef struct ContactsFound {
+    int count;
+    double deepest; // m, the least gap; 0 when there is no contact
+    double worst;   // the least gap over the thinner of the two radii; 0 when there is no contact
+    int crossed;    // pairs whose normal turned over since the last time: one passed the other
+} ContactsFound;
+
+// Finds the contacts of the present shape, after a step of `dt` (0: none was made) and before one
+// of `next`. Impulses are carried over to contacts that go on.
+TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* out);
+
+// Whether contacts were found since the bodies were last changed from outside, and how many.
+bool contacts_ready(const Contacts* contacts);
+void contacts_forget(Contacts* contacts);
+int contacts_count(const Contacts* contacts);
+double contacts_worst(const Contacts* contacts); // the least gap in radii; 0 when there is none
+
+// What solving did.
+typedef struct ContactsSolved {
+    int count;   // contacts that took part
+    int skipped; // candidates that were too far to take part
+    int iterations;
+    double error; // relative, of the solver
+    bool converged;
+    double friction, impact, work; // J
+} ContactsSolved;
+
+// After every body was predicted: finds the impulses of a step of `dt`, adds what they do to the
+// bodies' v_free, and sets the push of those that overlap. With `all`, no candidate is skipped.
+TdlStatus contacts_solve(TdlWorld* world, double dt, bool all, ContactsSolved* out);
+
+// The contacts and impulses as bytes.
+size_t contacts_state_size(const Contacts* contacts);
+void contacts_save_state(const Contacts* contacts, void* bytes);
+TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size);
+
+const TdlContactForce* contacts_forces(const Contacts* contacts, int* count);
+
+#endif

@@ -1,0 +1,418 @@
+// The step.
+//
+// A step predicts every body, solves for the impulses of the contacts found at the end of the last
+// step, moves the bodies, finds the contacts of the new shape, and judges the result. Gravity is
+// taken at the start of the step, so a rod whose clamp stands still may end with a little too much
+// energy: the surplus is taken from its velocity. Where it is not little, the state is not finite,
+// bodies overlap too deeply or passed through each other, the step is undone and done again in two
+// halves, and so on down to a floor. Bodies are spread over threads; each is touched by one thread
+// only, and sums run in the order of the bodies, so the bits do not depend on the number of
+// threads.
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "math/rotation.h"
+#include "world/bodies.h"
+
+#include <string.h>
+
+// A step is halved at most this often.
+enum { MAX_HALVINGS = 12 };
+
+// Gain of energy that rounding explains, relative to the energies at play.
+static const double ENERGY_SLACK = 1.0e-14;
+
+// Surplus of energy, relative to the kinetic energy, that may be taken from the velocity.
+static const double SURPLUS_LIMIT = 0.05;
+
+// Overlap, in radii, at which a step is undone; contacts of a deeper one from the start are let be.
+static const double DEEP = 0.5;
+
+// --- one rod -------------------------------------------------------------------------------
+
+// Items of work for one body are small; enough of them make a block worth a lock.
+enum { GRAIN = 4 };
+
+// Mean velocity between two poses.
+static Twist rate_between(TdlPose from, TdlPose to, double dt) {
+    TdlMat3 turn = tdl_mul33(to.rotation, tdl_transpose33(from.rotation));
+    return (Twist){tdl_scale3(1.0 / dt, tdl_sub3(to.position, from.position)),
+                   tdl_scale3(1.0 / dt, tdl_rotation_log(turn))};
+}
+
+static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, double dt) {
+    const Rod* rod = wr->rod;
+    wr->step = (RodStep){.dt = dt,
+                         .gravity = world->def.gravity,
+                         .wind = world->def.wind,
+                         .base_end = rod->base.now,
+                         .end_end = rod->end.now};
+    if (wr->motion.keys != NULL && rod->start_hold != TDL_HOLD_FREE) {
+        wr->step.base_end = motion_pose(&wr->motion, wr->placed, start + dt);
+        wr->step.base_rate = rate_between(rod->base.now, wr->step.base_end, dt);
+        if (rod->start_hold == TDL_HOLD_PINNED) {
+            wr->step.base_rate.angular = (TdlVec3){0};
+        }
+    }
+    if (wr->end_motion.keys != NULL && rod->end_hold != TDL_HOLD_FREE) {
+        wr->step.end_end = motion_pose(&wr->end_motion, wr->end_placed, start + dt);
+        wr->step.end_rate = rate_between(rod->end.now, wr->step.end_end, dt);
+    }
+}
+
+// The rods of a group follow each other; the first one's task does the work of all.
+static int group_count(const Rod* rod) {
+    if (rod->parent != NULL) {
+        return 0; // its tree's root does the work
+    }
+    return rod->group == NULL ? 1 : rod->lane == 0 ? rod->group->count : 0;
+}
+
+static void predict_group(void* user, int index, int worker) {
+    (void)worker;
+    WorldRod* wr = &((TdlWorld*)user)->rods[index];
+    int count = group_count(wr->rod);
+    const RodStep* steps[ROD_GROUP_SIZE];
+    bool ok[ROD_GROUP_SIZE];
+    for (int i = 0; i < count; ++i) {
+        steps[i] = &wr[i].step;
+    }
+    if (count > 1) {
+        wr->rod->model->predict_group(wr->rod->group, steps, ok);
+    } else if (count == 1) {
+        ok[0] = wr->rod->model->predict(wr->rod, &wr->step);
+    }
+    for (int i = 0; i < count; ++i) {
+        wr[i].failed = !ok[i];
+    }
+}
+
+static double total(TdlEnergy e) {
+    return e.kinetic + e.elastic + e.gravity;
+}
+
+static bool is_zero(Twist t) {
+    return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
+}
+
+// Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
+// potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
+static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
+    const Rod* rod = wr->rod;
+    if (rod->parent != NULL || rod->child != NULL) {
+        return false; // the rods of a tree pass energy on to each other
+    }
+    bool still = is_zero(wr->step.end_rate) && is_zero(wr->step.base_rate);
+    if (rod->start_hold == TDL_HOLD_CLAMPED) {
+        still = still && is_zero(rod->base.rate);
+    } else if (rod->start_hold == TDL_HOLD_PINNED) {
+        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
+    }
+    still = still && !wr->touched;
+    for (int i = 0; i < rod->load_count; ++i) {
+        still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
+    }
+    if (rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE) {
+        still = still && !rod->model->keeps_momenta;
+    }
+    return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
+}
+
+// Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
+// clamp stands still. Returns what was too much to take.
+static double take_surplus(WorldRod* wr, double surplus) {
+    if (surplus > SURPLUS_LIMIT * wr->energy.kinetic) {
+        return surplus;
+    }
+    double factor = sqrt(1.0 - surplus / wr->energy.kinetic);
+    for (int i = 0; i < wr->rod->dof_count; ++i) {
+        wr->rod->v[i] *= factor;
+    }
+    wr->energy.kinetic -= surplus;
+    return 0.0;
+}
+
+// Judges the energy of a rod that was advanced. True when its velocity was changed.
+static bool judge_rod(const TdlWorld* world, WorldRod* wr, bool closed) {
+    const Rod* rod = wr->rod;
+    TdlEnergy before = wr->energy;
+    wr->energy = rod->model->energy(rod, world->def.gravity);
+    wr->failed = wr->failed || !rod_state_finite(rod) || !isfinite(total(wr->energy));
+    wr->energy_rise = 0.0;
+    double reach = rod_mass(rod) * tdl_norm3(world->def.gravity) * rod_length(rod);
+    double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
+    double surplus = total(wr->energy) - total(before);
+    if (!closed || !(surplus > slack)) {
+        return false;
+    }
+    wr->energy_rise = take_surplus(wr, surplus);
+    return wr->energy_rise == 0.0;
+}
+
+// Moves a rod out of what it overlaps; its velocity stays.
+static void push_rod(const TdlWorld* world, WorldRod* wr) {
+    Rod* rod = wr->rod;
+    if (!wr->pushed) {
+        return;
+    }
+    double before = total(rod->model->energy(rod, world->def.gravity));
+    if (rod->model->move != NULL) {
+        rod->model->move(rod, wr->push);
+    } else {
+        for (int i = 0; i < rod->dof_count; ++i) {
+            rod->q[i] += wr->push[i];
+        }
+        rod->model->refresh(rod);
+    }
+    wr->push_work = total(rod->model->energy(rod, world->def.gravity)) - before;
+}
+
+static void advance_group(void* user, int index, int worker) {
+    (void)worker;
+    TdlWorld* world = user;
+    WorldRod* wr = &world->rods[index];
+    int count = group_count(wr->rod);
+    const RodStep* steps[ROD_GROUP_SIZE];
+    bool closed[ROD_GROUP_SIZE], changed = false;
+    for (int i = 0; i < count; ++i) {
+        Rod* rod = wr[i].rod;
+        steps[i] = &wr[i].step;
+        closed[i] = is_closed(&wr[i], world->def.wind);
+        memcpy(rod->v, rod->v_free, (size_t)rod->dof_count * sizeof *rod->v);
+    }
+    if (count > 1) {
+        wr->rod->model->advance_group(wr->rod->group, steps);
+    } else if (count == 1) {
+        wr->rod->model->advance(wr->rod, &wr->step, wr->rod->v_free);
+    }
+    for (int i = 0; i < count; ++i) {
+        push_rod(world, &wr[i]);
+        changed = judge_rod(world, &wr[i], closed[i]) || changed;
+    }
+    if (changed) {
+        wr->rod->model->refresh(wr->rod);
+    }
+}
+
+// Nothing touches: both halves of the step while a group's data is in the cache.
+static void step_group(void* user, int index, int worker) {
+    predict_group(user, index, worker);
+    advance_group(user, index, worker);
+}
+
+// --- one attempt ----------------------------------------------------------------------------
+
+typedef struct Attempt {
+    TdlStatus status;
+    const char* fault;  // why it cannot stay; null: it can
+    double energy_rise; // J
+    ContactsSolved solved;
+    ContactsFound found;
+    double push; // J
+} Attempt;
+
+static void predict_all(TdlWorld* world, double start, double dt) {
+    for (int i = 0; i < world->rod_count; ++i) {
+        WorldRod* wr = &world->rods[i];
+        prepare_step(world, wr, start, dt);
+        wr->touched = wr->pushed = false;
+        wr->push_work = 0.0;
+    }
+    for (int i = 0; i < world->collider_count; ++i) {
+        WorldCollider* wc = &world->colliders[i];
+        TdlPose end = motion_pose(&wc->motion, wc->def.pose, start + dt);
+        wc->rate = rate_between(wc->pose, end, dt);
+    }
+    for (int i = 0; i < world->rigid_count; ++i) {
+        WorldRigid* wr = &world->rigids[i];
+        wr->pushed = false;
+        wr->failed = !rigid_predict(wr->rigid, dt, world->def.gravity);
+    }
+}
+
+// Moves a rigid body out of what it overlaps; its velocity stays.
+static void push_rigid(Rigid* rigid, const double push[6]) {
+    TdlMat3 turn = tdl_rotation_exp(tdl_load3(push, 1));
+    rigid->pose.position = tdl_add3(rigid->pose.position, tdl_load3(push, 0));
+    rigid->pose.rotation = tdl_rotation_nearest(tdl_mul33(turn, rigid->pose.rotation));
+}
+
+static void advance_rigids(TdlWorld* world, double start, double dt) {
+    for (int i = 0; i < world->rigid_count; ++i) {
+        WorldRigid* wr = &world->rigids[i];
+        rigid_advance(wr->rigid, dt, wr->rigid->v_free);
+        if (wr->pushed) {
+            push_rigid(wr->rigid, wr->push);
+        }
+        wr->failed = wr->failed || !rigid_state_finite(wr->rigid);
+    }
+    for (int i = 0; i < world->collider_count; ++i) {
+        WorldCollider* wc = &world->colliders[i];
+        wc->pose = motion_pose(&wc->motion, wc->def.pose, start + dt);
+    }
+}
+
+static void sum_up(TdlWorld* world, Attempt* attempt) {
+    bool finite = true;
+    for (int i = 0; i < world->rod_count; ++i) {
+        WorldRod* wr = &world->rods[i];
+        if (wr->rod->parent != NULL) {
+            wr->failed = false;
+            judge_rod(world, wr, false);
+        }
+        finite = finite && !wr->failed;
+        attempt->energy_rise += wr->energy_rise;
+        attempt->push += wr->push_work;
+    }
+    for (int i = 0; i < world->rigid_count; ++i) {
+        finite = finite && !world->rigids[i].failed;
+    }
+    if (!finite) {
+        attempt->fault = "the state is not finite";
+    } else if (attempt->energy_rise > 0.0) {
+        attempt->fault = "energy rose";
+    }
+}
+
+// Contacts of the shape before the step, when bodies were changed from outside.
+static TdlStatus look_before(TdlWorld* world, double dt) {
+    ContactsFound found;
+    bool known = world->contacts == NULL || contacts_ready(world->contacts);
+    return known ? TDL_STATUS_OK : contacts_find(world, 0.0, dt, &found);
+}
+
+static Attempt attempt_step(TdlWorld* world, double start, double dt, bool all) {
+    Attempt attempt = {0};
+    double t0 = clock_now();
+    predict_all(world, start, dt);
+    bool contacts = world->contacts != NULL && contacts_count(world->contacts) > 0;
+    if (contacts) {
+        pool_run(world->pool, world->rod_count, GRAIN, predict_group, world);
+        double t1 = clock_now();
+        world->predict_seconds += t1 - t0;
+        attempt.status = contacts_solve(world, dt, all, &attempt.solved);
+        t0 = clock_now();
+        world->solve_seconds += t0 - t1;
+        if (attempt.status != TDL_STATUS_OK) {
+            attempt.fault = "the contacts could not be solved";
+            return attempt;
+        }
+        pool_run(world->pool, world->rod_count, GRAIN, advance_group, world);
+    } else {
+        pool_run(world->pool, world->rod_count, GRAIN, step_group, world);
+    }
+    advance_rigids(world, start, dt);
+    double t2 = clock_now();
+    world->advance_seconds += t2 - t0;
+    sum_up(world, &attempt);
+    if (world->contacts != NULL && attempt.fault == NULL) {
+        attempt.status = contacts_find(world, dt, world->def.step, &attempt.found);
+        world->detect_seconds += clock_now() - t2;
+    }
+    return attempt;
+}
+
+static void judge_contacts(Attempt* attempt, double worst) {
+    if (attempt->fault != NULL) {
+        return;
+    }
+    if (attempt->found.crossed > 0) {
+        attempt->fault = "bodies passed through each other";
+    } else if (attempt->found.worst < -DEEP && attempt->found.worst < worst) {
+        attempt->fault = "bodies overlap by more than half a radius";
+    }
+}
+
+static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
+    ++info->substeps;
+    info->energy_rise += attempt->energy_rise;
+    info->contact_count = attempt->solved.count;
+    info->iterations += attempt->solved.iterations;
+    info->error = fmax(info->error, attempt->solved.error);
+    info->unsolved += !attempt->solved.converged;
+    info->deepest = attempt->found.deepest;
+    info->friction += attempt->solved.friction;
+    info->impact += attempt->solved.impact;
+    info->work += attempt->solved.work;
+    info->push += attempt->push;
+}
+
+// One interval, halved as often as it needs. `info` counts the substeps.
+static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int halvings,
+                                  TdlStepInfo* info) {
+    SavedState* saved = halvings == 0 ? &world->step_start : &world->attempt_start;
+    if (!world_save_state(world, saved)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    bool floor = halvings == MAX_HALVINGS;
+    double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
+    for (int all = 0; all < 2; ++all) {
+        Attempt attempt = attempt_step(world, start, dt, all == 1);
+        judge_contacts(&attempt, worst);
+        bool finite = attempt.status == TDL_STATUS_OK && isfinite(total(tdl_world_energy(world)));
+        if (attempt.fault == NULL && attempt.status == TDL_STATUS_OK) {
+            note_attempt(&attempt, info);
+            return TDL_STATUS_OK;
+        }
+        bool again = all == 0 && attempt.solved.skipped > 0;
+        if (floor && !again && finite) {
+            tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: %s, in the smallest step",
+                    world->step_count + 1, start, attempt.fault);
+            note_attempt(&attempt, info);
+            return TDL_STATUS_OK;
+        }
+        tdl_log(&world->host, TDL_LOG_DEBUG, "step %ld at %.6g s, %.3g s long: %s; tried again%s",
+                world->step_count + 1, start, dt, attempt.fault,
+                again ? " with all candidates" : " in halves");
+        info->reason = attempt.fault;
+        TdlStatus status = world_load_state(world, saved->bytes, saved->size, start);
+        if (status != TDL_STATUS_OK || attempt.status == TDL_STATUS_NO_MEMORY) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        if (!again) {
+            break;
+        }
+    }
+    if (floor) {
+        return TDL_STATUS_DIVERGED;
+    }
+    TdlStatus status = advance_interval(world, start, 0.5 * dt, halvings + 1, info);
+    if (status == TDL_STATUS_OK) {
+        status = advance_interval(world, start + 0.5 * dt, 0.5 * dt, halvings + 1, info);
+    }
+    return status;
+}
+
+TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
+    TdlStepInfo local;
+    info = info == NULL ? &local : info;
+    *info = (TdlStepInfo){0};
+    world->predict_seconds = world->advance_seconds = 0.0;
+    world->detect_seconds = world->solve_seconds = 0.0;
+    double start = tdl_world_time(world);
+    TdlStatus status = look_before(world, world->def.step);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = advance_interval(world, start, world->def.step, 0, info);
+    if (status != TDL_STATUS_OK) {
+        world_load_state(world, world->step_start.bytes, world->step_start.size, start);
+        return tdl_fail(&world->host, status,
+                        "step %ld at %.6g s could not be made after %d halvings: %s",
+                        world->step_count + 1, start, MAX_HALVINGS,
+                        info->reason == NULL ? tdl_status_string(status) : info->reason);
+    }
+    if (info->energy_rise > 0.0) {
+        tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: energy rose by %.3g J",
+                world->step_count + 1, start, info->energy_rise);
+    }
+    ++world->step_count;
+    info->step = world->step_count;
+    info->time = tdl_world_time(world);
+    info->energy = tdl_world_energy(world);
+    info->predict_seconds = world->predict_seconds;
+    info->detect_seconds = world->detect_seconds;
+    info->solve_seconds = world->solve_seconds;
+    info->advance_seconds = world->advance_seconds;
+    return TDL_STATUS_OK;
+}
