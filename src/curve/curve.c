@@ -4,6 +4,7 @@
 // of four stored frames, in steps of at most 1.5 rad; a Bezier a polynomial.
 #include "curve/curve.h"
 
+#include "base/check.h"
 #include "base/log.h"
 
 #include <float.h>
@@ -329,4 +330,61 @@ bool curve_finite(const TdlCurve* curve) {
         sum += p.p.x + p.p.y + p.p.z + p.d1.x + p.d1.y + p.d1.z;
     }
     return isfinite(sum) && curve->end >= 0.0;
+}
+
+TdlCurve curve_moved(const TdlCurve* curve, TdlPose pose) {
+    TdlCurve out = *curve;
+    out.origin = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, curve->origin));
+    switch (curve->kind) {
+    case TDL_CURVE_SEGMENT:
+    case TDL_CURVE_HELIX:
+        out.helix.t = tdl_mul33_3(pose.rotation, curve->helix.t);
+        out.helix.e1 = tdl_mul33_3(pose.rotation, curve->helix.e1);
+        out.helix.e2 = tdl_mul33_3(pose.rotation, curve->helix.e2);
+        out.helix.w = tdl_mul33_3(pose.rotation, curve->helix.w);
+        break;
+    case TDL_CURVE_CLOTHOID:
+        for (int i = 0; i < 4; ++i) {
+            out.clothoid.node[i].position =
+                tdl_mul33_3(pose.rotation, curve->clothoid.node[i].position);
+            out.clothoid.node[i].rotation =
+                tdl_mul33(pose.rotation, curve->clothoid.node[i].rotation);
+        }
+        break;
+    case TDL_CURVE_BEZIER:
+        out.poly.c1 = tdl_mul33_3(pose.rotation, curve->poly.c1);
+        out.poly.c2 = tdl_mul33_3(pose.rotation, curve->poly.c2);
+        out.poly.c3 = tdl_mul33_3(pose.rotation, curve->poly.c3);
+        break;
+    case TDL_CURVE_USER:
+        TDL_ASSERT(curve->kind != TDL_CURVE_USER);
+    }
+    return out;
+}
+
+TdlStatus curve_chain(const TdlHost* host, const char* who, TdlPose start,
+                      const TdlCurvePiece* pieces, int count, double radius, TdlCurve* out) {
+    if (count < 1 || pieces == NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "%s: a chain needs pieces", who);
+    }
+    for (int i = 0; i < count; ++i) {
+        double length = pieces[i].length;
+        TdlVec3 kappa = pieces[i].curvature;
+        if (!(length > 0.0 && length <= MAX_SIZE) || !good_size(kappa)) {
+            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                            "%s: length of piece %d must be positive, its curvature finite", who,
+                            i);
+        }
+        TdlStatus status = tdl_curve_helix(host, start, kappa, length, &out[i]);
+        if (status == TDL_STATUS_OK) {
+            status = tdl_curve_set_radius(host, radius, radius, &out[i]);
+        }
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        TdlMat3 turn = tdl_rotation_exp(tdl_scale3(length, kappa));
+        start.position = tdl_curve_point(&out[i], length);
+        start.rotation = tdl_rotation_nearest(tdl_mul33(start.rotation, turn));
+    }
+    return TDL_STATUS_OK;
 }

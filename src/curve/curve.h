@@ -101,4 +101,12 @@ double curve_size(const TdlCurve* curve);
 // Whether all numbers of the curve are finite.
 bool curve_finite(const TdlCurve* curve);
 
+// The curve as carried along by a pose: a curve of the user's own kind cannot be.
+TdlCurve curve_moved(const TdlCurve* curve, TdlPose pose);
+
+// Pieces of constant curvature, end to end from `start`, as tubes of the given radius: out[count].
+// `who` names the owner in messages.
+TdlStatus curve_chain(const TdlHost* host, const char* who, TdlPose start,
+                      const TdlCurvePiece* pieces, int count, double radius, TdlCurve* out);
+
 #endif

@@ -169,3 +169,42 @@ TEST(helix_places_are_within_the_rounding_allowed) {
     printf("  worst place: %.2f of what is allowed\n", worst);
     CHECK_BELOW(worst, 1.0);
 }
+
+TEST(a_moved_curve_is_the_curve_of_moved_points) {
+    Rng rng = rng_seed(10);
+    for (int i = 0; i < 100; ++i) {
+        TdlCurve c = random_curve(&rng, i % 5, random_vector(&rng, 1.0), 9.0);
+        TdlPose pose = {random_vector(&rng, 1.0), random_frame(&rng)};
+        TdlCurve moved = curve_moved(&c, pose);
+        for (int k = 0; k <= 10; ++k) {
+            double s = 0.1 * k * c.end;
+            TdlVec3 p = tdl_mul33_3(pose.rotation, tdl_curve_point(&c, s));
+            CHECK_NEAR3(tdl_curve_point(&moved, s), tdl_add3(pose.position, p), 1.0e-13);
+            CHECK_NEAR3(tdl_curve_derivative(&moved, s),
+                        tdl_mul33_3(pose.rotation, tdl_curve_derivative(&c, s)), 1.0e-13);
+        }
+        CHECK_NEAR(tdl_curve_second_bound(&moved, 0.0, c.end),
+                   tdl_curve_second_bound(&c, 0.0, c.end), 1.0e-12);
+    }
+}
+
+TEST(a_chain_is_smooth_and_refuses_bad_pieces) {
+    TdlHost h = host();
+    TdlPose start = {{1, 2, 3}, tdl_rotation_exp((TdlVec3){1, -1, 0.5})};
+    TdlCurvePiece pieces[3] = {{0.5, {1, 2, 3}}, {1.0, {0, 0, 0}}, {0.25, {-8, 0, 4}}};
+    TdlCurve c[3];
+    REQUIRE(curve_chain(&h, "test", start, pieces, 3, 0.1, c) == TDL_STATUS_OK);
+    CHECK_NEAR3(tdl_curve_point(&c[0], 0.0), start.position, 0.0);
+    for (int i = 0; i < 2; ++i) {
+        CHECK_NEAR3(tdl_curve_point(&c[i], c[i].end), tdl_curve_point(&c[i + 1], 0.0), 1.0e-15);
+        CHECK_NEAR3(tdl_curve_derivative(&c[i], c[i].end), tdl_curve_derivative(&c[i + 1], 0.0),
+                    1.0e-14);
+        CHECK_NEAR(c[i].radius[1], 0.1, 0.0);
+    }
+    CHECK_INT(curve_chain(&h, "test", start, pieces, 0, 0.1, c), TDL_STATUS_BAD_ARGUMENT);
+    pieces[1].length = 0.0;
+    CHECK_INT(curve_chain(&h, "test", start, pieces, 3, 0.1, c), TDL_STATUS_BAD_ARGUMENT);
+    pieces[1].length = 1.0;
+    pieces[2].curvature.y = NAN;
+    CHECK_INT(curve_chain(&h, "test", start, pieces, 3, 0.1, c), TDL_STATUS_BAD_ARGUMENT);
+}

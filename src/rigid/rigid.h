@@ -1,0 +1,68 @@
+// Rigid bodies: mass, motion between contacts, and what detection sees of them.
+// docs/theory/rigid.md
+//
+// Velocities live half a step before poses. `predict` finds the velocity that the body would have
+// if nothing touched it, the world adds what contacts do, `advance` moves the body with the sum.
+#ifndef TDL_RIGID_RIGID_H
+#define TDL_RIGID_RIGID_H
+
+#include "base/memory.h"
+#include "tendril/detect.h"
+
+enum { RIGID_DOFS = 6 };
+
+typedef struct Rigid {
+    TdlRigidDef def; // as given; the pieces are a copy
+    double mass;     // kg
+    TdlMat3 inertia; // kg m^2, about the centre of mass, axes of the body
+    double inertia_factor[9];
+    TdlVec3 centre;   // of mass, as seen from the placed pose
+    TdlCurve* curves; // [curve_count] as seen from the centre of mass, axes of the body
+    int curve_count;
+
+    // The state. v: velocity of the centre of mass, then angular velocity, world axes.
+    TdlPose pose; // centre of mass and axes
+    double v[RIGID_DOFS];
+    double dt_before; // s, the step that led here; 0 at the start
+
+    double v_free[RIGID_DOFS]; // found by predict
+} Rigid;
+
+// The first thing that is wrong with a definition, or null.
+const char* rigid_find_fault(const TdlRigidDef* def);
+
+// Checks a definition; on failure the log says which field is wrong.
+TdlStatus rigid_create(const TdlHost* host, const TdlRigidDef* def, Rigid** out);
+void rigid_destroy(const TdlHost* host, Rigid* rigid);
+
+// The pose that the definition speaks of: of the centre of mass, or of a chain's start.
+TdlPose rigid_pose(const Rigid* rigid);
+
+// Finds v_free. False when it is not finite.
+bool rigid_predict(Rigid* rigid, double dt, TdlVec3 gravity);
+
+// rows[k * 6 + j]: how fast the body's material point at `point` goes along basis axis k for a unit
+// of v_j.
+void rigid_jacobian(const Rigid* rigid, TdlVec3 point, TdlMat3 basis, double rows[18]);
+
+// x := A^-1 x with A = diag(mass, inertia in world axes): what an impulse does to v.
+void rigid_solve(const Rigid* rigid, double x[RIGID_DOFS]);
+
+// Moves the body for dt with the velocity v, and keeps it.
+void rigid_advance(Rigid* rigid, double dt, const double v[RIGID_DOFS]);
+
+// Kinetic energy and that of weight, both where the velocity lives: half a step before the pose.
+// Then a flight under gravity keeps its energy, and a body at rest has none of motion. (B.9)
+TdlEnergy rigid_energy(const Rigid* rigid, TdlVec3 gravity);
+
+// The curves in the present pose: out[curve_count].
+void rigid_curves(const Rigid* rigid, TdlCurve* out);
+
+// What a step may change, as bytes.
+size_t rigid_state_size(const Rigid* rigid);
+void rigid_save_state(const Rigid* rigid, void* bytes);
+void rigid_load_state(Rigid* rigid, const void* bytes);
+bool rigid_state_finite(const Rigid* rigid);
+uint64_t rigid_state_hash(const Rigid* rigid, uint64_t hash);
+
+#endif
