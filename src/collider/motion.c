@@ -64,11 +64,27 @@ static TdlKeyframe blend(const Motion* motion, double time) {
                          tdl_axpy3(a->rotation, u, tdl_sub3(b->rotation, a->rotation))};
 }
 
+static bool is_zero(TdlVec3 a) {
+    return tdl_dot3(a, a) == 0.0;
+}
+
+bool motion_moves(const Motion* motion) {
+    return motion->keys != NULL || !is_zero(motion->velocity) || !is_zero(motion->angular_velocity);
+}
+
 TdlPose motion_pose(const Motion* motion, TdlPose placed, double time) {
-    if (motion->keys == NULL) {
-        return placed;
+    TdlPose pose = placed;
+    if (motion->keys != NULL) {
+        TdlKeyframe key = blend(motion, time);
+        pose.position = tdl_add3(placed.position, key.position);
+        pose.rotation = tdl_mul33(tdl_rotation_exp(key.rotation), placed.rotation);
     }
-    TdlKeyframe key = blend(motion, time);
-    return (TdlPose){tdl_add3(placed.position, key.position),
-                     tdl_mul33(tdl_rotation_exp(key.rotation), placed.rotation)};
+    if (!is_zero(motion->velocity)) {
+        pose.position = tdl_axpy3(pose.position, time, motion->velocity);
+    }
+    if (!is_zero(motion->angular_velocity)) {
+        TdlMat3 turn = tdl_rotation_exp(tdl_scale3(time, motion->angular_velocity));
+        pose.rotation = tdl_mul33(turn, pose.rotation);
+    }
+    return pose;
 }

@@ -6,16 +6,21 @@
 #include "tendril/rod.h"
 
 typedef struct Motion {
-    TdlKeyframe* keys; // null: still
+    TdlKeyframe* keys; // null: none
     int key_count;
     TdlInterpolation interpolation;
+    TdlVec3 velocity, angular_velocity; // constant, on top of the keys; 0 after motion_create
 } Motion;
 
 TdlStatus motion_create(const TdlHost* host, const TdlMotionDef* def, Motion* out);
 void motion_destroy(const TdlHost* host, Motion* motion);
 
+// Whether the placed thing ever leaves its place.
+bool motion_moves(const Motion* motion);
+
 // The placed pose, moved to where it is at `time`. The rotation vector is interpolated as such:
-// between two keys it may pass more than one turn.
+// between two keys it may pass more than one turn. Constant velocities count from time 0; the
+// turning they make is about the moved position and comes after that of the keys.
 TdlPose motion_pose(const Motion* motion, TdlPose placed, double time);
 
 #endif

@@ -1,0 +1,125 @@
+// Checks of colliders, and the curves of combs, chains and rims.
+#include "collider/shape.h"
+
+#include "curve/curve.h"
+
+static const double PI = 3.14159265358979323846;
+
+enum { RIM_ARCS = 4, MAX_CURVES = 100000 };
+
+static bool positive(double x) {
+    return isfinite(x) && x > 0.0;
+}
+
+static const char* find_shape_fault(const TdlColliderDef* def) {
+    switch (def->shape) {
+    case TDL_SHAPE_PLANE:
+    case TDL_SHAPE_SPHERE:
+    case TDL_SHAPE_CYLINDER:
+        return NULL;
+    case TDL_SHAPE_CAPSULE:
+        return isfinite(def->length) && def->length >= 0.0 ? NULL : "length must not be negative";
+    case TDL_SHAPE_PLATE:
+        return positive(def->length) ? NULL : "length must be positive";
+    case TDL_SHAPE_COMB:
+        if (def->teeth < 1 || def->teeth >= MAX_CURVES) {
+            return "teeth must be from 1 to 99999";
+        }
+        if (!positive(def->pitch)) {
+            return "pitch must be positive";
+        }
+        return positive(def->length) ? NULL : "length must be positive";
+    case TDL_SHAPE_CURVES:
+        if (def->pieces == NULL || def->piece_count < 1 || def->piece_count > MAX_CURVES) {
+            return "piece_count must be from 1 to 100000";
+        }
+        for (int i = 0; i < def->piece_count; ++i) {
+            if (!positive(def->pieces[i].length) || !tdl_finite3(def->pieces[i].curvature)) {
+                return "length of a piece must be positive, its curvature finite";
+            }
+        }
+        return NULL;
+    }
+    return "shape must be plane, sphere, cylinder, capsule, plate, comb or curves";
+}
+
+const char* collider_find_fault(const TdlColliderDef* def) {
+    if (def->shape != TDL_SHAPE_PLANE && !positive(def->radius)) {
+        return "radius must be positive";
+    }
+    const char* fault = find_shape_fault(def);
+    if (fault != NULL) {
+        return fault;
+    }
+    TdlMat3 r = def->pose.rotation, gram = tdl_sub33(tdl_tmul33(r, r), tdl_identity33());
+    double defect = fabs(tdl_det33(r) - 1.0) + tdl_norm3(gram.cx) + tdl_norm3(gram.cy);
+    if (!tdl_finite3(def->pose.position) || !(defect + tdl_norm3(gram.cz) < 1.0e-9)) {
+        return "pose must be a finite place and a rotation";
+    }
+    if (!tdl_finite3(def->velocity) || !tdl_finite3(def->angular_velocity)) {
+        return "velocity and angular_velocity must be finite";
+    }
+    if (def->material < 0 || def->material >= TDL_MATERIAL_LIMIT) {
+        return "material must be from 0 to 63";
+    }
+    return NULL;
+}
+
+int collider_curve_count(const TdlColliderDef* def) {
+    switch (def->shape) {
+    case TDL_SHAPE_PLANE:
+    case TDL_SHAPE_SPHERE:
+    case TDL_SHAPE_CYLINDER:
+    case TDL_SHAPE_CAPSULE:
+        break;
+    case TDL_SHAPE_PLATE:
+        return RIM_ARCS;
+    case TDL_SHAPE_COMB:
+        return def->teeth + 1;
+    case TDL_SHAPE_CURVES:
+        return def->piece_count;
+    }
+    return 0;
+}
+
+static TdlStatus comb_curves(const TdlHost* host, const TdlColliderDef* def, TdlCurve* out) {
+    double half = 0.5 * (def->teeth - 1) * def->pitch;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; i <= def->teeth && status == TDL_STATUS_OK; ++i) {
+        bool handle = i == def->teeth;
+        double radius = handle ? 2.0 * def->radius : def->radius;
+        TdlVec3 from = {handle ? -half : i * def->pitch - half, 0.0, 0.0};
+        TdlVec3 to = handle ? (TdlVec3){half, 0.0, 0.0} : (TdlVec3){from.x, 0.0, -def->length};
+        status = tdl_curve_segment(host, from, to, &out[i]);
+        if (status == TDL_STATUS_OK) {
+            status = tdl_curve_set_radius(host, radius, radius, &out[i]);
+        }
+    }
+    return status;
+}
+
+TdlStatus collider_curves(const TdlHost* host, const TdlColliderDef* def, TdlCurve* out) {
+    TdlPose start = {{0.0, 0.0, 0.0}, tdl_identity33()};
+    if (def->shape == TDL_SHAPE_COMB) {
+        return comb_curves(host, def, out);
+    }
+    if (def->shape == TDL_SHAPE_CURVES) {
+        return curve_chain(host, "collider", start, def->pieces, def->piece_count, def->radius,
+                           out);
+    }
+    if (def->shape == TDL_SHAPE_PLATE) {
+        // a circle about the third axis, from (0, -length) on
+        TdlCurvePiece arc = {0.5 * PI * def->length, {0.0, 0.0, 1.0 / def->length}};
+        TdlCurvePiece arcs[RIM_ARCS] = {arc, arc, arc, arc};
+        start.position.y = -def->length;
+        return curve_chain(host, "collider", start, arcs, RIM_ARCS, def->radius, out);
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus collider_motion(const TdlHost* host, const TdlColliderDef* def, Motion* out) {
+    TdlStatus status = motion_create(host, &def->motion, out);
+    out->velocity = def->velocity;
+    out->angular_velocity = def->angular_velocity;
+    return status;
+}
