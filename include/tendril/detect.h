@@ -167,17 +167,21 @@ typedef struct TdlDetectorDef {
                               // run side by side; 0 (default): none
     bool self;                // contacts of a fibre with itself; default true
     double merge;             // m: of two contacts of the same two bodies nearer than this, the
-                              // deeper stays; < 0 (default): the wider fibre's width
+                              // deeper stays; < 0 (default): the wider fibre's width, where things
+                              // that do not bend count only among themselves
     TdlBroadPhase broad;      // default TDL_BROAD_TREE
     int thread_count;         // 0: one per processor; default 1. Results do not depend on it
 } TdlDetectorDef;
 
 TDL_API TdlDetectorDef tdl_detector_def_default(void);
 
-/// A fibre as detection sees it: its elements, end to end. The radius comes with the curves.
+/// A fibre as detection sees it: its elements, end to end. The radius comes with the curves. A
+/// rigid body or a part of a kinematic obstacle is one too; its elements need not join.
 typedef struct TdlFibre {
     const TdlCurve* curves; // [count]; must stay until the update is over
     int count;
+    bool rigid; // never touches itself; stands on all its ends (see tdl_detector_update)
+    bool fixed; // kinematic: as rigid, and touches neither another fixed one nor a collider
 } TdlFibre;
 
 /// Two bodies that touch or nearly do. A collider counts as body -1 - index and comes second.
@@ -206,8 +210,12 @@ TDL_API TdlStatus tdl_detector_create(const TdlHost* host, const TdlDetectorDef*
 TDL_API void tdl_detector_destroy(TdlDetector* detector);
 
 /// Finds the contacts between the fibres, of fibres with themselves, and with the colliders (whose
-/// present pose is in the definition; their motion is not used). The contacts are sorted by bodies
-/// and elements and stay valid until the next update. On failure there are none.
+/// present pose is in the definition; their motion is not used). Of a plate only the disc counts;
+/// its rim, combs and chains of curves are to be given as fixed fibres. A rigid fibre meets a plane
+/// or a disc also with every end of an element within the margin, and straight elements of two
+/// rigid fibres that lie side by side meet at both ends of the stretch: so that things can stand on
+/// each other. The contacts are sorted by bodies and elements and stay valid until the next update.
+/// On failure there are none.
 TDL_API TdlStatus tdl_detector_update(TdlDetector* detector, const TdlFibre* fibres,
                                       int fibre_count, const TdlColliderDef* colliders,
                                       int collider_count, TdlDetectInfo* info);

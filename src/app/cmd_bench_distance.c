@@ -94,7 +94,7 @@ static bool wisp_create(const TdlHost* host, int fibre_count, Wisp* wisp) {
             tdl_curve_capsules(c, &wisp->capsules[f * ELEMENTS + e]);
             start = next_start(c, start, kappa);
         }
-        wisp->fibre[f] = (TdlFibre){&wisp->curve[f * ELEMENTS], ELEMENTS};
+        wisp->fibre[f] = (TdlFibre){.curves = &wisp->curve[f * ELEMENTS], .count = ELEMENTS};
     }
     return true;
 }

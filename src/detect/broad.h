@@ -16,7 +16,8 @@ typedef struct BroadInput {
     const int* place; // its place on the fibre
     double margin;    // m, gap up to which pairs are wanted
     bool self;        // pairs of one fibre too
-    const int* skip;  // [fibre_count] elements up to so many places apart never touch
+    const int* skip;  // [fibre_count] elements up to so many places apart never touch; negative:
+                      // a fixed fibre
 } BroadInput;
 
 // A growing list of pairs (lower element in the upper half).
@@ -27,10 +28,11 @@ typedef struct PairList {
 } PairList;
 
 static inline bool broad_wants(const BroadInput* in, int i, int j) {
-    if (in->fibre[i] != in->fibre[j]) {
-        return true;
+    int a = in->fibre[i], b = in->fibre[j];
+    if (a != b) {
+        return in->skip[a] >= 0 || in->skip[b] >= 0;
     }
-    return in->self && abs(in->place[i] - in->place[j]) > in->skip[in->fibre[i]];
+    return in->self && in->skip[a] >= 0 && abs(in->place[i] - in->place[j]) > in->skip[a];
 }
 
 void pair_list_add(const TdlAllocator* mem, PairList* list, int i, int j);

@@ -4,6 +4,7 @@
 
 #include "math/rotation.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,13 +73,16 @@ static bool same_bodies(const ContactSite* a, const ContactSite* b) {
     return a->contact.body[0] == b->contact.body[0] && a->contact.body[1] == b->contact.body[1];
 }
 
+// Deeper by more than rounding; else the first of the two, so that of the edges that meet at a
+// corner the same one stands for it from step to step.
 static bool deeper(const ContactSite* sites, int i, int j) {
     double a = sites[i].contact.gap, b = sites[j].contact.gap;
-    return a < b || (a == b && i < j);
+    double rounding = 16.0 * DBL_EPSILON * (tdl_norm3(sites[i].contact.point[0]) + sites[i].width);
+    return a < b - rounding || (a <= b + rounding && i < j);
 }
 
 static bool near(const ContactSite* a, const ContactSite* b, double merge) {
-    double limit = merge < 0.0 ? a->width : merge;
+    double limit = merge < 0.0 ? a->merge : merge;
     for (int k = 0; k < 2; ++k) {
         TdlVec3 apart = tdl_sub3(a->contact.point[k], b->contact.point[k]);
         if (!(tdl_norm3(apart) < limit)) {

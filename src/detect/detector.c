@@ -3,6 +3,8 @@
 // Pairs are cut into blocks of fixed size, each block writes its own list, and the lists are joined
 // in order: the contacts have the same bits for any number of threads. Lists and trees are kept
 // from update to update.
+#include "detect/detector.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "curve/curve.h"
@@ -177,14 +179,23 @@ static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
         d->skip[index] = 1; // parameters tell nothing of arc length: neighbours do not touch
         apart = 0.0;
     }
+    bool stiff = fibre->rigid || fibre->fixed;
+    if (stiff) {
+        d->skip[index] = fibre->fixed ? -1 : INT_MAX;
+    }
     for (int i = 0; i < fibre->count; ++i) {
         const TdlCurve* c = &fibre->curves[i];
         if (!curve_finite(c) || c->radius[0] < 0.0 || c->radius[1] < 0.0) {
             return tdl_fail(&d->host, TDL_STATUS_BAD_ARGUMENT,
                             "detector: element %d of fibre %d is not finite", i, index);
         }
+        if (stiff && i > 0) {
+            // elements that do not join, such as the edges of a box, are apart along it too
+            const TdlCurve* before = &fibre->curves[i - 1];
+            arc += tdl_norm3(tdl_sub3(c->origin, tdl_curve_point(before, before->end)));
+        }
         int n = d->element_count++;
-        d->element[n] = (Element){c, index, i, arc, apart};
+        d->element[n] = (Element){c, index, i, arc, apart, stiff, fibre->fixed};
         d->fibre[n] = index;
         d->place[n] = i;
         arc += c->end;
@@ -219,9 +230,10 @@ static TdlStatus check_colliders(TdlDetector* d, const TdlColliderDef* colliders
         const TdlColliderDef* c = &colliders[i];
         TdlMat3 r = c->pose.rotation;
         bool plane = c->shape == TDL_SHAPE_PLANE;
+        bool long_one = c->shape == TDL_SHAPE_CAPSULE || c->shape == TDL_SHAPE_PLATE;
         if (!tdl_finite3(c->pose.position) || !(fabs(tdl_det33(r) - 1.0) < 1.0e-6) ||
             (!plane && !(c->radius > 0.0 && isfinite(c->radius))) ||
-            (c->shape == TDL_SHAPE_CAPSULE && !(c->length >= 0.0 && isfinite(c->length)))) {
+            (long_one && !(c->length >= 0.0 && isfinite(c->length)))) {
             return tdl_fail(&d->host, TDL_STATUS_BAD_ARGUMENT, "detector: collider %d is wrong", i);
         }
     }
@@ -283,7 +295,7 @@ static void narrow_block(void* user, int block, int worker) {
     int end = (block - blocks + 1) * ELEMENT_BLOCK;
     end = end < d->element_count ? end : d->element_count;
     for (int i = (block - blocks) * ELEMENT_BLOCK; i < end; ++i) {
-        for (int c = 0; c < d->collider_count; ++c) {
+        for (int c = 0; c < d->collider_count && !d->element[i].fixed; ++c) {
             narrow_obstacle(&d->host, &d->def, &d->element[i], &d->capsules[i], &d->collider[c], c,
                             out);
         }
@@ -371,6 +383,25 @@ TdlStatus tdl_detector_update(TdlDetector* d, const TdlFibre* fibres, int fibre_
         *info = here;
     }
     return status;
+}
+
+void detector_set_margin(TdlDetector* d, double margin) {
+    TDL_ASSERT(margin >= 0.0 && isfinite(margin));
+    d->def.margin = margin;
+}
+
+const ContactSite* detector_sites(const TdlDetector* d, int* count) {
+    *count = d->last.count;
+    return d->last.site;
+}
+
+TdlStatus detector_set_last(TdlDetector* d, const ContactSite* sites, int count) {
+    site_list_clear(&d->last);
+    for (int i = 0; i < count; ++i) {
+        site_list_add(&d->host.mem, &d->last, &sites[i]);
+    }
+    d->contact_count = 0;
+    return d->last.failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
 }
 
 const TdlContact* tdl_detector_contacts(const TdlDetector* d, int* count) {

@@ -4,8 +4,17 @@
 #include "detect/obstacle.h"
 #include "detect/search.h"
 
+#include <float.h>
+
 // More minima than this of one pair are not kept; with spread points a pair has few.
 enum { MAX_MINIMA = 64, STEPS = 4 };
+
+// Of an element's length: points of stiff bodies this near are one (corners agree to rounding), and
+// a contact of a stiff body that moved less than eight times this is the same as before.
+static const double SAME_POINT = 1.0e-6, STIFF_WIDTH = 0.05;
+
+// Straight elements that cross at a smaller sine than this may touch along a stretch.
+static const double SIDE_BY_SIDE = 0.1;
 
 void site_list_clear(SiteList* list) {
     list->count = 0;
@@ -38,7 +47,32 @@ static bool at_end(const TdlCurve* c, double s) {
     return s <= 0.0 || s >= c->end;
 }
 
-static ContactSite make_site(const Element* a, const TdlCurve* cb, const TdlDistance* d) {
+// Straight elements of bodies that do not bend: boxes and capsules, not the pieces of a chain.
+static bool straight(const TdlCurve* c) {
+    return c->kind == TDL_CURVE_SEGMENT && c->end > 0.0;
+}
+
+// How far duplicates of a contact may be apart. Along a fibre they are: within its width, whatever
+// it touches. The points on which stiff bodies stand are all wanted; only corners, where edges
+// meet, are the same point, and along a chain the joints are found twice. (X.22)
+static void set_widths(ContactSite* site, const Element* a, const TdlCurve* cb, bool stiff_b,
+                       const double s[2]) {
+    double ra = tdl_curve_radius(a->curve, s[0]), rb = tdl_curve_radius(cb, s[1]);
+    double longest = fmax(a->curve->end, cb->end);
+    site->width = 2.0 * fmax(ra, rb);
+    site->merge = site->width;
+    if (a->stiff && stiff_b) {
+        bool both = straight(a->curve) && straight(cb);
+        site->width = fmax(site->width, STIFF_WIDTH * longest);
+        site->merge = fmax(both ? 0.0 : 2.0 * fmin(ra, rb), SAME_POINT * longest);
+    } else if (a->stiff || stiff_b) {
+        site->merge = 2.0 * (a->stiff ? rb : ra);
+    }
+}
+
+// `stiff`: whether the second body is.
+static ContactSite make_site(const Element* a, const TdlCurve* cb, bool stiff,
+                             const TdlDistance* d) {
     ContactSite site = {.contact = {.body = {a->fibre, 0},
                                     .element = {a->place, 0},
                                     .s = {d->s[0], d->s[1]},
@@ -49,7 +83,7 @@ static ContactSite make_site(const Element* a, const TdlCurve* cb, const TdlDist
     TdlVec3 ta = curve_eval(a->curve, d->s[0]).d1, tb = curve_eval(cb, d->s[1]).d1;
     int ends = at_end(a->curve, d->s[0]) + at_end(cb, d->s[1]);
     site.contact.basis = contact_basis(ta, tb, tdl_sub3(d->point[1], d->point[0]), ends);
-    site.width = 2.0 * fmax(tdl_curve_radius(a->curve, d->s[0]), tdl_curve_radius(cb, d->s[1]));
+    set_widths(&site, a, cb, stiff, d->s);
     return site;
 }
 
@@ -119,6 +153,54 @@ static int find_minima(const TdlHost* host, const TdlDetectorDef* def, const Ele
     return found[0].below;
 }
 
+// Adds the point abreast of the one at `s` on curve `from`, if there is one.
+static int add_abreast(const TdlDetectorDef* def, const TdlCurve* pair[2], int from, double s,
+                       TdlDistance* found, int count) {
+    const TdlCurve *c = pair[from], *other = pair[1 - from];
+    TdlVec3 p = tdl_curve_point(c, s);
+    double t = tdl_dot3(other->helix.t, tdl_sub3(p, other->origin));
+    double slack = SAME_POINT * fmax(c->end, other->end);
+    if (t < -slack || t > other->end + slack) {
+        return count;
+    }
+    t = fmin(fmax(t, 0.0), other->end);
+    TdlDistance d = {.below = true, .certified = true};
+    d.s[from] = s;
+    d.s[1 - from] = t;
+    d.point[from] = p;
+    d.point[1 - from] = tdl_curve_point(other, t);
+    d.distance = tdl_norm3(tdl_sub3(d.point[1], d.point[0]));
+    d.gap = d.distance - tdl_curve_radius(c, s) - tdl_curve_radius(other, t);
+    if (d.gap < def->margin) {
+        found[count++] = d;
+    }
+    return count;
+}
+
+// Two straight elements of stiff bodies: the least gap and, side by side, both ends of the stretch.
+// Where the ends are as near as the least gap, that is any point between them and left out. (X.23)
+static int find_stretch(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve* b,
+                        uint64_t near, TdlDistance found[MAX_MINIMA], SiteList* out) {
+    bool below = least_fast(def, a, b, near, NULL, 0, &found[0]);
+    out->certified = out->certified && found[0].certified;
+    if (!below || tdl_norm3(tdl_cross3(a->helix.t, b->helix.t)) > SIDE_BY_SIDE) {
+        return below;
+    }
+    const TdlCurve* pair[2] = {a, b};
+    int count = 1;
+    double least = INFINITY;
+    for (int k = 0; k < 4; ++k) {
+        count = add_abreast(def, pair, k / 2, k % 2 == 0 ? 0.0 : pair[k / 2]->end, found, count);
+    }
+    for (int k = 1; k < count; ++k) {
+        least = fmin(least, found[k].gap);
+    }
+    if (count > 2 && least <= found[0].gap + SAME_POINT * (found[0].distance + def->margin)) {
+        found[0] = found[--count];
+    }
+    return count;
+}
+
 void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
                  const TdlCurveCapsules* ca, const Element* b, const TdlCurveCapsules* cb,
                  SiteList* out) {
@@ -138,12 +220,14 @@ void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* 
             count = least_fast(def, a->curve, b->curve, near, boxes, count, found);
             out->certified = out->certified && found[0].certified;
         }
+    } else if (a->stiff && b->stiff && straight(a->curve) && straight(b->curve)) {
+        count = find_stretch(def, a->curve, b->curve, near, found, out);
     } else {
         count = find_minima(host, def, a, b->curve, near, b->arc, found, out);
     }
     out->accepted += count > 0;
     for (int i = 0; i < count; ++i) {
-        ContactSite site = make_site(a, b->curve, &found[i]);
+        ContactSite site = make_site(a, b->curve, b->stiff, &found[i]);
         site.contact.body[1] = b->fibre;
         site.contact.element[1] = b->place;
         site.arc[1] += b->arc;
@@ -154,8 +238,9 @@ void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* 
 static void narrow_plane(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
                          const TdlColliderDef* plane, int index, SiteList* out) {
     double s[MAX_MINIMA], gap[MAX_MINIMA];
-    int count = obstacle_plane(plane, a->curve, def->margin, def->tolerance, def->all_minima,
-                               MAX_MINIMA, s, gap);
+    PlanePoints points = a->stiff ? PLANE_ENDS : def->all_minima ? PLANE_MINIMA : PLANE_LEAST;
+    int count =
+        obstacle_plane(plane, a->curve, def->margin, def->tolerance, points, MAX_MINIMA, s, gap);
     out->accepted += count > 0;
     for (int i = 0; i < count; ++i) {
         TdlVec3 down = tdl_scale3(-1.0, plane->pose.rotation.cz);
@@ -169,6 +254,8 @@ static void narrow_plane(const TdlHost* host, const TdlDetectorDef* def, const E
                                         .previous = -1},
                             .arc = {a->arc + s[i], 0.0},
                             .width = 2.0 * tdl_curve_radius(a->curve, s[i])};
+        site.merge = a->stiff ? fmax(SAME_POINT * a->curve->end, DBL_MIN) : site.width;
+        site.width = a->stiff ? fmax(site.width, STIFF_WIDTH * a->curve->end) : site.width;
         site.contact.basis =
             tdl_frame_from_tangent_hint(down, tdl_curve_derivative(a->curve, s[i]));
         site_list_add(&host->mem, out, &site);
@@ -188,10 +275,19 @@ static bool obstacle_is_far(const TdlDetectorDef* def, const TdlCurve* c, const 
 void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
                      const TdlCurveCapsules* ca, const TdlColliderDef* obstacle, int index,
                      SiteList* out) {
-    if (obstacle->shape == TDL_SHAPE_PLANE) {
+    switch (obstacle->shape) {
+    case TDL_SHAPE_PLANE:
+    case TDL_SHAPE_PLATE:
         ++out->pairs;
         narrow_plane(host, def, a, obstacle, index, out);
         return;
+    case TDL_SHAPE_COMB:
+    case TDL_SHAPE_CURVES:
+        return; // fixed fibres
+    case TDL_SHAPE_SPHERE:
+    case TDL_SHAPE_CYLINDER:
+    case TDL_SHAPE_CAPSULE:
+        break;
     }
     TdlCurve curve = obstacle_curve(obstacle, a->curve);
     if (obstacle_is_far(def, a->curve, &curve)) {
@@ -205,10 +301,12 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
         return;
     }
     TdlDistance found[MAX_MINIMA];
-    int count = find_minima(host, def, a, &curve, near, 0.0, found, out);
+    int count = a->stiff && straight(a->curve) && straight(&curve)
+                    ? find_stretch(def, a->curve, &curve, near, found, out)
+                    : find_minima(host, def, a, &curve, near, 0.0, found, out);
     out->accepted += count > 0;
     for (int i = 0; i < count; ++i) {
-        ContactSite site = make_site(a, &curve, &found[i]);
+        ContactSite site = make_site(a, &curve, true, &found[i]);
         site.contact.body[1] = -1 - index;
         // the abreast part of an endless axis moves with the element: count from the place given
         if (obstacle->shape == TDL_SHAPE_CYLINDER) {

@@ -9,6 +9,8 @@ typedef struct Element {
     int fibre, place;
     double arc;   // arc length (or sum of parameters) where it starts on the fibre
     double apart; // arc length that two points of its fibre must be apart to touch. (X.19)
+    bool stiff;   // of a rigid or fixed fibre
+    bool fixed;
 } Element;
 
 // A growing list of sites, and what happened on the way to them.

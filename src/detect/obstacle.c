@@ -31,6 +31,7 @@ typedef struct Height {
     double bound;
     int capacity, count;
     double *s, *gap;
+    const TdlColliderDef* disc; // null: the plane is endless
 } Height;
 
 static double height_at(const Height* h, double s) {
@@ -41,10 +42,16 @@ static double slope_at(const Height* h, double s) {
     return tdl_dot3(h->normal, curve_eval(h->c, s).d1) - h->taper;
 }
 
-// Keeps a local minimum, sorted by height; the highest falls out.
+static bool above_disc(const Height* h, double s) {
+    TdlVec3 p = tdl_sub3(tdl_curve_point(h->c, s), h->disc->pose.position);
+    double z = tdl_dot3(h->normal, p);
+    return z >= -h->disc->radius && tdl_norm3(tdl_axpy3(p, -z, h->normal)) <= h->disc->length;
+}
+
+// Keeps a point, sorted by height; the highest falls out.
 static void keep(Height* h, double s) {
     double gap = height_at(h, s);
-    if (!(gap < h->bound)) {
+    if (!(gap < h->bound) || (h->disc != NULL && !above_disc(h, s))) {
         return;
     }
     for (int i = 0; i < h->count; ++i) {
@@ -132,16 +139,21 @@ static void other_minima(Height* h, double low, double high, double tolerance) {
 }
 
 int obstacle_plane(const TdlColliderDef* plane, const TdlCurve* c, double bound, double tolerance,
-                   bool all, int capacity, double* s, double* gap) {
+                   PlanePoints points, int capacity, double* s, double* gap) {
     TdlVec3 normal = plane->pose.rotation.cz;
     Height h = {.c = c,
                 .normal = normal,
                 .base = tdl_dot3(normal, tdl_sub3(c->origin, plane->pose.position)),
                 .taper = c->end > 0.0 ? (c->radius[1] - c->radius[0]) / c->end : 0.0,
                 .bound = bound,
-                .capacity = all ? capacity : 1,
+                .capacity = points == PLANE_LEAST ? 1 : capacity,
                 .s = s,
-                .gap = gap};
+                .gap = gap,
+                .disc = plane->shape == TDL_SHAPE_PLATE ? plane : NULL};
+    if (points == PLANE_ENDS) {
+        keep(&h, 0.0);
+        keep(&h, c->end);
+    }
     if (curve_is_helix(c)) {
         helix_minima(&h);
     } else {

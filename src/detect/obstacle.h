@@ -9,10 +9,18 @@
 // of an endless axis that lies abreast of c. Not for planes.
 TdlCurve obstacle_curve(const TdlColliderDef* obstacle, const TdlCurve* c);
 
-// The local minima of the height of the curve above the plane (less its radius) that are below
-// `bound`, at most `capacity`, lowest first; only the least when `all` is false. `s` receives
-// their parameters, `gap` the heights. Returns their number.
+// Which points of a curve are wanted above a plane.
+typedef enum PlanePoints {
+    PLANE_LEAST,  // the lowest
+    PLANE_MINIMA, // all local minima
+    PLANE_ENDS,   // these, and both ends
+} PlanePoints;
+
+// The points of the curve whose height above the plane (less the radius) is below `bound`, at most
+// `capacity`, lowest first. `s` receives their parameters, `gap` the heights. Returns their number.
+// A plate is a plane that ends at its disc's edge; what is further below it than its rim is thick
+// is on its other side.
 int obstacle_plane(const TdlColliderDef* plane, const TdlCurve* c, double bound, double tolerance,
-                   bool all, int capacity, double* s, double* gap);
+                   PlanePoints points, int capacity, double* s, double* gap);
 
 #endif

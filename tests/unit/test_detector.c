@@ -35,7 +35,7 @@ static TdlCurve* make_wisp(int fibres, double radius, double disorder, uint64_t 
 static TdlFibre* make_fibres(const TdlCurve* curve, int fibres) {
     TdlFibre* fibre = malloc((size_t)fibres * sizeof *fibre);
     for (int f = 0; f < fibres; ++f) {
-        fibre[f] = (TdlFibre){&curve[f * ELEMENTS], ELEMENTS};
+        fibre[f] = (TdlFibre){.curves = &curve[f * ELEMENTS], .count = ELEMENTS};
     }
     return fibre;
 }
@@ -191,7 +191,7 @@ TEST(duplicates_at_a_joint_become_one_and_are_followed) {
         for (int i = 0; i < 3; ++i) {
             tdl_curve_set_radius(&host, r, r, &bars[i]);
         }
-        TdlFibre fibre[2] = {{bars, 2}, {bars + 2, 1}};
+        TdlFibre fibre[2] = {{.curves = bars, .count = 2}, {.curves = bars + 2, .count = 1}};
         TdlDetectInfo info;
         REQUIRE(tdl_detector_update(d, fibre, 2, NULL, 0, &info) == TDL_STATUS_OK);
         CHECK_INT(info.accepted_count, 2);
@@ -220,7 +220,7 @@ TEST(a_ring_touches_itself_but_not_its_neighbours) {
         start.rotation = tdl_mul33(start.rotation, tdl_rotation_exp(tdl_scale3(length, kappa)));
         start.position = tdl_curve_point(&c[e], length);
     }
-    TdlFibre fibre = {c, 12};
+    TdlFibre fibre = {.curves = c, .count = 12};
     TdlDetector* d = make_detector(1, TDL_BROAD_TREE, false);
     REQUIRE(tdl_detector_update(d, &fibre, 1, NULL, 0, NULL) == TDL_STATUS_OK);
     int count;
@@ -244,7 +244,7 @@ TEST(colliders_in_closed_form) {
     REQUIRE(tdl_curve_helix(&host, start, tdl_tmul33_3(start.rotation, w), -2.0 * from, &c) ==
             TDL_STATUS_OK);
     tdl_curve_set_radius(&host, 0.01, 0.01, &c);
-    TdlFibre fibre = {&c, 1};
+    TdlFibre fibre = {.curves = &c, .count = 1};
     TdlColliderDef o[4];
     for (int i = 0; i < 4; ++i) {
         o[i] = (TdlColliderDef){.pose = {{0}, tdl_identity33()}};
@@ -289,7 +289,7 @@ TEST(planes_under_other_kinds_match_a_fine_sampling) {
     for (int i = 0; i < 100; ++i) {
         TdlCurve c = random_curve(&rng, i % 5, random_vector(&rng, 0.5), 19.0);
         TdlColliderDef plane = {.shape = TDL_SHAPE_PLANE, .pose = {{0}, random_frame(&rng)}};
-        TdlFibre fibre = {&c, 1};
+        TdlFibre fibre = {.curves = &c, .count = 1};
         REQUIRE(tdl_detector_update(d, &fibre, 1, &plane, 1, NULL) == TDL_STATUS_OK);
         int count;
         const TdlContact* k = tdl_detector_contacts(d, &count);
@@ -318,7 +318,7 @@ TEST(bad_scenes_are_refused) {
     TdlCurve c;
     REQUIRE(tdl_curve_segment(&host, (TdlVec3){0}, (TdlVec3){1, 0, 0}, &c) == TDL_STATUS_OK);
     c.origin.x = INFINITY;
-    TdlFibre fibre = {&c, 1};
+    TdlFibre fibre = {.curves = &c, .count = 1};
     CHECK_INT(tdl_detector_update(d, &fibre, 1, NULL, 0, NULL), TDL_STATUS_BAD_ARGUMENT);
     c.origin.x = 0.0;
     TdlColliderDef ball = {
