@@ -53,8 +53,10 @@ typedef enum TdlShape {
     TDL_SHAPE_CYLINDER,  // endless, about the first axis
     TDL_SHAPE_CAPSULE,   // along the first axis, of the given length between the cap centres
     TDL_SHAPE_PLATE,  // a disc of the given `length` as radius, centre at the place, normal along
-                      // the third axis, touched from above; with a round rim of tube `radius`
-    TDL_SHAPE_COMB,   // capsules along the third axis downwards from a handle, see the fields
+                      // the third axis, touched from above; with a round rim of tube `radius` whose
+                      // middle lies in the disc's plane, so that it stands out by `radius`
+    TDL_SHAPE_COMB,   // capsules along the third axis downwards from a handle of twice their radius
+                      // that joins their tops, see the fields
     TDL_SHAPE_CURVES, // a chain of curves of the given tube radius: a rail
 } TdlShape;
 
@@ -90,14 +92,16 @@ typedef struct TdlColliderId {
 typedef enum TdlRigidShape {
     TDL_RIGID_SPHERE = 0, // of the given radius
     TDL_RIGID_CAPSULE,    // along the first axis, of the given length between the cap centres
-    TDL_RIGID_BOX,        // of the given half sizes, by its edges and corners rounded by `radius`
+    TDL_RIGID_BOX,        // of the given half sizes, edges and corners rounded by `radius`; only
+                          // these touch: its faces do not, but against planes that makes no odds
     TDL_RIGID_CURVES,     // a chain of curves of the given tube radius, as of a collider
 } TdlRigidShape;
 
 /// A rigid body of even density.
 typedef struct TdlRigidDef {
     TdlRigidShape shape;
-    double radius;               // m, > 0 (a box: >= 0); default 0.01
+    double radius;               // m, > 0; default 0.01. A box: >= 0 and at most its smallest half
+                                 // size, and > 0 where it is to touch other things than planes
     double length;               // m, >= 0 (capsule)
     TdlVec3 half;                // m, > 0 (box), rounding included
     const TdlCurvePiece* pieces; // [piece_count], copied (curves)
