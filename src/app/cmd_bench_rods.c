@@ -54,6 +54,7 @@ static TdlRodDef hair(const char* model, int elements) {
 static TdlStatus build(const Bench* bench, const TdlRodDef* def, TdlWorld** world) {
     const TdlHost* host = args_host(bench->args);
     TdlWorldDef world_def = tdl_world_def_default();
+    world_def.contacts.off = true;
     TdlStatus status = tdl_world_create(host, &world_def, world);
     for (int i = 0; i < bench->rod_count && status == TDL_STATUS_OK; ++i) {
         TdlRodId rod;

@@ -33,6 +33,7 @@ struct Contacts {
     int* obstacle_of;
     double thinnest, widest; // m, radii of rods and rigid bodies
 
+    double margin; // m, of the last search
     Candidate* found;
     int count, capacity;
     bool ready;

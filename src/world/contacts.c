@@ -11,15 +11,18 @@
 #include "detect/detector.h"
 #include "world/contact_data.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-// Candidates are looked for up to so many times what gaps close by in a step, at least this share of
-// the thinnest radius and at most so many of the widest.
+// Candidates are looked for up to so many times what gaps close by in a step, at least this share
+// of the thinnest radius and at most so many of the widest.
 static const double MARGIN_STEPS = 1.5;
 static const double MARGIN_LEAST = 0.5;
 static const double MARGIN_MOST = 8.0;
+static const double MARGIN_KEPT = 0.8; // of the last step's
+
+// Elements longer than this many radii are cut, into at most so many pieces.
+static const double PIECE_RADII = 60.0;
+enum { MAX_PIECES = 4 };
 
 // The crossing of a normal that turned over: cosine of the angle between the two.
 static const double TURNED_OVER = -0.5;
@@ -34,8 +37,7 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     const TdlContactDef* def = &world->def.contacts;
     TdlDetectorDef detector = tdl_detector_def_default();
     detector.self = def->self;
-    if(getenv("ALLM")) { detector.all_minima = true; detector.spacing=atof(getenv("ALLM")); }
-    if(getenv("SWEEP")) { detector.broad = TDL_BROAD_SWEEP; }
+    detector.broad = TDL_BROAD_SWEEP;
     detector.thread_count = world->def.thread_count;
     TdlFrictionOptions options = tdl_friction_options_default();
     options.solver = def->solver;
@@ -82,14 +84,26 @@ static bool in_tree(const Rod* rod) {
     return rod->parent != NULL || rod->child != NULL;
 }
 
-// Curves that stand for a rod. Rods of a tree touch nothing.
-static int rod_curve_count(const TdlWorld* world, const Rod* rod) {
-    bool proxies = world->def.contacts.geometry == TDL_CONTACT_SEGMENTS && rod->model->carried;
-    return in_tree(rod) ? 0 : rod->element_count * (proxies ? world->def.contacts.segments : 1);
-}
-
 static double rod_radius(const Rod* rod) {
     return fmax(rod->radius[0], rod->radius[1]);
+}
+
+// Curves that stand for an element. A pair of curves has one contact, its deepest, so long elements
+// are cut: fibres that run side by side need several.
+static int curves_each(const TdlWorld* world, const Rod* rod) {
+    if (!rod->model->carried) {
+        return 1;
+    }
+    if (world->def.contacts.geometry == TDL_CONTACT_SEGMENTS) {
+        return world->def.contacts.segments;
+    }
+    int pieces = (int)fmin(rod->element_length / (PIECE_RADII * rod_radius(rod)), MAX_PIECES);
+    return rod->model == &SUPER_CLOTHOID || pieces < 1 ? 1 : pieces;
+}
+
+// Curves that stand for a rod. Rods of a tree touch nothing.
+static int rod_curve_count(const TdlWorld* world, const Rod* rod) {
+    return in_tree(rod) ? 0 : rod->element_count * curves_each(world, rod);
 }
 
 static void count_fibres(const TdlWorld* world, Contacts* c) {
@@ -194,6 +208,23 @@ static void make_proxies(const TdlCurve* smooth, int count, TdlCurve* out) {
     }
 }
 
+// Cuts the helix in curve[0] into equal ones.
+static void cut_helix(TdlCurve* curve, int count) {
+    TdlCurve whole = *curve;
+    double length = whole.end / count;
+    for (int k = 0; k < count; ++k) {
+        curve[k] = whole;
+        curve[k].end = length;
+        if (k > 0) {
+            TdlVec3 w = whole.helix.w, t = tdl_unit3(tdl_curve_derivative(&whole, k * length));
+            curve[k].origin = tdl_curve_point(&whole, k * length);
+            curve[k].helix.t = t;
+            curve[k].helix.e1 = tdl_cross3(w, t);
+            curve[k].helix.e2 = tdl_cross3(w, curve[k].helix.e1);
+        }
+    }
+}
+
 static bool same(TdlVec3 a, TdlVec3 b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
@@ -218,9 +249,11 @@ static void fill_rod(const TdlWorld* world, Contacts* c, int index) {
             tdl_curve_clothoid(&silent, shape[e].start, shape[e].kappa, shape[e].kappa_end,
                                shape[e].length, own);
         }
-        if (each > 1 || (world->def.contacts.geometry == TDL_CONTACT_SEGMENTS)) {
+        if (world->def.contacts.geometry == TDL_CONTACT_SEGMENTS) {
             TdlCurve smooth = *own;
             make_proxies(&smooth, each, own);
+        } else if (each > 1) {
+            cut_helix(own, each);
         }
         for (int k = 0; k < each; ++k) {
             own[k].radius[0] = own[k].radius[1] = radius;
@@ -284,7 +317,8 @@ static double first_reach(const TdlWorld* world, double next) {
     return next * fastest;
 }
 
-// The fastest closing of a gap among the contacts known so far tells how far to look.
+// The fastest closing of a gap among the contacts known so far tells how far to look; what a step
+// needed once is forgotten slowly.
 static double choose_margin(const TdlWorld* world, const Contacts* c, double next) {
     if (world->def.contacts.margin > 0.0) {
         return world->def.contacts.margin;
@@ -296,8 +330,8 @@ static double choose_margin(const TdlWorld* world, const Contacts* c, double nex
     if (!isfinite(c->thinnest)) {
         return 0.0;
     }
-    double most = MARGIN_MOST * c->widest;
-    return fmin(fmax(MARGIN_STEPS * reach, MARGIN_LEAST * c->thinnest), most);
+    double least = fmax(MARGIN_LEAST * c->thinnest, MARGIN_KEPT * c->margin);
+    return fmin(fmax(MARGIN_STEPS * reach, least), MARGIN_MOST * c->widest);
 }
 
 // --- contacts -------------------------------------------------------------------------------
@@ -395,6 +429,7 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
         if (contact->previous >= 0 && contact->previous < before) {
             const Candidate* was = &old[contact->previous];
             x->force = was->force;
+            x->closing = was->closing;
             double turn = tdl_dot3(contact->basis.cx, was->site.contact.basis.cx);
             out->crossed +=
                 turn < TURNED_OVER && dt > 0.0 && contact->body[1] >= 0 && contact->gap < 0.0;
@@ -404,11 +439,7 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
                 tdl_sub3(side_rate(world, contact, 0, dt), side_rate(world, contact, 1, dt));
             x->closing = tdl_dot3(apart, contact->basis.cx);
         }
-        if (getenv("DEEP") && contact->gap < -0.1 * x->radius && dt > 0.0) {
-            int pr = contact->previous;
-            fprintf(stderr, "deep %g dt %g bodies %d %d el %d %d s %g %g prev %d gap0 %g closing0 %g closing %g n.n %g force %g\n", contact->gap, dt, contact->body[0], contact->body[1], contact->element[0], contact->element[1], contact->s[0], contact->s[1], pr, pr>=0?old[pr].site.contact.gap:0, pr>=0?old[pr].closing:0, x->closing, pr>=0?tdl_dot3(contact->basis.cx, old[pr].site.contact.basis.cx):0, tdl_norm3(x->force));
-            if (pr>=0) fprintf(stderr, "   was el %d %d s %g %g\n", old[pr].site.contact.element[0], old[pr].site.contact.element[1], old[pr].site.contact.s[0], old[pr].site.contact.s[1]);
-        }
+        out->closing = fmax(out->closing, x->closing);
         out->deepest = fmin(out->deepest, contact->gap);
         out->worst = fmin(out->worst, contact->gap / x->radius);
     }
@@ -421,6 +452,22 @@ static void keep_nodes(Contacts* c) {
     TdlVec3* swap = c->last;
     c->last = c->node;
     c->node = swap;
+}
+
+static TdlStatus find_within(TdlWorld* world, double dt, double margin, ContactsFound* out) {
+    Contacts* c = world->contacts;
+    c->margin = margin;
+    detector_set_margin(c->detector, margin);
+    TdlStatus status = tdl_detector_update(c->detector, c->fibre, c->fibre_count, c->obstacle,
+                                           c->obstacle_count, NULL);
+    if (status == TDL_STATUS_OK) {
+        status = keep_sites(world, c, dt, out);
+    }
+    if (status == TDL_STATUS_OK) {
+        keep_nodes(c);
+        c->ready = true;
+    }
+    return status;
 }
 
 TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* out) {
@@ -438,17 +485,16 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
         c->ready = true;
         return TDL_STATUS_OK;
     }
-    detector_set_margin(c->detector, choose_margin(world, c, next));
-    status = tdl_detector_update(c->detector, c->fibre, c->fibre_count, c->obstacle,
-                                 c->obstacle_count, NULL);
-    if (status == TDL_STATUS_OK) {
-        status = keep_sites(world, c, dt, out);
-    }
-    if (status == TDL_STATUS_OK) {
-        keep_nodes(c);
-        c->ready = true;
-    }
-    return status;
+    return find_within(world, dt, choose_margin(world, c, next), out);
+}
+
+TdlStatus contacts_widen(TdlWorld* world, double reach) {
+    Contacts* c = world->contacts;
+    ContactsFound found = {0};
+    double most = 2.0 * MARGIN_MOST * c->widest;
+    pool_run(world->pool, c->fibre_count, 8, fill_fibre, world);
+    fill_obstacles(world, c);
+    return find_within(world, 0.0, fmax(c->margin, fmin(MARGIN_STEPS * reach, most)), &found);
 }
 
 bool contacts_ready(const Contacts* c) {
@@ -458,6 +504,7 @@ bool contacts_ready(const Contacts* c) {
 void contacts_forget(Contacts* c) {
     c->ready = false;
     c->count = c->force_count = 0;
+    c->margin = 0.0;
 }
 
 int contacts_count(const Contacts* c) {
@@ -480,12 +527,15 @@ const TdlContactForce* contacts_forces(const Contacts* c, int* count) {
 // --- state ----------------------------------------------------------------------------------
 
 size_t contacts_state_size(const Contacts* c) {
-    return c->ready ? (size_t)c->count * sizeof *c->found : 0;
+    return c->ready ? sizeof c->margin + (size_t)c->count * sizeof *c->found : 0;
 }
 
 void contacts_save_state(const Contacts* c, void* bytes) {
-    if (contacts_state_size(c) > 0) {
-        memcpy(bytes, c->found, contacts_state_size(c));
+    if (c->ready) {
+        memcpy(bytes, &c->margin, sizeof c->margin);
+        if (c->count > 0) {
+            memcpy((char*)bytes + sizeof c->margin, c->found, (size_t)c->count * sizeof *c->found);
+        }
     }
 }
 
@@ -505,8 +555,16 @@ static bool fits(const Contacts* c, const TdlContact* contact) {
 TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size) {
     Contacts* c = world->contacts;
     contacts_forget(c);
+    if (size == 0) {
+        return TDL_STATUS_OK; // saved before the first step
+    }
+    if (size < sizeof c->margin || (size - sizeof c->margin) % sizeof *c->found != 0) {
+        return TDL_STATUS_BAD_INPUT;
+    }
     TdlStatus status = lay_out(world, c);
-    int count = (int)(size / sizeof *c->found);
+    memcpy(&c->margin, bytes, sizeof c->margin);
+    const char* rest = (const char*)bytes + sizeof c->margin;
+    int count = (int)((size - sizeof c->margin) / sizeof *c->found);
     if (status != TDL_STATUS_OK ||
         !reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
         return TDL_STATUS_NO_MEMORY;
@@ -516,9 +574,9 @@ TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size) {
     if (sites == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    bool whole = size % sizeof *c->found == 0;
+    bool whole = c->margin >= 0.0 && isfinite(c->margin);
     for (int i = 0; i < count && whole; ++i) {
-        memcpy(&c->found[i], (const char*)bytes + (size_t)i * sizeof *c->found, sizeof *c->found);
+        memcpy(&c->found[i], rest + (size_t)i * sizeof *c->found, sizeof *c->found);
         sites[i] = c->found[i].site;
         whole = fits(c, &sites[i].contact);
     }

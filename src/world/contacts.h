@@ -14,12 +14,16 @@ typedef struct ContactsFound {
     int count;
     double deepest; // m, the least gap; 0 when there is no contact
     double worst;   // the least gap over the thinner of the two radii; 0 when there is no contact
+    double closing; // m/s, the fastest closing of a gap in the step that led here
     int crossed;    // pairs whose normal turned over since the last time: one passed the other
 } ContactsFound;
 
 // Finds the contacts of the present shape, after a step of `dt` (0: none was made) and before one
 // of `next`. Impulses are carried over to contacts that go on.
 TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* out);
+
+// Looks again in the same shape, up to a gap for bodies that come so much closer in a step.
+TdlStatus contacts_widen(TdlWorld* world, double reach);
 
 // Whether contacts were found since the bodies were last changed from outside, and how many.
 bool contacts_ready(const Contacts* contacts);

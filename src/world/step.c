@@ -312,15 +312,17 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt, bool all) 
     return attempt;
 }
 
-static void judge_contacts(Attempt* attempt, double worst) {
-    if (attempt->fault != NULL) {
-        return;
+// True when contacts show that the step cannot stay; `worst` is the deepest overlap before it.
+static bool judge_contacts(Attempt* attempt, double worst) {
+    if (attempt->fault != NULL || attempt->status != TDL_STATUS_OK) {
+        return false;
     }
     if (attempt->found.crossed > 0) {
         attempt->fault = "bodies passed through each other";
     } else if (attempt->found.worst < -DEEP && attempt->found.worst < worst) {
         attempt->fault = "bodies overlap by more than half a radius";
     }
+    return attempt->fault != NULL;
 }
 
 static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
@@ -337,6 +339,35 @@ static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
     info->push += attempt->push;
 }
 
+static void say_again(const TdlWorld* world, double start, double dt, const char* fault,
+                      const char* how) {
+    tdl_log(&world->host, TDL_LOG_DEBUG, "step %ld at %.6g s, %.3g s long: %s; %s",
+            world->step_count + 1, start, dt, fault, how);
+}
+
+// One attempt, and where contacts were missed a second one that looks further.
+static TdlStatus try_interval(TdlWorld* world, double start, double dt, const SavedState* saved,
+                              Attempt* attempt) {
+    double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
+    *attempt = attempt_step(world, start, dt, false);
+    bool missed = judge_contacts(attempt, worst);
+    if (!missed || attempt->status != TDL_STATUS_OK) {
+        return attempt->status;
+    }
+    double reach = dt * attempt->found.closing;
+    say_again(world, start, dt, attempt->fault, "looking further");
+    TdlStatus status = world_load_state(world, saved->bytes, saved->size, start);
+    if (status == TDL_STATUS_OK) {
+        status = contacts_widen(world, reach);
+    }
+    if (status == TDL_STATUS_OK) {
+        *attempt = attempt_step(world, start, dt, true);
+        judge_contacts(attempt, worst);
+        status = attempt->status;
+    }
+    return status;
+}
+
 // One interval, halved as often as it needs. `info` counts the substeps.
 static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int halvings,
                                   TdlStepInfo* info) {
@@ -344,39 +375,28 @@ static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int 
     if (!world_save_state(world, saved)) {
         return TDL_STATUS_NO_MEMORY;
     }
+    Attempt attempt;
+    TdlStatus status = try_interval(world, start, dt, saved, &attempt);
+    bool good = status == TDL_STATUS_OK && attempt.fault == NULL;
     bool floor = halvings == MAX_HALVINGS;
-    double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
-    for (int all = 0; all < 2; ++all) {
-        Attempt attempt = attempt_step(world, start, dt, all == 1);
-        judge_contacts(&attempt, worst);
-        bool finite = attempt.status == TDL_STATUS_OK && isfinite(total(tdl_world_energy(world)));
-        if (attempt.fault == NULL && attempt.status == TDL_STATUS_OK) {
-            note_attempt(&attempt, info);
-            return TDL_STATUS_OK;
-        }
-        bool again = all == 0 && attempt.solved.skipped > 0;
-        if (floor && !again && finite) {
-            tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: %s, in the smallest step",
-                    world->step_count + 1, start, attempt.fault);
-            note_attempt(&attempt, info);
-            return TDL_STATUS_OK;
-        }
-        tdl_log(&world->host, TDL_LOG_DEBUG, "step %ld at %.6g s, %.3g s long: %s; tried again%s",
-                world->step_count + 1, start, dt, attempt.fault,
-                again ? " with all candidates" : " in halves");
-        info->reason = attempt.fault;
-        TdlStatus status = world_load_state(world, saved->bytes, saved->size, start);
-        if (status != TDL_STATUS_OK || attempt.status == TDL_STATUS_NO_MEMORY) {
-            return TDL_STATUS_NO_MEMORY;
-        }
-        if (!again) {
-            break;
-        }
+    if (floor && !good && status == TDL_STATUS_OK && isfinite(total(tdl_world_energy(world)))) {
+        tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: %s, in the smallest step",
+                world->step_count + 1, start, attempt.fault);
+        good = true;
     }
-    if (floor) {
-        return TDL_STATUS_DIVERGED;
+    if (good) {
+        note_attempt(&attempt, info);
+        return TDL_STATUS_OK;
     }
-    TdlStatus status = advance_interval(world, start, 0.5 * dt, halvings + 1, info);
+    info->reason = attempt.fault == NULL ? tdl_status_string(status) : attempt.fault;
+    if (floor || status == TDL_STATUS_NO_MEMORY) {
+        return status == TDL_STATUS_NO_MEMORY ? status : TDL_STATUS_DIVERGED;
+    }
+    say_again(world, start, dt, info->reason, "tried in halves");
+    status = world_load_state(world, saved->bytes, saved->size, start);
+    if (status == TDL_STATUS_OK) {
+        status = advance_interval(world, start, 0.5 * dt, halvings + 1, info);
+    }
     if (status == TDL_STATUS_OK) {
         status = advance_interval(world, start + 0.5 * dt, 0.5 * dt, halvings + 1, info);
     }

@@ -277,7 +277,7 @@ TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, Tdl
     added.def.motion = (TdlMotionDef){0};
     status = own_collider(&world->host, &added);
     if (status == TDL_STATUS_OK) {
-        status = motion_create(&world->host, &def->motion, &added.motion);
+        status = collider_motion(&world->host, def, &added.motion);
     }
     if (status != TDL_STATUS_OK) {
         destroy_collider(&world->host, &added);

@@ -19,6 +19,7 @@ static TdlRodDef curl(double damping) {
 static TdlWorld* make_world(double dt, const TdlRodDef* rod, TdlRodId* id) {
     TdlHost host = tdl_host_default();
     TdlWorldDef def = tdl_world_def_default();
+    def.contacts.off = true;
     def.step = dt;
     TdlWorld* world;
     if (tdl_world_create(&host, &def, &world) != TDL_STATUS_OK ||

@@ -9,6 +9,7 @@ static const TdlVec3 DOWN = {0.0, 0.0, -9.81};
 static TdlWorld* create_world(double dt, int threads, TdlVec3 gravity) {
     TdlHost host = tdl_host_default();
     TdlWorldDef def = tdl_world_def_default();
+    def.contacts.off = true;
     def.step = dt;
     def.thread_count = threads;
     def.gravity = gravity;

@@ -6,6 +6,7 @@
 static TdlWorld* create_world(TdlVec3 gravity, TdlVec3 wind, double step) {
     TdlHost host = tdl_host_default();
     TdlWorldDef def = tdl_world_def_default();
+    def.contacts.off = true;
     def.gravity = gravity;
     def.wind = wind;
     def.step = step;

@@ -8,6 +8,7 @@ static TdlWorld* create_world(TdlVec3 gravity, TdlVec3 wind) {
     TdlHost host = tdl_host_default();
     host.log = NULL;
     TdlWorldDef def = tdl_world_def_default();
+    def.contacts.off = true;
     def.gravity = gravity;
     def.wind = wind;
     def.step = 1.0e-3;

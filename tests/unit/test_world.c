@@ -13,6 +13,7 @@ static const TdlKeyframe WHIP[] = {
 // A small wisp: some fibres still, some with moving clamps.
 static TdlStatus make_wisp(const TdlHost* host, int threads, TdlWorld** world) {
     TdlWorldDef def = tdl_world_def_default();
+    def.contacts.off = true;
     def.thread_count = threads;
     TdlStatus status = tdl_world_create(host, &def, world);
     Rng rng = rng_seed(5);
@@ -132,6 +133,7 @@ TEST(a_clamp_that_accelerates_feels_like_gravity) {
     TdlVec3 tip[2];
     for (int k = 0; k < 2; ++k) {
         TdlWorldDef def = tdl_world_def_default();
+        def.contacts.off = true;
         def.gravity = k == 0 ? (TdlVec3){0} : (TdlVec3){0.0, 0.0, -a};
         TdlRodDef rod = tdl_rod_def_default();
         rod.natural_curvature = (TdlVec3){2.0, 20.0, 10.0};
@@ -154,6 +156,7 @@ TEST(keyframes_are_passed_through_and_held_at_the_ends) {
     TdlHost host = tdl_host_default();
     for (int k = 0; k < 2; ++k) {
         TdlWorldDef def = tdl_world_def_default();
+        def.contacts.off = true;
         def.step = 0.025;
         TdlColliderDef ball = tdl_collider_def_default();
         ball.pose.position = (TdlVec3){1.0, 2.0, 3.0};
@@ -183,15 +186,19 @@ TEST(bad_worlds_and_motions_are_refused) {
     TdlHost host = tdl_host_default();
     TdlWorld* world = NULL;
     TdlWorldDef def = tdl_world_def_default();
+    def.contacts.off = true;
     def.step = 0.0;
     CHECK_INT(tdl_world_create(&host, &def, &world), TDL_STATUS_BAD_ARGUMENT);
     def = tdl_world_def_default();
+    def.contacts.off = true;
     def.gravity.x = NAN;
     CHECK_INT(tdl_world_create(&host, &def, &world), TDL_STATUS_BAD_ARGUMENT);
     def = tdl_world_def_default();
+    def.contacts.off = true;
     def.thread_count = -3;
     CHECK_INT(tdl_world_create(&host, &def, &world), TDL_STATUS_BAD_ARGUMENT);
     def = tdl_world_def_default();
+    def.contacts.off = true;
     REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
     TdlRodDef rod = tdl_rod_def_default();
     TdlKeyframe backwards[] = {{.time = 1.0}, {.time = 1.0}};
