@@ -410,13 +410,16 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     world->predict_seconds = world->advance_seconds = 0.0;
     world->detect_seconds = world->solve_seconds = 0.0;
     double start = tdl_world_time(world);
+    world->step_start.size = 0; // nothing to go back to yet
     TdlStatus status = look_before(world, world->def.step);
     if (status != TDL_STATUS_OK) {
         return status;
     }
     status = advance_interval(world, start, world->def.step, 0, info);
     if (status != TDL_STATUS_OK) {
-        world_load_state(world, world->step_start.bytes, world->step_start.size, start);
+        if (world->step_start.size > 0) {
+            world_load_state(world, world->step_start.bytes, world->step_start.size, start);
+        }
         return tdl_fail(&world->host, status,
                         "step %ld at %.6g s could not be made after %d halvings: %s",
                         world->step_count + 1, start, MAX_HALVINGS,
