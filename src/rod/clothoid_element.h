@@ -15,7 +15,7 @@ typedef struct ClothoidElement {
     TdlVec3 span;              // from start to end
     TdlMat3 shift[2], turn[2]; // motion of the end for a change of q
     TdlVec3 h;                 // first moment about the start, for unit mass
-    TdlMat3 J;                 // second moment, for unit mass
+    TdlMat3 J;                 // second moment, for unit mass, with that of the spin
     TdlMat3 Bm[2], Hm[2];      // momentum and its moment for a rate of q, for unit mass
     TdlMat3 Mqq[3];            // blocks (0, 0), (1, 0), (1, 1)
 

@@ -121,6 +121,7 @@ __attribute__((noinline)) void lane_element_field(const LaneElement* el, const L
     field->part[HELIX_AK] = lane_scale(sigma, x.e1);
     field->part[HELIX_BK] = lane_scale(sigma, x.e2);
     field->y = el->y;
+    field->spin = w.x;
 }
 
 // --- inertia --------------------------------------------------------------------------------
@@ -212,13 +213,16 @@ LANE_INLINE LaneSym rate_inertia(const Axes* x, const LaneGram* g) {
     return M;
 }
 
-LANE_INLINE void set_inertia(LaneElement* el, const Axes* x, Lane l, const LaneGram* g) {
+LANE_INLINE void set_inertia(LaneElement* el, const Axes* x, Lane l, Lane gyration,
+                             const LaneGram* g) {
     Lane l2 = l * l;
     LaneVec h = lane_axpy(lane_scale(g->a, x->e1), g->b, x->e2);
     h.x += 0.5;
     el->h = lane_scale(l, lane_mul(el->R, h));
     LaneSym zero = {0};
-    el->J = lane_sym_axpy(zero, l2, lane_sym_rotate(el->R, second_moment(x, g)));
+    LaneSym J = lane_sym_axpy(zero, l2, second_moment(x, g));
+    J.xx += gyration;
+    el->J = lane_sym_rotate(el->R, J);
     LaneMat B = displacement(x, g->a, g->b, g->ak, g->bk);
     el->Bm = lane_scale_mat(l, lane_product(el->R, B));
     el->Hm = lane_scale_mat(l2, lane_product(el->R, moment_of_rates(x, g)));
@@ -291,10 +295,12 @@ static void patch_projection(const LaneField* field, Lane y, const LaneVec part[
 }
 
 // The load of a field from its projections, own axes turned to the world. (H.12)
-LANE_INLINE void set_load(LaneElement* el, const Axes* x, Lane l, const LaneVec P[HELIX_AKK]) {
+LANE_INLINE void set_load(LaneElement* el, const Axes* x, Lane l, Lane spin,
+                          const LaneVec P[HELIX_AKK]) {
     LaneVec s = P[HELIX_S], zero = {0};
     LaneVec moment = lane_add_cross((LaneVec){zero.x, -s.z, s.y}, x->e1, P[HELIX_A]);
     moment = lane_scale(l, lane_add_cross(moment, x->e2, P[HELIX_B]));
+    moment.x += spin;
     LaneVec bend = lane_add_cross(P[HELIX_A], P[HELIX_B], x->q);
     LaneVec own = lane_add_cross((LaneVec){zero.x, -bend.z, bend.y}, x->e1, P[HELIX_B]);
     Lane grow = lane_dot(x->e1, P[HELIX_AK]) + lane_dot(x->e2, P[HELIX_BK]);
@@ -304,10 +310,12 @@ LANE_INLINE void set_load(LaneElement* el, const Axes* x, Lane l, const LaneVec 
 }
 
 __attribute__((noinline)) void lane_element_load(LaneElement* el, const Lane* l,
-                                                 const LaneField* field, const LaneMat* R_before,
-                                                 Lane* square) {
+                                                 const Lane* gyration, const LaneField* field,
+                                                 const LaneMat* R_before, Lane* square) {
     Axes x = axes_of(el->q);
-    Lane c[8], square_before = *square;
+    Lane c[8], spin = *gyration * field->spin;
+    *square += spin * field->spin;
+    Lane square_before = *square;
     LaneModes modes;
     LaneVec part[HELIX_AKK], U[MODE_COUNT], P[HELIX_AKK];
 
@@ -330,6 +338,6 @@ __attribute__((noinline)) void lane_element_load(LaneElement* el, const Lane* l,
         patch_gram(el->y, &gram);
         patch_projection(field, el->y, part, P, &square_before, square);
     }
-    set_load(el, &x, *l, P);
-    set_inertia(el, &x, *l, &gram);
+    set_load(el, &x, *l, spin, P);
+    set_inertia(el, &x, *l, *gyration, &gram);
 }

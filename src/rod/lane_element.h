@@ -42,15 +42,15 @@ void lane_element_shape(LaneElement* el, const LaneVec* q, const Lane* l, LanePo
 // the shape it has: its field, in the element's axes, said by the six functions.
 typedef struct LaneField {
     LaneVec part[HELIX_AKK];
-    Lane y;
+    Lane y, spin; // spin: of the sections about the tangent (H.24)
 } LaneField;
 
 void lane_element_field(const LaneElement* el, const Lane* l, const LaneTwist* at, const LaneVec* d,
                         LaneField* field);
 
 // Inertia of the present shape, and the momentum of a field given in the axes `R_before`. Adds the
-// mean square of the velocities to `square`.
-void lane_element_load(LaneElement* el, const Lane* l, const LaneField* field,
+// mean square of the velocities to `square`, with gyration times that of the spin.
+void lane_element_load(LaneElement* el, const Lane* l, const Lane* gyration, const LaneField* field,
                        const LaneMat* R_before, Lane* square);
 
 #endif

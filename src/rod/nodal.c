@@ -28,8 +28,7 @@ double nodal_shear_stiffness(const Rod* rod) {
 }
 
 double nodal_polar_inertia(const Rod* rod) {
-    double a = rod->radius[0], b = rod->radius[1];
-    return 0.25 * (a * a + b * b) * rod->line_density * rod->element_length;
+    return rod->gyration * rod->line_density * rod->element_length;
 }
 
 double nodal_cell_factor(const Rod* rod, int i) {

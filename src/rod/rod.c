@@ -150,6 +150,7 @@ static void set_section(Rod* rod, const TdlRodDef* def) {
     double shear = def->young / (2.0 * (1.0 + def->poisson));
     rod->radius[0] = a;
     rod->radius[1] = b;
+    rod->gyration = 0.25 * (a * a + b * b);
     rod->line_density = def->density * PI * a * b;
     rod->stiffness.x = shear * PI * (a * a * a) * (b * b * b) / (a * a + b * b);
     rod->stiffness.y = def->young * PI / 4.0 * a * (b * b * b);

@@ -44,6 +44,7 @@ typedef struct Rod {
     double element_length; // m
     double line_density;   // kg/m
     double radius[2];      // m
+    double gyration;       // m^2, of a section that spins: its polar second moment over its area
     double damping;        // s
     double mass_damping;   // 1/s
     double drag;           // N s/m^2

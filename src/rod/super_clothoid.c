@@ -58,7 +58,8 @@ static Clothoid shape_of(const double* q, int i) {
     return clothoid_make(tdl_load3(q, i), tdl_load3(q, i + 1));
 }
 
-static void refresh_element(ClothoidElement* el, TdlPose start, double l) {
+static void refresh_element(const Rod* rod, ClothoidElement* el, TdlPose start) {
+    double l = rod->element_length;
     TdlMat3 R = start.rotation;
     ClothoidInertia own;
     ClothoidState end;
@@ -67,7 +68,9 @@ static void refresh_element(ClothoidElement* el, TdlPose start, double l) {
     el->end_turn = clothoid_rotation(&end);
     el->span = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(&end)));
     el->h = tdl_scale3(l, tdl_mul33_3(R, own.h));
-    el->J = tdl_scale33(l * l, rotate_tensor(R, own.J));
+    own.J = tdl_scale33(l * l, own.J);
+    own.J.cx.x += rod->gyration;
+    el->J = rotate_tensor(R, own.J);
     for (int a = 0; a < 2; ++a) {
         el->shift[a] = tdl_scale33(l, tdl_mul33(R, clothoid_displacement(&end, a)));
         el->turn[a] = tdl_mul33(R, clothoid_turn(&end, a));
@@ -128,6 +131,8 @@ static void refresh_fields(Rod* rod) {
         ClothoidState end;
         el[i].brought = clothoid_momentum(&el[i].shape, tdl_tmul33(el[i].start.rotation, R), &own,
                                           &el[i].field_square, &end);
+        el[i].brought.moment.x += rod->gyration * own.w.x; // spin (H.24)
+        el[i].field_square += rod->gyration * own.w.x * own.w.x;
 
         // motion of the end
         TdlVec3 swing = tdl_cross3(own.w, clothoid_position(&end));
@@ -147,7 +152,7 @@ static void refresh(Rod* rod) {
     TdlPose start = rod->base.now;
     for (int i = 0; i < rod->element_count; ++i) {
         el[i].shape = shape_of(rod->q, i);
-        refresh_element(&el[i], start, rod->element_length);
+        refresh_element(rod, &el[i], start);
         start.position = tdl_add3(start.position, el[i].span);
         start.rotation = next_frame(start.rotation, el[i].end_turn);
         el[i].brought = (ClothoidLoad){0};

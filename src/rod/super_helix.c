@@ -23,7 +23,7 @@ typedef struct Element {
     TdlVec3 span;            // from start to end
     TdlMat3 shift, turn;     // S = [shift; turn]: motion of the end for a change of q
     TdlVec3 h;               // first moment about the start, for unit mass
-    TdlMat3 J;               // second moment, for unit mass
+    TdlMat3 J;               // second moment, for unit mass, with that of the spin
     TdlMat3 Bm, Hm;          // momentum and its moment for a rate of q, for unit mass
     TdlMat3 Mqq;             //
     double end[HELIX_COUNT]; // the scalar functions at s = 1
@@ -31,7 +31,8 @@ typedef struct Element {
     // the velocities, in the shape they were found in: sum of field[f] f(s) at y_before (H.10)
     TdlVec3 field[HELIX_AKK];
     double y_before;
-    double field_square; // mean of |velocity|^2
+    double spin;         // of the element's sections about its tangent (H.24)
+    double field_square; // mean of |velocity|^2, and of the spin's share
 } Element;
 
 // A rigid body: mass, first and second moments about a point.
@@ -75,7 +76,8 @@ static TdlMat3 rotate_tensor(TdlMat3 R, TdlMat3 m) {
     return tdl_mul33(Rm, tdl_transpose33(R));
 }
 
-static void refresh_element(Element* el, TdlPose start, TdlVec3 q, double l) {
+static void refresh_element(const Rod* rod, Element* el, TdlPose start, TdlVec3 q) {
+    double l = rod->element_length;
     TdlMat3 R = start.rotation;
     el->start = start;
     el->axes = helix_axes(q);
@@ -91,7 +93,9 @@ static void refresh_element(Element* el, TdlPose start, TdlVec3 q, double l) {
     HelixInertia own;
     helix_inertia(&el->axes, &el->gram, &own);
     el->h = tdl_scale3(l, tdl_mul33_3(R, own.h));
-    el->J = tdl_scale33(l * l, rotate_tensor(R, own.J));
+    own.J = tdl_scale33(l * l, own.J);
+    own.J.cx.x += rod->gyration;
+    el->J = rotate_tensor(R, own.J);
     el->Bm = tdl_scale33(l, tdl_mul33(R, own.Bm));
     el->Hm = tdl_scale33(l * l, tdl_mul33(R, own.Hm));
     el->Mqq = tdl_scale33(l * l, own.Mqq);
@@ -103,13 +107,15 @@ static TdlMat3 next_frame(TdlMat3 frame, TdlVec3 q) {
 }
 
 // The velocities of an element in the shape before, from the motion of its start.
-static void set_field(Element* el, const HelixAxes* axes, TdlMat3 R, double l, Twist at,
+static void set_field(const Rod* rod, Element* el, const HelixAxes* axes, TdlMat3 R, Twist at,
                       TdlVec3 d) {
+    TdlVec3 w = tdl_tmul33_3(R, at.angular);
     HelixGram gram;
     helix_gram(axes->y, &gram);
-    helix_velocity(axes, l, tdl_tmul33_3(R, at.linear), tdl_tmul33_3(R, at.angular), d, el->field);
+    helix_velocity(axes, rod->element_length, tdl_tmul33_3(R, at.linear), w, d, el->field);
     el->y_before = axes->y;
-    el->field_square = 0.0;
+    el->spin = w.x;
+    el->field_square = rod->gyration * el->spin * el->spin;
     for (int i = 0; i < HELIX_AKK; ++i) {
         for (int j = 0; j < HELIX_AKK; ++j) {
             el->field_square += gram.g[i][j] * tdl_dot3(el->field[i], el->field[j]);
@@ -137,7 +143,7 @@ static void refresh_fields(Rod* rod) {
     for (int i = 0; i < rod->element_count; ++i) {
         TdlVec3 q = tdl_load3(rod->q_before, i), d = tdl_load3(rod->v, i);
         HelixAxes axes = helix_axes(q);
-        set_field(&el[i], &axes, R, l, at, d);
+        set_field(rod, &el[i], &axes, R, at, d);
 
         // motion of the end
         double f[HELIX_COUNT];
@@ -158,7 +164,7 @@ static void refresh(Rod* rod) {
     TdlPose start = rod->base.now;
     for (int i = 0; i < rod->element_count; ++i) {
         TdlVec3 q = tdl_load3(rod->q, i);
-        refresh_element(&el[i], start, q, rod->element_length);
+        refresh_element(rod, &el[i], start, q);
         start.position = tdl_add3(start.position, el[i].span);
         start.rotation = next_frame(start.rotation, q);
     }
@@ -392,7 +398,11 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
         TdlVec3 d = v == NULL ? (TdlVec3){0} : tdl_load3(v, i);
         HelixMotion local = {tdl_tmul33_3(R, motion.w), tdl_tmul33_3(R, motion.alpha),
                              tdl_tmul33_3(R, motion.a), d};
-        store_load(&el[i], i, m, helix_bias(&el[i].axes, &el[i].gram, l, &local), wrench, out);
+        HelixLoad load = helix_bias(&el[i].axes, &el[i].gram, l, &local);
+        TdlVec3 spin = tdl_scale3(local.w.x, helix_cross_e(local.w)); // (H.26)
+        spin.x += local.alpha.x;
+        load.moment = tdl_axpy3(load.moment, rod->gyration, spin);
+        store_load(&el[i], i, m, load, wrench, out);
         motion = carry_motion(&el[i], l, motion, d);
     }
     gather_loads(rod, wrench, out);
@@ -402,13 +412,14 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
 
 // Load, in the element's own axes, of the velocities it brings along, less those of the rigid
 // motion `base` of its present shape. (H.19)
-static HelixLoad momentum_load(const Element* el, double l, Twist base) {
+static HelixLoad momentum_load(const Rod* rod, const Element* el, Twist base) {
+    double l = rod->element_length;
     TdlMat3 R = el->start.rotation;
     TdlVec3 P[HELIX_AKK], brought[HELIX_AKK], given[HELIX_AKK];
     HelixGram mixed;
     helix_mixed_gram(el->axes.y, el->y_before, &mixed);
-    helix_velocity(&el->axes, l, tdl_tmul33_3(R, base.linear), tdl_tmul33_3(R, base.angular),
-                   (TdlVec3){0}, given);
+    TdlVec3 w = tdl_tmul33_3(R, base.angular);
+    helix_velocity(&el->axes, l, tdl_tmul33_3(R, base.linear), w, (TdlVec3){0}, given);
     for (int k = 0; k < HELIX_AKK; ++k) {
         brought[k] = tdl_tmul33_3(R, el->field[k]);
     }
@@ -419,7 +430,9 @@ static HelixLoad momentum_load(const Element* el, double l, Twist base) {
             P[f] = tdl_axpy3(P[f], -el->gram.g[f][k], given[k]);
         }
     }
-    return helix_load(&el->axes, l, P);
+    HelixLoad load = helix_load(&el->axes, l, P);
+    load.moment.x += rod->gyration * (el->spin - w.x);
+    return load;
 }
 
 void super_helix_momentum(const Rod* rod, const RodStep* step, double* out) {
@@ -433,7 +446,7 @@ void super_helix_momentum(const Rod* rod, const RodStep* step, double* out) {
                       tdl_scale3(factor, step->base_rate.angular)};
         base.linear = tdl_add3(base.linear, tdl_cross3(base.angular, arm));
         base.linear = tdl_sub3(base.linear, gain);
-        store_load(&el[i], i, m, momentum_load(&el[i], l, base), wrench, out);
+        store_load(&el[i], i, m, momentum_load(rod, &el[i], base), wrench, out);
     }
     add_point_loads(rod, step->dt, wrench, out);
     gather_loads(rod, wrench, out);

@@ -24,7 +24,7 @@ typedef struct Body {
 
 // What a group keeps besides its elements.
 typedef struct LaneRoot {
-    Lane l, m, k[3];               // element length and mass, K3 / l
+    Lane l, m, k[3], gyration;     // element length and mass, K3 / l
     Lane square, elastic;          // sums over elements: |velocity|^2, k strain^2
     LaneVec centre;                // sum of the elements' centres
     double factor[LANE_COUNT][36]; // inertia of a root that moves, factored
@@ -85,6 +85,7 @@ static void read_constants(const RodGroup* group, LaneRoot* root) {
         const Rod* rod = rod_in(group, lane);
         double l = rod->element_length;
         root->l[lane] = l;
+        root->gyration[lane] = rod->gyration;
         root->m[lane] = rod->line_density * l;
         root->k[0][lane] = rod->stiffness.x / l;
         root->k[1][lane] = rod->stiffness.y / l;
@@ -133,7 +134,7 @@ static void carry(RodGroup* group, double branch_dt) {
         at.angular = lane_add_mul(at.angular, el->turn, d);
 
         lane_element_shape(el, &q_new, &l, &start);
-        lane_element_load(el, &l, &field, &R_before, &square);
+        lane_element_load(el, &l, &root->gyration, &field, &R_before, &square);
         LaneVec strain = lane_sub(q_new, gather(rest, i));
         elastic += root->k[0] * strain.x * strain.x + root->k[1] * strain.y * strain.y +
                    root->k[2] * strain.z * strain.z;

@@ -86,8 +86,8 @@ static inline void ref_clothoid_element(const Real q[6], RefElement* el) {
     memcpy(el->q, q, sizeof el->q);
 }
 
-// All quadrature points of a rod of n elements of length l with turnings q at its joints, clamped
-// at the pose (R0, x0): out[n * REF_GAUSS]. An element that is as it was on the last call is not
+// The rows of a rod of n elements of length l with turnings q at its joints, clamped at the pose
+// (R0, x0): out[n * REF_ROW]. An element that is as it was on the last call is not
 // integrated again.
 enum { REF_MAX_ELEMENTS = 8 };
 
@@ -104,6 +104,7 @@ static inline void ref_clothoid_points(int n, const Real* q, Real l, RefMat R0, 
             ref_clothoid_element(q + 3 * e, el);
         }
         RefVec p;
+        ref_store_frame(&R0, out + e * REF_ROW);
         for (int k = 0; k <= REF_GAUSS; ++k) {
             const Real* y = el->at[k].y;
             p = ref_apply(&R0, (RefVec){{y[9], y[10], y[11]}});
@@ -111,7 +112,7 @@ static inline void ref_clothoid_points(int n, const Real* q, Real l, RefMat R0, 
                 p.v[i] = x0.v[i] + l * p.v[i];
             }
             if (k < REF_GAUSS) {
-                out[e * REF_GAUSS + k] = p;
+                out[e * REF_ROW + k] = p;
             }
         }
         const Real* y = el->at[REF_GAUSS].y;

@@ -100,17 +100,27 @@ static inline void ref_gauss(void) {
     }
 }
 
-// All quadrature points of a rod of n elements, each of length l, clamped at the pose (R0, x0):
-// out[n * REF_GAUSS].
+// An element has a row of quadrature points, and after them the columns of the frame at its start.
+enum { REF_FRAME = REF_GAUSS, REF_ROW = REF_GAUSS + 3 };
+
+static inline void ref_store_frame(const RefMat* R, RefVec* row) {
+    for (int c = 0; c < 3; ++c) {
+        row[REF_FRAME + c] = (RefVec){{R->m[0][c], R->m[1][c], R->m[2][c]}};
+    }
+}
+
+// The rows of a rod of n elements, each of length l, clamped at the pose (R0, x0):
+// out[n * REF_ROW].
 static inline void ref_points(int n, const Real* q, Real l, RefMat R0, RefVec x0, RefVec* out) {
     for (int e = 0; e < n; ++e) {
         RefMat turn;
         RefVec p;
+        ref_store_frame(&R0, out + e * REF_ROW);
         for (int k = 0; k < REF_GAUSS; ++k) {
             ref_element(q + 3 * e, ref_point[k], &turn, &p);
             p = ref_apply(&R0, p);
             for (int i = 0; i < 3; ++i) {
-                out[e * REF_GAUSS + k].v[i] = x0.v[i] + l * p.v[i];
+                out[e * REF_ROW + k].v[i] = x0.v[i] + l * p.v[i];
             }
         }
         ref_element(q + 3 * e, 1.0L, &turn, &p);

@@ -1,7 +1,7 @@
-// Mass, gravity and velocity products of a rod by the slow way: finite differences of its points in
-// extended precision, and 64 Gauss points an element. The including test says first how many
-// elements and coordinates there are at most (MAX_N, MAX_DOF) and which function gives the points
-// of its model (REF_POINTS, called as ref_points of rod_ref.h).
+// Mass, gravity and velocity products of a rod by the slow way: finite differences of its points
+// and frames in extended precision, and 64 Gauss points an element. The including test says first
+// how many elements and coordinates there are at most (MAX_N, MAX_DOF) and which function gives the
+// points of its model (REF_POINTS, called as ref_points of rod_ref.h).
 #ifndef TDL_TEST_ROD_TERMS_REF_H
 #define TDL_TEST_ROD_TERMS_REF_H
 
@@ -10,12 +10,12 @@
 
 typedef struct Reference {
     int n, dofs;
-    Real l, mass; // of an element
+    Real l, mass, gyration; // of an element
     RefMat R;
     RefVec x0;
-    RefVec points[MAX_N * REF_GAUSS];
-    RefVec J[MAX_DOF][MAX_N * REF_GAUSS]; // d point / d q_j
-    RefVec second[MAX_N * REF_GAUSS];     // second derivative along v
+    RefVec points[MAX_N * REF_ROW];
+    RefVec J[MAX_DOF][MAX_N * REF_ROW]; // d point / d q_j
+    RefVec second[MAX_N * REF_ROW];     // second derivative along v
     Real M[MAX_DOF][MAX_DOF];
     Real G[MAX_DOF], A[MAX_DOF];
 } Reference;
@@ -30,7 +30,7 @@ static inline void set_pose(Reference* ref, TdlPose pose) {
 // Sixth-order central differences of the points along `direction`: first and second derivative.
 static inline void differentiate(const Reference* ref, const Real* q, const Real* direction, Real h,
                                  RefVec* first, RefVec* second) {
-    static RefVec at[7][MAX_N * REF_GAUSS];
+    static RefVec at[7][MAX_N * REF_ROW];
     static const Real w1[7] = {-1.0L / 60, 3.0L / 20,  -3.0L / 4, 0,
                                3.0L / 4,   -3.0L / 20, 1.0L / 60};
     static const Real w2[7] = {1.0L / 90, -3.0L / 20, 3.0L / 2, -49.0L / 18,
@@ -45,7 +45,7 @@ static inline void differentiate(const Reference* ref, const Real* q, const Real
         }
         REF_POINTS(ref->n, moved, ref->l, ref->R, ref->x0, at[k]);
     }
-    for (int p = 0; p < ref->n * REF_GAUSS; ++p) {
+    for (int p = 0; p < ref->n * REF_ROW; ++p) {
         for (int i = 0; i < 3; ++i) {
             Real d1 = 0, d2 = 0;
             for (int k = 0; k < 7; ++k) {
@@ -60,22 +60,53 @@ static inline void differentiate(const Reference* ref, const Real* q, const Real
     }
 }
 
+static inline Real ref_dot(RefVec a, RefVec b) {
+    return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2];
+}
+
+// How element e turns when its rows change at the rates a, about column c of its frame: the rate of
+// the column after it, along the one after that.
+static inline Real turning(const Reference* ref, const RefVec* a, int e, int c) {
+    int row = e * REF_ROW + REF_FRAME;
+    return ref_dot(a[row + (c + 1) % 3], ref->points[row + (c + 2) % 3]);
+}
+
+// The inner product of velocities: points by their mass, and the spins of the sections, each about
+// the tangent where its element starts.
 static inline Real weighted_dot(const Reference* ref, const RefVec* a, const RefVec* b) {
     Real sum = 0;
-    for (int p = 0; p < ref->n * REF_GAUSS; ++p) {
-        Real w = ref->mass * ref_weight[p % REF_GAUSS];
-        sum += w * (a[p].v[0] * b[p].v[0] + a[p].v[1] * b[p].v[1] + a[p].v[2] * b[p].v[2]);
+    for (int e = 0; e < ref->n; ++e) {
+        for (int k = 0; k < REF_GAUSS; ++k) {
+            sum += ref->mass * ref_weight[k] * ref_dot(a[e * REF_ROW + k], b[e * REF_ROW + k]);
+        }
+        sum += ref->mass * ref->gyration * turning(ref, a, e, 0) * turning(ref, b, e, 0);
     }
     return sum;
 }
 
+// What the spins ask for along the motion J, beyond the second derivative of the frames' columns:
+// with w the turning along the path, t . w' = y''. z - (w.y)(w.z), and the tangent itself swings.
+static inline Real swung_spins(const Reference* ref, const RefVec* J, const RefVec* first) {
+    Real sum = 0;
+    for (int e = 0; e < ref->n; ++e) {
+        Real w[3], j[3];
+        for (int c = 0; c < 3; ++c) {
+            w[c] = turning(ref, first, e, c);
+            j[c] = turning(ref, J, e, c);
+        }
+        sum += w[0] * (w[2] * j[1] - w[1] * j[2]) - j[0] * w[1] * w[2];
+    }
+    return ref->mass * ref->gyration * sum;
+}
+
 static inline void compute_reference(const Rod* rod, TdlVec3 g, Reference* ref) {
-    static RefVec gravity[MAX_N * REF_GAUSS], along[MAX_N * REF_GAUSS];
+    static RefVec gravity[MAX_N * REF_ROW], along[MAX_N * REF_ROW];
     Real q[MAX_DOF], v[MAX_DOF], speed = 0;
     ref->n = rod->element_count;
     ref->dofs = rod->dof_count;
     ref->l = rod->element_length;
     ref->mass = rod->line_density * rod->element_length;
+    ref->gyration = rod->gyration;
     set_pose(ref, rod->base.now);
     for (int j = 0; j < ref->dofs; ++j) {
         q[j] = rod->q[j];
@@ -89,12 +120,12 @@ static inline void compute_reference(const Rod* rod, TdlVec3 g, Reference* ref) 
         differentiate(ref, q, unit, 0.005L, ref->J[j], NULL);
     }
     differentiate(ref, q, v, 0.02L / speed, along, ref->second);
-    for (int p = 0; p < ref->n * REF_GAUSS; ++p) {
-        gravity[p] = (RefVec){{-g.x, -g.y, -g.z}};
+    for (int p = 0; p < ref->n * REF_ROW; ++p) {
+        gravity[p] = p % REF_ROW < REF_GAUSS ? (RefVec){{-g.x, -g.y, -g.z}} : (RefVec){{0}};
     }
     for (int i = 0; i < ref->dofs; ++i) {
         ref->G[i] = weighted_dot(ref, ref->J[i], gravity);
-        ref->A[i] = weighted_dot(ref, ref->J[i], ref->second);
+        ref->A[i] = weighted_dot(ref, ref->J[i], ref->second) + swung_spins(ref, ref->J[i], along);
         for (int j = 0; j <= i; ++j) {
             ref->M[i][j] = ref->M[j][i] = weighted_dot(ref, ref->J[i], ref->J[j]);
         }

@@ -152,9 +152,10 @@ static void randomise_before(Rod* rod, Rng* rng) {
     rod->model->refresh(rod);
 }
 
-// Velocities of the shape before, by sixth-order differences in time.
+// Velocities of the shape before, by sixth-order differences in time. The spins of that shape are
+// said of the present frames.
 static void reference_velocities(const Rod* rod, Reference* ref, RefVec* out) {
-    static RefVec at[7][MAX_N * REF_GAUSS];
+    static RefVec at[7][MAX_N * REF_ROW];
     static const Real w1[7] = {-1.0L / 60, 3.0L / 20,  -3.0L / 4, 0,
                                3.0L / 4,   -3.0L / 20, 1.0L / 60};
     const double h = 1.0e-3;
@@ -171,7 +172,7 @@ static void reference_velocities(const Rod* rod, Reference* ref, RefVec* out) {
         set_pose(ref, pose);
         ref_clothoid_points(ref->n, q, ref->l, ref->R, ref->x0, at[k]);
     }
-    for (int p = 0; p < ref->n * REF_GAUSS; ++p) {
+    for (int p = 0; p < ref->n * REF_ROW; ++p) {
         for (int i = 0; i < 3; ++i) {
             out[p].v[i] = 0;
             for (int k = 0; k < 7; ++k) {
@@ -179,18 +180,26 @@ static void reference_velocities(const Rod* rod, Reference* ref, RefVec* out) {
             }
         }
     }
+    for (int e = 0; e < ref->n; ++e) {
+        int y = e * REF_ROW + REF_FRAME + 1, z = y + 1;
+        Real spin = ref_dot(out[y], at[3][z]);
+        for (int i = 0; i < 3; ++i) {
+            out[y].v[i] = spin * ref->points[z].v[i];
+        }
+    }
 }
 
 // Adds dt g and takes away the velocities that the clamp's motion gives the present shape.
 static void take_base_away(const Rod* rod, const RodStep* step, const Reference* ref,
                            RefVec* velocity) {
-    for (int p = 0; p < ref->n * REF_GAUSS; ++p) {
+    TdlVec3 lift = tdl_axpy3(step->base_rate.linear, -step->dt, step->gravity);
+    for (int p = 0; p < ref->n * REF_ROW; ++p) {
         const Real* x = ref->points[p].v;
-        TdlVec3 arm =
-            tdl_sub3((TdlVec3){(double)x[0], (double)x[1], (double)x[2]}, rod->base.now.position);
-        TdlVec3 swing = tdl_cross3(step->base_rate.angular, arm);
-        TdlVec3 taken =
-            tdl_axpy3(tdl_add3(step->base_rate.linear, swing), -step->dt, step->gravity);
+        TdlVec3 at = {(double)x[0], (double)x[1], (double)x[2]};
+        bool is_point = p % REF_ROW < REF_GAUSS;
+        TdlVec3 taken = tdl_cross3(step->base_rate.angular,
+                                   is_point ? tdl_sub3(at, rod->base.now.position) : at);
+        taken = is_point ? tdl_add3(taken, lift) : taken;
         velocity[p].v[0] -= taken.x;
         velocity[p].v[1] -= taken.y;
         velocity[p].v[2] -= taken.z;
@@ -201,7 +210,7 @@ TEST(velocities_of_one_shape_are_projected_on_another) {
     ref_gauss();
     Rng rng = rng_seed(71);
     static Reference ref;
-    static RefVec velocity[MAX_N * REF_GAUSS];
+    static RefVec velocity[MAX_N * REF_ROW];
     double worst = 0.0, worst_energy = 0.0;
     for (int trial = 0; trial < 60; ++trial) {
         Rod* rod = random_rod(&rng);

@@ -152,7 +152,8 @@ TEST(a_moving_clamp_adds_its_accelerations) {
     ref_gauss();
     Rng rng = rng_seed(21);
     static Reference ref;
-    static RefVec at[5][MAX_N * REF_GAUSS], second[MAX_N * REF_GAUSS];
+    static RefVec at[5][MAX_N * REF_ROW], first[MAX_N * REF_ROW], second[MAX_N * REF_ROW];
+    static const Real w1[5] = {1.0L / 12, -2.0L / 3, 0, 2.0L / 3, -1.0L / 12};
     static const Real w2[5] = {-1.0L / 12, 4.0L / 3, -5.0L / 2, 4.0L / 3, -1.0L / 12};
     const double h = 2.0e-3;
     double worst = 0.0;
@@ -170,17 +171,18 @@ TEST(a_moving_clamp_adds_its_accelerations) {
             set_pose(&ref, moved_clamp(rod->base.now, rate, a, alpha, t));
             ref_points(ref.n, q, ref.l, ref.R, ref.x0, at[k]);
         }
-        for (int p = 0; p < ref.n * REF_GAUSS; ++p) {
+        for (int p = 0; p < ref.n * REF_ROW; ++p) {
             for (int i = 0; i < 3; ++i) {
-                second[p].v[i] = 0;
+                first[p].v[i] = second[p].v[i] = 0;
                 for (int k = 0; k < 5; ++k) {
+                    first[p].v[i] += w1[k] * at[k][p].v[i] / h;
                     second[p].v[i] += w2[k] * at[k][p].v[i] / (h * h);
                 }
             }
         }
         Real expected[MAX_DOF];
         for (int i = 0; i < ref.dofs; ++i) {
-            expected[i] = weighted_dot(&ref, ref.J[i], second);
+            expected[i] = weighted_dot(&ref, ref.J[i], second) + swung_spins(&ref, ref.J[i], first);
         }
         double force[MAX_DOF];
         super_helix_bias(rod, (HelixMotion){.w = rate.angular, .alpha = alpha, .a = a}, rod->v,

@@ -186,11 +186,15 @@ TEST(dense_and_linear_steps_agree) {
     CHECK_BELOW(a.backward, 1.0e-12);
 }
 
-// A nearly straight rod that may roll about itself has next to no inertia for that: A is nearly
-// singular, and the residual is what can be judged.
+// The inertia of a nearly straight rod that rolls about itself is that of its spins, small beside
+// the rest: some digits less than clamped.
 TEST(dense_and_linear_steps_agree_with_a_root_that_moves) {
-    CHECK_BELOW(worst_agreement(1.0e-3, 300, TDL_HOLD_PINNED, 3).backward, 1.0e-12);
-    CHECK_BELOW(worst_agreement(1.0e-3, 300, TDL_HOLD_FREE, 4).backward, 1.0e-12);
+    const TdlHold holds[2] = {TDL_HOLD_PINNED, TDL_HOLD_FREE};
+    for (int k = 0; k < 2; ++k) {
+        Agreement a = worst_agreement(1.0e-3, 300, holds[k], 3 + (uint64_t)k);
+        CHECK_BELOW(a.forward, 1.0e-9);
+        CHECK_BELOW(a.backward, 1.0e-12);
+    }
 }
 
 TEST(dense_and_linear_rods_are_the_same_rod) {
