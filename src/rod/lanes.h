@@ -150,6 +150,11 @@ LANE_INLINE TdlMat3 lane_mat_of(const LaneMat* a, int lane) {
                      lane_vec_of(&a->cz, lane)};
 }
 
+LANE_INLINE TdlMat3 lane_sym_of(const LaneSym* a, int lane) {
+    double xy = a->xy[lane], xz = a->xz[lane], yz = a->yz[lane];
+    return (TdlMat3){{a->xx[lane], xy, xz}, {xy, a->yy[lane], yz}, {xz, yz, a->zz[lane]}};
+}
+
 LANE_INLINE void lane_vec_set(LaneVec* a, int lane, TdlVec3 v) {
     a->x[lane] = v.x;
     a->y[lane] = v.y;

@@ -89,6 +89,15 @@ typedef struct RodStep {
     TdlPose end_end;
 } RodStep;
 
+// Where the energy of a step goes. Kinetic and elastic energy together change by
+// work - damping - numerical, and by what contacts, held ends and a moving start do.
+typedef struct RodLosses {
+    double damping;   // J, taken by internal and mass damping and by drag
+    double numerical; // J, taken by the step itself, for it is implicit; never negative
+    double work;      // J, done by gravity, wind and point loads as the step counts them, in the
+                      // shape it starts from
+} RodLosses;
+
 // The curve of one element: from `start`, whose rotation's first column is the tangent, over
 // `length` with a curvature (twist, k1, k2) that goes linearly from kappa to kappa_end.
 typedef struct RodCurve {
@@ -140,6 +149,10 @@ struct RodModel {
     // Optional: the same for `count` columns, one after the other
     void (*solve_columns)(const Rod* rod, int count, double* X);
     void (*advance)(Rod* rod, const RodStep* step, const double* v);
+
+    // Optional: what the step with the velocity v does to the energy. After predict and before
+    // advance. A tree is asked at its root, which answers for all branches (with their v_free).
+    RodLosses (*losses)(const Rod* rod, const RodStep* step, const double* v);
 
     // Geometry in the present state. `curves` fills [element_count].
     void (*curves)(const Rod* rod, RodCurve* curves);

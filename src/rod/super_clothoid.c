@@ -15,6 +15,7 @@
 #include "math/dense.h"
 #include "math/rotation.h"
 #include "rod/clothoid_element.h"
+#include "rod/losses.h"
 
 #include <string.h>
 
@@ -500,6 +501,43 @@ static void advance(Rod* rod, const RodStep* step, const double* v) {
     refresh(rod);
 }
 
+// v'Kv of an element whose joints change at the rates d. (C.2)
+static double bending_of(const Rod* rod, const TdlVec3 d[2]) {
+    TdlMat3 K3 = tdl_scale33(1.0 / (3.0 * rod->element_length), tdl_diag33(rod->stiffness));
+    return tdl_dot3(d[0], tdl_mul33_3(K3, tdl_add3(d[0], d[1]))) +
+           tdl_dot3(d[1], tdl_mul33_3(K3, d[1]));
+}
+
+// (H.27)
+static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
+    Twist at = loss_root(rod, step, v);
+    LossSum sum = {0};
+    for (int i = 0; i < rod->element_count; ++i) {
+        const ClothoidElement* e = &elements_of(rod)[i];
+        const TdlVec3 d[2] = {tdl_load3(v, i), tdl_load3(v, i + 1)};
+        ClothoidLoad brought = add_brought(e, 1.0, (ClothoidLoad){0}), loads = {0};
+        add_point_loads(rod, i, 1.0, &loads);
+        LossElement own = {.h = e->h, .J = e->J};
+        Twist end = {tdl_add3(at.linear, tdl_cross3(at.angular, e->span)), at.angular};
+        for (int a = 0; a < 2; ++a) {
+            own.linear = tdl_add3(own.linear, tdl_mul33_3(e->Bm[a], d[a]));
+            own.angular = tdl_add3(own.angular, tdl_mul33_3(e->Hm[a], d[a]));
+            own.square += tdl_dot3(d[a], tdl_mul33_3(e->Mqq[2 * a], d[a]));
+            sum.brought += tdl_dot3(brought.generalised[a], d[a]);
+            sum.pointing += tdl_dot3(loads.generalised[a], d[a]);
+            end.linear = tdl_add3(end.linear, tdl_mul33_3(e->shift[a], d[a]));
+            end.angular = tdl_add3(end.angular, tdl_mul33_3(e->turn[a], d[a]));
+        }
+        own.square += 2.0 * tdl_dot3(d[1], tdl_mul33_3(e->Mqq[1], d[0]));
+        loss_add(&sum, at, &own);
+        sum.brought += loss_power(at, brought.force, brought.moment);
+        sum.pointing += loss_power(at, loads.force, loads.moment);
+        sum.bending += bending_of(rod, d);
+        at = end;
+    }
+    return loss_total(rod, step, &sum, super_clothoid_energy(rod, (TdlVec3){0}).kinetic);
+}
+
 static void move(Rod* rod, const double* change) {
     for (int i = 0; i < rod->dof_count; ++i) {
         rod->q[i] += change[i];
@@ -520,6 +558,7 @@ const RodModel SUPER_CLOTHOID = {
     .predict = predict,
     .solve = solve,
     .advance = advance,
+    .losses = losses,
     .curves = curves,
     .end_frame = end_frame,
     .point = super_clothoid_point,

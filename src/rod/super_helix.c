@@ -12,6 +12,7 @@
 
 #include "math/dense.h"
 #include "rod/held_end.h"
+#include "rod/losses.h"
 
 #include <string.h>
 
@@ -564,6 +565,45 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
                        gravity_energy(rod, gravity) + rod_load_energy(rod)};
 }
 
+static double load_power(const Rod* rod, int element, Twist at, TdlVec3 d) {
+    const Element* e = &elements_of(rod)[element];
+    double sum = 0.0;
+    for (int k = 0; k < rod->load_count; ++k) {
+        const RodLoad* load = &rod->loads[k];
+        if (load->element == element) {
+            HelixLoad own =
+                super_helix_point_load(e->axes.q, e->start.rotation, rod->element_length, load);
+            sum += loss_power(at, own.force, own.moment) + tdl_dot3(own.generalised, d);
+        }
+    }
+    return sum;
+}
+
+// (H.27)
+static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
+    TdlVec3 K3 = tdl_scale3(1.0 / rod->element_length, rod->stiffness);
+    Twist at = loss_root(rod, step, v);
+    LossSum sum = {0};
+    for (int i = 0; i < rod->element_count; ++i) {
+        const Element* e = &elements_of(rod)[i];
+        TdlVec3 d = tdl_load3(v, i);
+        LossElement own = {e->h, e->J, tdl_mul33_3(e->Bm, d), tdl_mul33_3(e->Hm, d),
+                           tdl_dot3(d, tdl_mul33_3(e->Mqq, d))};
+        loss_add(&sum, at, &own);
+        HelixLoad brought = momentum_load(rod, e, (Twist){0});
+        TdlMat3 R = e->start.rotation;
+        sum.brought +=
+            loss_power(at, tdl_mul33_3(R, brought.force), tdl_mul33_3(R, brought.moment));
+        sum.brought += tdl_dot3(brought.generalised, d);
+        sum.bending += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), d));
+        sum.pointing += load_power(rod, i, at, d);
+        at.linear = tdl_add3(at.linear, tdl_cross3(at.angular, e->span));
+        at.linear = tdl_add3(at.linear, tdl_mul33_3(e->shift, d));
+        at.angular = tdl_add3(at.angular, tdl_mul33_3(e->turn, d));
+    }
+    return loss_total(rod, step, &sum, energy(rod, (TdlVec3){0}).kinetic);
+}
+
 // Dead forces on all that lies beyond a point: their sum, and the sum of r F' with r from that
 // point to where F acts.
 typedef struct Pull {
@@ -730,6 +770,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .predict = predict,
     .solve = solve,
     .advance = advance,
+    .losses = losses,
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,

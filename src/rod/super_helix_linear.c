@@ -11,6 +11,7 @@
 #include "math/dense.h"
 #include "rod/held_end.h"
 #include "rod/lane_element.h"
+#include "rod/losses.h"
 #include "rod/super_helix.h"
 
 #include <string.h>
@@ -566,6 +567,64 @@ static void move(Rod* rod, const double* change) {
     refresh(rod);
 }
 
+// --- losses ---------------------------------------------------------------------------------
+
+static RodLosses add_losses(RodLosses a, RodLosses b) {
+    return (RodLosses){a.damping + b.damping, a.numerical + b.numerical, a.work + b.work};
+}
+
+static double load_power(const Rod* rod, int element, Twist at, TdlVec3 d) {
+    const LaneElement* e = &elements_of(rod->group)[element];
+    double sum = 0.0;
+    for (int k = 0; k < rod->load_count; ++k) {
+        const RodLoad* load = &rod->loads[k];
+        if (load->element == element) {
+            HelixLoad own =
+                super_helix_point_load(lane_vec_of(&e->q, rod->lane), lane_mat_of(&e->R, rod->lane),
+                                       rod->element_length, load);
+            sum += loss_power(at, own.force, own.moment) + tdl_dot3(own.generalised, d);
+        }
+    }
+    return sum;
+}
+
+// Of a rod whose start moves with `at`, and of its branches. (H.27)
+static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* v, Twist at) {
+    const LaneRoot* root = root_of(rod->group);
+    RodLosses branches = {0};
+    LossSum sum = {0};
+    int lane = rod->lane;
+    for (int i = 0; i < rod->element_count; ++i) {
+        const LaneElement* e = &elements_of(rod->group)[i];
+        TdlVec3 d = tdl_load3(v, i), shift = tdl_mul33_3(lane_mat_of(&e->shift, lane), d);
+        LossElement own = {.h = lane_vec_of(&e->h, lane),
+                           .J = lane_sym_of(&e->J, lane),
+                           .linear = tdl_mul33_3(lane_mat_of(&e->Bm, lane), d),
+                           .angular = tdl_mul33_3(lane_mat_of(&e->Hm, lane), d),
+                           .square = tdl_dot3(d, tdl_mul33_3(lane_sym_of(&e->Mqq, lane), d))};
+        loss_add(&sum, at, &own);
+        sum.brought += loss_power(at, lane_vec_of(&e->force, lane), lane_vec_of(&e->moment, lane)) +
+                       tdl_dot3(lane_vec_of(&e->own, lane), d);
+        sum.bending += root->k[0][lane] * d.x * d.x + root->k[1][lane] * d.y * d.y +
+                       root->k[2][lane] * d.z * d.z;
+        sum.pointing += load_power(rod, i, at, d);
+        TdlVec3 swing = tdl_cross3(at.angular, lane_vec_of(&e->span, lane));
+        at.linear = tdl_add3(at.linear, tdl_add3(swing, shift));
+        at.angular = tdl_add3(at.angular, tdl_mul33_3(lane_mat_of(&e->turn, lane), d));
+        for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+            if (branch->parent_element == i) {
+                branches = add_losses(branches, losses_from(branch, step, branch->v_free, at));
+            }
+        }
+    }
+    double kinetic = 0.5 * root->m[lane] * root->square[lane];
+    return add_losses(loss_total(rod, step, &sum, kinetic), branches);
+}
+
+static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
+    return losses_from(rod, step, v, loss_root(rod, step, v));
+}
+
 // --- A^-1 -----------------------------------------------------------------------------------
 
 LANE_INLINE LaneVec spread_vec(const LaneVec* a, int lane) {
@@ -755,6 +814,7 @@ const RodModel SUPER_HELIX = {
     .solve = solve,
     .solve_columns = super_helix_solve_columns,
     .advance = advance,
+    .losses = losses,
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,

@@ -1,0 +1,45 @@
+// What a step takes from the energy of a super-model, element by element. super-helix.md (H.27)
+#ifndef TDL_ROD_LOSSES_H
+#define TDL_ROD_LOSSES_H
+
+#include "rod/rod.h"
+
+// Sums over the elements; the first three for unit mass.
+typedef struct LossSum {
+    double square;   // of the velocities of the step
+    double brought;  // their product with the velocities brought along
+    TdlVec3 motion;  // their sum
+    double bending;  // v'Kv
+    double pointing; // power of the point loads
+} LossSum;
+
+// An element whose coordinates change at the rate d, in world axes and for unit mass: moments about
+// its start, momentum of that change and the moment of it, d'Mqq d.
+typedef struct LossElement {
+    TdlVec3 h;
+    TdlMat3 J;
+    TdlVec3 linear, angular;
+    double square;
+} LossElement;
+
+// Adds an element whose start moves with `at`.
+static inline void loss_add(LossSum* sum, Twist at, const LossElement* e) {
+    TdlVec3 swing = tdl_cross3(at.angular, e->h);
+    TdlVec3 shared = tdl_add3(swing, e->linear);
+    sum->square += tdl_dot3(at.linear, tdl_axpy3(at.linear, 2.0, shared)) + e->square +
+                   tdl_dot3(at.angular, tdl_axpy3(tdl_mul33_3(e->J, at.angular), 2.0, e->angular));
+    sum->motion = tdl_add3(sum->motion, tdl_add3(at.linear, shared));
+}
+
+// Power of a force and a moment about a point that moves with `at`.
+static inline double loss_power(Twist at, TdlVec3 force, TdlVec3 moment) {
+    return tdl_dot3(at.linear, force) + tdl_dot3(at.angular, moment);
+}
+
+// Motion of the root while the rod has the velocities v.
+Twist loss_root(const Rod* rod, const RodStep* step, const double* v);
+
+// `kinetic`: energy of the velocities brought along, J.
+RodLosses loss_total(const Rod* rod, const RodStep* step, const LossSum* sum, double kinetic);
+
+#endif
