@@ -15,6 +15,7 @@
 #include "math/dense.h"
 #include "math/rotation.h"
 #include "rod/clothoid_element.h"
+#include "rod/held_end.h"
 #include "rod/losses.h"
 
 #include <string.h>
@@ -32,10 +33,6 @@ static double* matrix_of(const Rod* rod) {
 
 static size_t work_count(int dof_count, int element_count) {
     return (size_t)element_count * CLOTHOID_ELEMENT_DOUBLES + (size_t)dof_count * (size_t)dof_count;
-}
-
-static const char* find_fault(const TdlRodDef* def) {
-    return def->end == TDL_HOLD_FREE ? NULL : "a super-clothoid cannot hold its end";
 }
 
 // At a joint, the mean of the two elements that meet there. (C.3)
@@ -171,6 +168,27 @@ static TdlVec3 end_point(const ClothoidElement* el) {
 static TdlMat3 end_frame(const Rod* rod) {
     const ClothoidElement* last = &elements_of(rod)[rod->element_count - 1];
     return next_frame(last->start.rotation, last->end_turn);
+}
+
+// Adds the turning of the end for a change of joint i to the three rows.
+static void add_turning(const Rod* rod, int i, TdlMat3 turn, double* rows) {
+    TdlMat3 by_rows = tdl_transpose33(turn);
+    size_t n = (size_t)rod->dof_count;
+    add3(rows, i, by_rows.cx);
+    add3(rows + n, i, by_rows.cy);
+    add3(rows + 2 * n, i, by_rows.cz);
+}
+
+static void end_turning(const Rod* rod, double* rows) {
+    const ClothoidElement* el = elements_of(rod);
+    memset(rows, 0, 3 * (size_t)rod->dof_count * sizeof *rows);
+    for (int i = 0; i < rod->element_count; ++i) {
+        add_turning(rod, i, el[i].turn[0], rows);
+        add_turning(rod, i + 1, el[i].turn[1], rows);
+    }
+    if (rod->root_dofs >= 3) {
+        add_turning(rod, root_of(rod), tdl_identity33(), rows);
+    }
 }
 
 static void curves(const Rod* rod, RodCurve* out) {
@@ -460,6 +478,11 @@ void super_clothoid_add_elastic(const Rod* rod, double scale, double* y) {
     }
 }
 
+static void solve_columns(const Rod* rod, int count, double* X) {
+    int n = rod->dof_count;
+    tdl_cholesky_solve(n, matrix_of(rod), n, count, X, n);
+}
+
 // (c M + (dt tau + dt^2) K) v = momentum - dt K (q - q_rest), with c for drag. (C.13)
 static bool predict(Rod* rod, const RodStep* step) {
     double dt = step->dt, tau = rod->damping, *A = matrix_of(rod), *v = rod->v_free;
@@ -475,13 +498,13 @@ static bool predict(Rod* rod, const RodStep* step) {
     if (tdl_cholesky(n, A, n) != n) {
         return false;
     }
-    tdl_cholesky_solve(n, A, n, 1, v, n);
-    return true;
+    solve_columns(rod, 1, v);
+    return held_end_predict(rod, step, solve_columns);
 }
 
 static void solve(const Rod* rod, double* x) {
-    int n = rod->dof_count;
-    tdl_cholesky_solve(n, matrix_of(rod), n, 1, x, n);
+    solve_columns(rod, 1, x);
+    held_end_project(rod, x);
 }
 
 static void advance(Rod* rod, const RodStep* step, const double* v) {
@@ -552,7 +575,6 @@ const RodModel SUPER_CLOTHOID = {
     .carried = true,
     .extra_dofs = 3,
     .work_count = work_count,
-    .find_fault = find_fault,
     .set_curvature = set_curvature,
     .refresh = refresh,
     .predict = predict,
@@ -561,6 +583,7 @@ const RodModel SUPER_CLOTHOID = {
     .losses = losses,
     .curves = curves,
     .end_frame = end_frame,
+    .end_turning = end_turning,
     .point = super_clothoid_point,
     .jacobian = jacobian,
     .energy = super_clothoid_energy,

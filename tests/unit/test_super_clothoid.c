@@ -1,6 +1,7 @@
 // The super-clothoid against the slow version in extended precision (ref/clothoid_ref.h), and
 // against finite differences of its own energy.
 #include "base/rng.h"
+#include "math/dense.h"
 #include "math/rotation.h"
 #include "ref/clothoid_ref.h"
 #include "rod/clothoid_element.h"
@@ -552,13 +553,117 @@ TEST(mass_of_any_start_is_that_of_the_kinetic_energy) {
     }
 }
 
-TEST(ends_are_not_held) {
+// Rotation vector from one frame to another.
+static TdlVec3 turned(TdlMat3 from, TdlMat3 to) {
+    return tdl_rotation_log(tdl_mul33(to, tdl_transpose33(from)));
+}
+
+TEST(end_turning_is_the_derivative_of_the_end_frame) {
+    Rng rng = rng_seed(81);
+    double worst[3] = {0};
+    for (int trial = 0; trial < 30; ++trial) {
+        Rod* rod = random_held_rod(&rng);
+        double rows[3 * MAX_DOF];
+        int n = rod->dof_count;
+        rod->model->end_turning(rod, rows);
+        for (int j = 0; j < n; ++j) {
+            for (int k = 0; k < 3; ++k) {
+                double h = 1.0e-2 / (1 << k);
+                nudge(rod, j, h);
+                TdlMat3 after = rod->model->end_frame(rod);
+                nudge(rod, j, -2.0 * h);
+                TdlVec3 turn = turned(rod->model->end_frame(rod), after);
+                nudge(rod, j, h);
+                TdlVec3 expected = {rows[j], rows[n + j], rows[2 * n + j]};
+                TdlVec3 off = tdl_axpy3(expected, -0.5 / h, turn);
+                worst[k] = fmax(worst[k], tdl_norm3(off));
+            }
+        }
+        destroy(rod);
+    }
+    CHECK_NEAR(order_of(worst), 2.0, 0.1);
+    CHECK_BELOW(worst[2], 1.0e-4);
+}
+
+static Rod* random_rod_between_holds(Rng* rng, int trial) {
     TdlHost host = tdl_host_default();
     TdlRodDef def = tdl_rod_def_default();
-    Rod* rod;
     def.model = "super-clothoid";
-    def.end = TDL_HOLD_PINNED;
-    CHECK_INT(rod_create(&host, &def, &rod), TDL_STATUS_BAD_ARGUMENT);
+    def.element_count = 3 + rng_below(rng, MAX_N - 2);
+    def.radius[0] = def.radius[1] = 1.0e-3;
+    def.young = 1.0e7;
+    def.damping = 0.01;
+    const TdlHold starts[3] = {TDL_HOLD_CLAMPED, TDL_HOLD_PINNED, TDL_HOLD_FREE};
+    def.start = starts[trial % 3];
+    def.end = trial % 2 == 0 ? TDL_HOLD_CLAMPED : TDL_HOLD_PINNED;
+    def.curvature = random_vector(rng, rng_range(rng, 2.0, 20.0));
+    Rod* rod;
+    if (rod_create(&host, &def, &rod) != TDL_STATUS_OK) {
+        abort();
+    }
+    return rod;
+}
+
+// What a step leaves to be mended by the next one is of second order in dt.
+TEST(a_held_end_stays_where_it_is) {
+    Rng rng = rng_seed(82);
+    double sum[3] = {0};
+    for (int trial = 0; trial < 12; ++trial) {
+        Rod* rod = random_rod_between_holds(&rng, trial);
+        TdlPose end = rod_end(rod);
+        char start[3 * MAX_DOF * sizeof(double) + 2 * sizeof(RodBase)];
+        rod_save_state(rod, start);
+        for (int k = 0; k < 3; ++k) {
+            RodStep step = {.dt = 5.0e-4 / (1 << k), .gravity = GRAVITY, .end_end = end};
+            rod_load_state(rod, start);
+            for (int t = 0; t < 40 << k; ++t) {
+                step.base_end = rod->base.now;
+                REQUIRE(rod->model->predict(rod, &step));
+                rod->model->advance(rod, &step, rod->v_free);
+            }
+            TdlPose now = rod_end(rod);
+            sum[k] += tdl_norm3(tdl_sub3(now.position, end.position)) / rod_length(rod);
+            if (rod->end_hold == TDL_HOLD_CLAMPED) {
+                sum[k] += tdl_norm3(turned(end.rotation, now.rotation));
+            }
+        }
+        destroy(rod);
+    }
+    printf("  ends are off by %.1e, %.1e, %.1e\n", sum[0] / 12, sum[1] / 12, sum[2] / 12);
+    CHECK_NEAR(order_of(sum), 2.0, 0.2);
+    CHECK_BELOW(sum[2] / 12, 1.0e-5);
+}
+
+// A^-1 of a held rod is symmetric and does not move the end. (L.11)
+TEST(forces_do_not_move_a_held_end) {
+    Rng rng = rng_seed(83);
+    for (int trial = 0; trial < 60; ++trial) {
+        Rod* rod = random_rod_between_holds(&rng, trial);
+        double rows[6 * MAX_DOF], x[2][MAX_DOF], b[2][MAX_DOF];
+        RodStep step = {
+            .dt = 1.0e-3, .gravity = GRAVITY, .base_end = rod->base.now, .end_end = rod_end(rod)};
+        int n = rod->dof_count, held = rod->end_hold == TDL_HOLD_CLAMPED ? 6 : 3;
+        REQUIRE(rod->model->predict(rod, &step));
+        for (int k = 0; k < 2; ++k) {
+            for (int i = 0; i < n; ++i) {
+                x[k][i] = b[k][i] = rng_normal(&rng);
+            }
+            rod->model->solve(rod, x[k]);
+        }
+        double size = sqrt(tdl_dot(n, b[0], x[0]) * tdl_dot(n, b[1], x[1]));
+        CHECK_NEAR(tdl_dot(n, b[1], x[0]), tdl_dot(n, b[0], x[1]), 1.0e-8 * size);
+        rod->model->jacobian(rod, rod->element_count - 1, 1.0, tdl_identity33(), rows);
+        rod->model->end_turning(rod, rows + 3 * n);
+        for (int r = 0; r < held; ++r) {
+            double moved = 0.0, terms = 0.0;
+            for (int i = 0; i < n; ++i) {
+                moved += rows[r * n + i] * x[0][i];
+                terms += fabs(rows[r * n + i] * x[0][i]);
+            }
+            CHECK_NEAR(moved, 0.0, 1.0e-8 * terms); // the slack of the held end is 1e-12
+        }
+        destroy(rod);
+    }
 }
 
 TEST(momentum_carried_to_the_next_shape_holds_the_velocity_products) {
