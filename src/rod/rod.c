@@ -227,6 +227,33 @@ static bool dissolve_group(const TdlHost* host, RodGroup* group) {
     return whole;
 }
 
+const Rod* rod_tree_root(const Rod* rod) {
+    while (rod->parent != NULL) {
+        rod = rod->parent;
+    }
+    return rod;
+}
+
+static int count_tree(const Rod* rod) {
+    int count = rod->dof_count;
+    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        count += count_tree(branch);
+    }
+    return count;
+}
+
+// Gives a rod and its branches their places in the vectors of the tree. Returns the place after.
+static int place_tree(Rod* rod, int dofs, int first, double* v_free) {
+    rod->tree_dofs = dofs;
+    rod->tree_first = first;
+    rod->v_free = v_free + first;
+    first += rod->dof_count;
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        first = place_tree(branch, dofs, first, v_free);
+    }
+    return first;
+}
+
 TdlStatus rod_attach(const TdlHost* host, Rod* rod, Rod* parent, double at) {
     if (parent->model->node == NULL || rod->model != parent->model) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: only super-helices make trees");
@@ -240,9 +267,17 @@ TdlStatus rod_attach(const TdlHost* host, Rod* rod, Rod* parent, double at) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "rod: parent_at must be above 0 and at most 1");
     }
-    if (!dissolve_group(host, parent->group)) {
+    Rod* root = (Rod*)rod_tree_root(parent);
+    int dofs = count_tree(root) + count_tree(rod);
+    double* v_free = tdl_alloc_array(&host->mem, (size_t)dofs, sizeof *v_free);
+    if (v_free == NULL || !dissolve_group(host, parent->group)) {
+        tdl_free(&host->mem, v_free);
         return TDL_STATUS_NO_MEMORY;
     }
+    tdl_free(&host->mem, root->tree_v_free);
+    tdl_free(&host->mem, rod->tree_v_free);
+    rod->tree_v_free = NULL;
+    root->tree_v_free = v_free;
     int node = (int)fmax(1.0, nearbyint(at * parent->element_count));
     rod->parent = parent;
     rod->parent_element = node - 1;
@@ -251,6 +286,7 @@ TdlStatus rod_attach(const TdlHost* host, Rod* rod, Rod* parent, double at) {
     rod->base.now.position = pose.position;
     rod->sibling = parent->child;
     parent->child = rod;
+    place_tree(root, dofs, 0, v_free);
     rod_stop(rod);
     rod->end.now = rod->end.before = rod_end(rod);
     return TDL_STATUS_OK;
@@ -261,7 +297,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     const RodModel* model = rod->model;
     int n = def->element_count;
     rod->root_dofs = model->dof_count != NULL ? 0 : root_dofs(def->start);
-    rod->dof_count = rod_dof_count(def);
+    rod->dof_count = rod->tree_dofs = rod_dof_count(def);
     size_t dofs = (size_t)rod->dof_count;
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);
@@ -340,6 +376,7 @@ void rod_destroy(const TdlHost* host, Rod* rod) {
         leave_group(host, rod);
         tdl_free(&host->mem, rod->q);
         tdl_free(&host->mem, rod->loads);
+        tdl_free(&host->mem, rod->tree_v_free);
         tdl_free(&host->mem, rod);
     }
 }

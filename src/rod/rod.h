@@ -3,6 +3,10 @@
 // In a time step a rod is the linear problem A v = f of DESIGN's one idea, with
 // A = M + dt D + dt^2 K. `predict` assembles and factors A and finds the velocity the rod would
 // have if nothing touched it; `solve` applies A^-1; `advance` moves the rod with a velocity.
+//
+// A tree of rods is one such problem: its coordinates are those of its root, then those of the
+// branches. Vectors of velocities and rows of Jacobians run over all of them, tree_dofs; those of
+// a rod begin at tree_first. A rod that is alone is a tree of itself.
 #ifndef TDL_ROD_ROD_H
 #define TDL_ROD_ROD_H
 
@@ -65,14 +69,17 @@ typedef struct Rod {
     RodBase base;
     RodBase end;    // where a held end has to be (now), and how it moves
     double* q_rest; // [dof_count] natural coordinates
-    double* v_free; // [dof_count] velocity without contacts, found by predict
+    double* v_free; // [tree_dofs] velocity without contacts, found by predict; a branch's lies in
+                    // its tree's
     double* work;
     double* held; // of held_end.h, where the model asks for it
 
     // A branch of a tree, and its branches. Rods of a tree are alone in their groups.
     struct Rod *parent, *child, *sibling;
-    int parent_element; // at whose end it is clamped
-    TdlMat3 mount;      // from the parent's frame there to its own
+    int tree_dofs, tree_first; // coordinates of the whole tree, and where this rod's begin
+    double* tree_v_free;       // of a root with branches; else null
+    int parent_element;        // at whose end it is clamped
+    TdlMat3 mount;             // from the parent's frame there to its own
 
     RodGroup* group; // null where the model has no groups
     int lane;        // in the group
@@ -145,13 +152,13 @@ struct RodModel {
 
     // False when A is not positive definite or something is not finite.
     bool (*predict)(Rod* rod, const RodStep* step);
-    void (*solve)(const Rod* rod, double* x); // x := A^-1 x, after predict
+    void (*solve)(const Rod* rod, double* x); // x := A^-1 x, after predict; at the root of a tree
     // Optional: the same for `count` columns, one after the other
     void (*solve_columns)(const Rod* rod, int count, double* X);
     void (*advance)(Rod* rod, const RodStep* step, const double* v);
 
     // Optional: what the step with the velocity v does to the energy. After predict and before
-    // advance. A tree is asked at its root, which answers for all branches (with their v_free).
+    // advance. A tree is asked at its root, which answers for all branches.
     RodLosses (*losses)(const Rod* rod, const RodStep* step, const double* v);
 
     // Geometry in the present state. `curves` fills [element_count].
@@ -168,7 +175,7 @@ struct RodModel {
     TdlVec3 (*point)(const Rod* rod, int element, double s); // s in [0, 1] along the element
 
     // Generalised force of a unit force along each axis of `basis` at the point (element, s):
-    // rows[k * dof_count + j] = basis_k . d point / d q_j, k = 0, 1, 2.
+    // rows[k * tree_dofs + j] = basis_k . d point / d q_j, k = 0, 1, 2.
     void (*jacobian)(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
 
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);
@@ -225,6 +232,9 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
 // this factor, and the wind adds to gravity. (H.22)
 double rod_mass_factor(const Rod* rod, double dt);
 TdlVec3 rod_pull(const Rod* rod, const RodStep* step); // m/s^2, gravity with the wind
+
+// The root of the tree that a rod belongs to: itself when it is alone.
+const Rod* rod_tree_root(const Rod* rod);
 
 double rod_length(const Rod* rod);
 

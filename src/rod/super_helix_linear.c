@@ -473,7 +473,6 @@ static void advance_branches(Rod* rod, int element, const LaneTwist* at, const L
         branch->base.now.position = lane_vec_of(&end->position, 0);
         branch->base.now.rotation = tdl_mul33(lane_mat_of(&end->R, 0), branch->mount);
         for (int i = 0; i < branch->dof_count; ++i) {
-            branch->v[i] = branch->v_free[i];
             branch->q_before[i] = branch->q[i];
             branch->q[i] += dt * branch->v[i];
         }
@@ -553,9 +552,16 @@ static bool predict(Rod* rod, const RodStep* step) {
     return ok;
 }
 
+static void set_velocities(Rod* rod, const double* v) {
+    memmove(rod->v, v + rod->tree_first, (size_t)rod->dof_count * sizeof *v);
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        set_velocities(branch, v);
+    }
+}
+
 static void advance(Rod* rod, const RodStep* step, const double* v) {
-    TDL_ASSERT(rod->group->count == 1);
-    memmove(rod->v, v, (size_t)rod->dof_count * sizeof *v);
+    TDL_ASSERT(rod->group->count == 1 && rod->parent == NULL);
+    set_velocities(rod, v);
     advance_group(rod->group, &step);
 }
 
@@ -596,7 +602,8 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
     int lane = rod->lane;
     for (int i = 0; i < rod->element_count; ++i) {
         const LaneElement* e = &elements_of(rod->group)[i];
-        TdlVec3 d = tdl_load3(v, i), shift = tdl_mul33_3(lane_mat_of(&e->shift, lane), d);
+        TdlVec3 d = tdl_load3(v + rod->tree_first, i),
+                shift = tdl_mul33_3(lane_mat_of(&e->shift, lane), d);
         LossElement own = {.h = lane_vec_of(&e->h, lane),
                            .J = lane_sym_of(&e->J, lane),
                            .linear = tdl_mul33_3(lane_mat_of(&e->Bm, lane), d),
@@ -613,7 +620,7 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
         at.angular = tdl_add3(at.angular, tdl_mul33_3(lane_mat_of(&e->turn, lane), d));
         for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
             if (branch->parent_element == i) {
-                branches = add_losses(branches, losses_from(branch, step, branch->v_free, at));
+                branches = add_losses(branches, losses_from(branch, step, v, at));
             }
         }
     }
@@ -635,12 +642,34 @@ LANE_INLINE LaneMat spread_mat(const LaneMat* a, int lane) {
     return (LaneMat){spread_vec(&a->cx, lane), spread_vec(&a->cy, lane), spread_vec(&a->cz, lane)};
 }
 
+// Columns over a tree, and a rod's part of them.
+typedef struct Columns {
+    double* x[LANE_COUNT];
+} Columns;
+
+static Columns columns_of(const Rod* rod, const Columns* all) {
+    Columns own;
+    for (int k = 0; k < LANE_COUNT; ++k) {
+        own.x[k] = all->x[k] + rod->tree_first;
+    }
+    return own;
+}
+
 // Tip to root over the right-hand sides: x := D^-1 u. Returns the impulse that reaches the root.
-static LaneTwist gather_impulses(const Rod* rod, double* const x[LANE_COUNT]) {
+static LaneTwist gather_impulses(const Rod* rod, const Columns* all) {
     LaneVec force = {0}, moment = {0};
+    Columns own = columns_of(rod, all);
+    double* const* x = own.x;
     for (int i = rod->element_count - 1; i >= 0; --i) {
         const LaneElement* e = &elements_of(rod->group)[i];
         int lane = rod->lane;
+        for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+            if (branch->parent_element == i) {
+                LaneTwist impulse = gather_impulses(branch, all);
+                force = lane_add(force, impulse.linear);
+                moment = lane_add(moment, impulse.angular);
+            }
+        }
         LaneVec u = gather((const double*const*)x, i), span = spread_vec(&e->span, lane);
         u = lane_add(u, lane_tmul(spread_mat(&e->shift, lane), force));
         u = lane_add(u, lane_tmul(spread_mat(&e->turn, lane), moment));
@@ -658,7 +687,9 @@ static LaneTwist gather_impulses(const Rod* rod, double* const x[LANE_COUNT]) {
     return (LaneTwist){force, moment};
 }
 
-static void spread_motion(const Rod* rod, LaneTwist at, double* const x[LANE_COUNT]) {
+static void spread_motion(const Rod* rod, LaneTwist at, const Columns* all) {
+    Columns own = columns_of(rod, all);
+    double* const* x = own.x;
     for (int i = 0; i < rod->element_count; ++i) {
         const LaneElement* e = &elements_of(rod->group)[i];
         int lane = rod->lane;
@@ -669,17 +700,22 @@ static void spread_motion(const Rod* rod, LaneTwist at, double* const x[LANE_COU
         at.linear = lane_add_cross(at.linear, at.angular, span);
         at.linear = lane_add_mul(at.linear, spread_mat(&e->shift, lane), y);
         at.angular = lane_add_mul(at.angular, spread_mat(&e->turn, lane), y);
+        for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+            if (branch->parent_element == i) {
+                spread_motion(branch, at, all);
+            }
+        }
     }
 }
 
 static void solve_four(const Rod* rod, int count, double* X) {
-    double* x[LANE_COUNT];
+    Columns all;
     for (int k = 0; k < LANE_COUNT; ++k) {
-        x[k] = X + (size_t)(k < count ? k : 0) * (size_t)rod->dof_count;
+        all.x[k] = X + (size_t)(k < count ? k : 0) * (size_t)rod->tree_dofs;
     }
-    LaneTwist impulse = gather_impulses(rod, x), at = {0};
+    LaneTwist impulse = gather_impulses(rod, &all), at = {0};
     for (int k = 0; k < count && rod->root_dofs > 0; ++k) {
-        double* own = x[k] + 3 * rod->element_count;
+        double* own = all.x[k] + 3 * rod->element_count;
         TdlVec3 moment = lane_vec_of(&impulse.angular, k), force = lane_vec_of(&impulse.linear, k);
         tdl_store3(own, 0, tdl_add3(tdl_load3(own, 0), moment));
         if (rod->root_dofs == 6) {
@@ -689,13 +725,13 @@ static void solve_four(const Rod* rod, int count, double* X) {
         lane_vec_set(&at.angular, k, tdl_load3(own, 0));
         lane_vec_set(&at.linear, k, rod->root_dofs == 6 ? tdl_load3(own, 1) : (TdlVec3){0});
     }
-    spread_motion(rod, at, x);
+    spread_motion(rod, at, &all);
 }
 
 static void solve_unheld(const Rod* rod, int count, double* X) {
     for (int k = 0; k < count; k += LANE_COUNT) {
         int some = count - k < LANE_COUNT ? count - k : LANE_COUNT;
-        solve_four(rod, some, X + (size_t)k * (size_t)rod->dof_count);
+        solve_four(rod, some, X + (size_t)k * (size_t)rod->tree_dofs);
     }
 }
 
@@ -762,6 +798,25 @@ static TdlVec3 point(const Rod* rod, int element, double s) {
     return tdl_axpy3(start.position, rod->element_length, p);
 }
 
+// What a force at x, beyond the first `count` elements of a rod, does to these, and to all that
+// carries the rod.
+static void add_carriers(const Rod* rod, int count, TdlVec3 x, TdlVec3 force, double* row) {
+    for (; rod != NULL; count = rod->parent_element + 1, rod = rod->parent) {
+        const LaneElement* el = elements_of(rod->group);
+        for (int i = 0; i < count; ++i) {
+            TdlMat3 shift = lane_mat_of(&el[i].shift, rod->lane);
+            TdlMat3 turn = lane_mat_of(&el[i].turn, rod->lane);
+            TdlVec3 end = tdl_add3(lane_vec_of(&el[i].position, rod->lane),
+                                   lane_vec_of(&el[i].span, rod->lane));
+            TdlVec3 moment = tdl_cross3(tdl_sub3(x, end), force);
+            tdl_store3(row + rod->tree_first, i,
+                       tdl_add3(tdl_tmul33_3(shift, force), tdl_tmul33_3(turn, moment)));
+        }
+        TdlVec3 arm = tdl_sub3(x, rod->base.now.position);
+        super_helix_store_root(rod, force, tdl_cross3(arm, force), row + rod->tree_first);
+    }
+}
+
 static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows) {
     const LaneElement* el = elements_of(rod->group);
     TdlVec3 x = point(rod, element, s), force[3] = {basis.cx, basis.cy, basis.cz};
@@ -770,19 +825,11 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
     helix_functions(axes.y, s, f);
     TdlMat3 R = lane_mat_of(&el[element].R, rod->lane);
     TdlMat3 B = tdl_scale33(rod->element_length, tdl_mul33(R, helix_displacement(&axes, f)));
-    memset(rows, 0, 3 * (size_t)rod->dof_count * sizeof *rows);
+    memset(rows, 0, 3 * (size_t)rod->tree_dofs * sizeof *rows);
     for (int k = 0; k < 3; ++k) {
-        double* row = rows + (size_t)k * (size_t)rod->dof_count;
-        for (int i = 0; i < element; ++i) {
-            TdlMat3 shift = lane_mat_of(&el[i].shift, rod->lane);
-            TdlMat3 turn = lane_mat_of(&el[i].turn, rod->lane);
-            TdlVec3 end = lane_vec_of(&el[i + 1].position, rod->lane);
-            TdlVec3 moment = tdl_cross3(tdl_sub3(x, end), force[k]);
-            tdl_store3(row, i, tdl_add3(tdl_tmul33_3(shift, force[k]), tdl_tmul33_3(turn, moment)));
-        }
-        tdl_store3(row, element, tdl_tmul33_3(B, force[k]));
-        TdlVec3 arm = tdl_sub3(x, rod->base.now.position);
-        super_helix_store_root(rod, force[k], tdl_cross3(arm, force[k]), row);
+        double* row = rows + (size_t)k * (size_t)rod->tree_dofs;
+        add_carriers(rod, element, x, force[k], row);
+        tdl_store3(row + rod->tree_first, element, tdl_tmul33_3(B, force[k]));
     }
 }
 
