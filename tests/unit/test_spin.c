@@ -88,6 +88,7 @@ TEST(rods_at_rest_that_are_not_clamped_take_whole_steps_however_straight) {
     for (int k = 0; k < 1000; ++k) {
         TdlWorldDef world_def = tdl_world_def_default();
         world_def.step = pow(10.0, rng_range(&rng, -4.0, -2.0));
+        world_def.contacts.off = true;
         TdlWorld* world;
         REQUIRE(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
         TdlRodDef def =
