@@ -59,6 +59,7 @@ typedef struct TdlResultInfo {
     char title[256];
     char version[32]; // of the Tendril that wrote it
     int rod_count, collider_count;
+    int shape_count; // of the colliders, see tdl_result_shape
     int point_count; // in all rods, per frame
     int dof_count;   // in all rods
     long frame_count;
@@ -76,6 +77,29 @@ TDL_API TdlResultInfo tdl_result_info(const TdlResult* result);
 
 /// The first point of each rod in a frame's points: [rod_count + 1], the last is point_count.
 TDL_API const int* tdl_result_point_start(const TdlResult* result);
+
+enum { TDL_RESULT_WORD_SIZE = 32 };
+
+typedef struct TdlResultRod {
+    char model[TDL_RESULT_WORD_SIZE];
+    int element_count;
+    double length, radius[2], mass;
+} TdlResultRod;
+
+TDL_API TdlResultRod tdl_result_rod(const TdlResult* result, int index);
+
+/// A simple shape that moves with a collider.
+typedef struct TdlResultShape {
+    char shape[TDL_RESULT_WORD_SIZE]; // plane, sphere, cylinder, capsule; see TdlShape
+    int body;                         // whose pose in a frame it moves with
+    double size[3];                   // radius; length between the cap centres of a capsule
+    TdlPose pose;                     // in the frame of the body
+} TdlResultShape;
+
+TDL_API TdlResultShape tdl_result_shape(const TdlResult* result, int index);
+
+/// Where the colliders are in a frame: poses[collider_count].
+TDL_API TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses);
 
 /// One frame: its time and the centreline points of all rods, [3 point_count]; either may be null.
 TDL_API TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time,

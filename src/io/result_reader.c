@@ -7,6 +7,7 @@
 // opened: they are never shorter.
 #include "io/result.h"
 
+#include "base/check.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -33,7 +34,9 @@ struct TdlResult {
     hsize_t proved[RESULT_SET_COUNT]; // 1 + the row of chunks last found whole
     ResultCounts counts;
     TdlResultInfo info;
-    int* point_start; // [rods + 1]
+    int* point_start;       // [rods + 1]
+    TdlResultRod* rods;     // [rods]
+    TdlResultShape* shapes; // [info.shape_count]
 };
 
 static TdlStatus bad(const TdlResult* r, const char* what) {
@@ -152,6 +155,73 @@ static bool lies_inside(const TdlResult* r, uint64_t address, uint64_t size) {
 
 // --- the tables ----------------------------------------------------------------------------------
 
+// A column of one of the tables.
+typedef struct Column {
+    const char *group, *name;
+    hid_t file_type, memory_type; // of a number
+    hsize_t width;                // numbers per row
+} Column;
+
+// Reads a column of `rows` rows.
+static TdlStatus read_column(TdlResult* r, const Column* column, int rows, void* out) {
+    hid_t group = open_object(r->file, column->group, H5I_GROUP);
+    hid_t set = group < 0 ? -1 : open_object(group, column->name, H5I_DATASET);
+    if (group >= 0) {
+        H5Gclose(group);
+    }
+    if (set < 0) {
+        return bad_set(r, column->group, column->name, "is missing");
+    }
+    hsize_t dims[3] = {0}, bytes = (hsize_t)rows * column->width * H5Tget_size(column->file_type);
+    int rank = column->width == 1 ? 1 : 2;
+    TdlStatus status = TDL_STATUS_OK;
+    if (!has_type(set, column->file_type) || !get_dims(set, rank, dims) ||
+        dims[0] != (hsize_t)rows || (rank == 2 && dims[1] != column->width) ||
+        !has_layout(set, H5D_CONTIGUOUS, rank, dims, NULL)) {
+        status =
+            bad_set(r, column->group, column->name, "has another type or extent than expected");
+    } else if (rows > 0 && !lies_inside(r, H5Dget_offset(set), bytes)) {
+        status = bad_set(r, column->group, column->name,
+                         "lies behind the end of the file, which was cut");
+    } else if (rows > 0 &&
+               H5Dread(set, column->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) {
+        status = bad_set(r, column->group, column->name, "could not be read");
+    }
+    H5Dclose(set);
+    return status;
+}
+
+// The type of the words in the tables.
+static hid_t word_type(void) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, TDL_RESULT_WORD_SIZE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+static TdlStatus read_words(TdlResult* r, const char* group, const char* name, int rows,
+                            char (*out)[TDL_RESULT_WORD_SIZE]) {
+    hid_t word = word_type();
+    TdlStatus status = read_column(r, &(Column){group, name, word, word, 1}, rows, out);
+    H5Tclose(word);
+    for (int i = 0; i < rows; ++i) {
+        out[i][TDL_RESULT_WORD_SIZE - 1] = '\0';
+    }
+    return status;
+}
+
+static TdlStatus read_reals(TdlResult* r, const char* group, const char* name, int width, int rows,
+                            double* out) {
+    Column column = {group, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (hsize_t)width};
+    TdlStatus status = read_column(r, &column, rows, out);
+    for (int64_t i = 0; status == TDL_STATUS_OK && i < (int64_t)rows * width; ++i) {
+        if (!isfinite(out[i])) {
+            status = bad_set(r, group, name, "holds something that is not a number");
+        }
+    }
+    return status;
+}
+
 // Reads a column of whole numbers, one a row; *out is freed by the caller.
 static TdlStatus read_starts(TdlResult* r, hid_t group, const char* name, int** out, int* rows) {
     hid_t set = open_object(group, name, H5I_DATASET);
@@ -186,6 +256,39 @@ static TdlStatus read_starts(TdlResult* r, hid_t group, const char* name, int** 
     return status;
 }
 
+// What the rods are like; r->counts.rods is known.
+static TdlStatus read_rod_facts(TdlResult* r) {
+    int n = r->counts.rods;
+    size_t rows = (size_t)n;
+    r->rods = tdl_alloc_array(&r->host.mem, rows, sizeof *r->rods);
+    double* reals = tdl_alloc_array(&r->host.mem, 4 * rows, sizeof *reals);
+    int* elements = tdl_alloc_array(&r->host.mem, rows, sizeof *elements);
+    char(*models)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *models);
+    TdlStatus status = TDL_STATUS_NO_MEMORY;
+    if (r->rods != NULL && reals != NULL && elements != NULL && models != NULL) {
+        Column whole = {"rods", "element_count", H5T_STD_I32LE, H5T_NATIVE_INT, 1};
+        status = read_column(r, &whole, n, elements);
+        status = status == TDL_STATUS_OK ? read_reals(r, "rods", "length", 1, n, reals) : status;
+        status =
+            status == TDL_STATUS_OK ? read_reals(r, "rods", "mass", 1, n, reals + rows) : status;
+        status = status == TDL_STATUS_OK ? read_reals(r, "rods", "radius", 2, n, reals + 2 * rows)
+                                         : status;
+        status = status == TDL_STATUS_OK ? read_words(r, "rods", "model", n, models) : status;
+    }
+    for (size_t i = 0; status == TDL_STATUS_OK && i < rows; ++i) {
+        TdlResultRod* rod = &r->rods[i];
+        *rod = (TdlResultRod){.element_count = elements[i],
+                              .length = reals[i],
+                              .mass = reals[rows + i],
+                              .radius = {reals[2 * (rows + i)], reals[2 * (rows + i) + 1]}};
+        memcpy(rod->model, models[i], sizeof rod->model);
+    }
+    tdl_free(&r->host.mem, reals);
+    tdl_free(&r->host.mem, elements);
+    tdl_free(&r->host.mem, models);
+    return status;
+}
+
 static TdlStatus read_rods(TdlResult* r) {
     hid_t group = open_object(r->file, "rods", H5I_GROUP);
     if (group < 0) {
@@ -210,12 +313,13 @@ static TdlStatus read_rods(TdlResult* r) {
     }
     tdl_free(&r->host.mem, dof_start);
     H5Gclose(group);
-    return status;
+    return status == TDL_STATUS_OK ? read_rod_facts(r) : status;
 }
 
-static TdlStatus read_colliders(TdlResult* r) {
-    hid_t group = open_object(r->file, "colliders", H5I_GROUP);
-    hid_t set = group < 0 ? -1 : open_object(group, "shape", H5I_DATASET);
+// The number of rows of a table, from its first column.
+static TdlStatus count_rows(TdlResult* r, const char* group_name, const char* name, int* out) {
+    hid_t group = open_object(r->file, group_name, H5I_GROUP);
+    hid_t set = group < 0 ? -1 : open_object(group, name, H5I_DATASET);
     hsize_t dims[3] = {0};
     bool good = set >= 0 && get_dims(set, 1, dims) && dims[0] <= MAX_ROWS;
     if (set >= 0) {
@@ -224,8 +328,40 @@ static TdlStatus read_colliders(TdlResult* r) {
     if (group >= 0) {
         H5Gclose(group);
     }
-    r->counts.colliders = (int)dims[0];
-    return good ? TDL_STATUS_OK : bad_set(r, "colliders", "shape", "is missing or wrong");
+    *out = (int)dims[0];
+    return good ? TDL_STATUS_OK : bad_set(r, group_name, name, "is missing or wrong");
+}
+
+// Each collider is one shape.
+static TdlStatus read_collider_shapes(TdlResult* r) {
+    int n = r->counts.colliders;
+    size_t rows = (size_t)n;
+    r->shapes = tdl_alloc_array(&r->host.mem, rows, sizeof *r->shapes);
+    double* reals = tdl_alloc_array(&r->host.mem, 2 * rows, sizeof *reals);
+    char(*words)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *words);
+    TdlStatus status = TDL_STATUS_NO_MEMORY;
+    if (r->shapes != NULL && reals != NULL && words != NULL) {
+        status = read_words(r, "colliders", "shape", n, words);
+        status =
+            status == TDL_STATUS_OK ? read_reals(r, "colliders", "radius", 1, n, reals) : status;
+        status = status == TDL_STATUS_OK ? read_reals(r, "colliders", "length", 1, n, reals + rows)
+                                         : status;
+    }
+    for (int i = 0; status == TDL_STATUS_OK && i < n; ++i) {
+        TdlResultShape* shape = &r->shapes[i];
+        *shape = (TdlResultShape){
+            .body = i, .size = {reals[i], reals[n + i]}, .pose.rotation = tdl_identity33()};
+        memcpy(shape->shape, words[i], sizeof shape->shape);
+    }
+    r->info.shape_count = n;
+    tdl_free(&r->host.mem, reals);
+    tdl_free(&r->host.mem, words);
+    return status;
+}
+
+static TdlStatus read_colliders(TdlResult* r) {
+    TdlStatus status = count_rows(r, "colliders", "shape", &r->counts.colliders);
+    return status == TDL_STATUS_OK ? read_collider_shapes(r) : status;
 }
 
 // --- the frames ----------------------------------------------------------------------------------
@@ -470,6 +606,8 @@ void tdl_result_close(TdlResult* result) {
     close_handles(result);
     TdlAllocator mem = result->host.mem;
     tdl_free(&mem, result->point_start);
+    tdl_free(&mem, result->rods);
+    tdl_free(&mem, result->shapes);
     tdl_free(&mem, result);
 }
 
@@ -495,6 +633,16 @@ const int* tdl_result_point_start(const TdlResult* result) {
     return result->point_start;
 }
 
+TdlResultRod tdl_result_rod(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->counts.rods);
+    return result->rods[index];
+}
+
+TdlResultShape tdl_result_shape(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->info.shape_count);
+    return result->shapes[index];
+}
+
 ResultCounts result_counts(const TdlResult* result) {
     return result->counts;
 }
@@ -517,6 +665,30 @@ TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time, dou
         status = read_set(result, RESULT_POINTS, frame, H5T_NATIVE_DOUBLE, points);
     }
     hdf5_quiet_end(quiet);
+    return status;
+}
+
+static TdlPose unpack_pose(const double* numbers) {
+    return (TdlPose){tdl_load3(numbers, 0),
+                     {tdl_load3(numbers, 1), tdl_load3(numbers, 2), tdl_load3(numbers, 3)}};
+}
+
+TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses) {
+    TdlStatus status = check_frame(result, frame);
+    size_t count = (size_t)result->counts.colliders;
+    double* numbers = tdl_alloc_array(&result->host.mem, 12 * count, sizeof *numbers);
+    if (numbers == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK) {
+        status = read_set(result, RESULT_POSES, frame, H5T_NATIVE_DOUBLE, numbers);
+    }
+    hdf5_quiet_end(quiet);
+    for (size_t i = 0; status == TDL_STATUS_OK && i < count; ++i) {
+        poses[i] = unpack_pose(numbers + 12 * i);
+    }
+    tdl_free(&result->host.mem, numbers);
     return status;
 }
 

@@ -136,6 +136,18 @@ TEST(round_trip_keeps_every_bit) {
     CHECK_INT(start[1], 13);
     CHECK_INT(start[2], 22);
 
+    // the tables
+    TdlResultRod rod = tdl_result_rod(result, 1);
+    CHECK_TEXT(rod.model, "super-helix");
+    CHECK_INT(rod.element_count, 2);
+    CHECK(rod.length == 0.2 && rod.radius[0] == 1.0e-4 && rod.mass == 2.0e-5);
+    CHECK(tdl_result_rod(result, 0).radius[1] == 4.0e-5);
+    CHECK_INT(info.shape_count, 1);
+    TdlResultShape shape = tdl_result_shape(result, 0);
+    CHECK_TEXT(shape.shape, "sphere");
+    CHECK_INT(shape.body, 0);
+    CHECK(shape.size[0] == 0.1 && shape.pose.rotation.cy.y == 1.0);
+
     // the public reader: the same points as doubles
     double points[66], time = -1.0;
     CHECK_INT(tdl_result_read_frame(result, 7, &time, points), TDL_STATUS_OK);
@@ -146,11 +158,16 @@ TEST(round_trip_keeps_every_bit) {
     for (int i = 0; i < 66; ++i) {
         CHECK(points[i] == (double)frame.points[i]);
     }
+    TdlPose pose;
+    CHECK_INT(tdl_result_read_poses(result, 7, &pose), TDL_STATUS_OK);
+    CHECK(pose.position.x == frame.poses[0] && pose.position.z == frame.poses[2]);
+    CHECK(pose.rotation.cx.y == frame.poses[4] && pose.rotation.cz.z == frame.poses[11]);
     result_frame_destroy(&host, &frame);
     CHECK_INT(heard.count, 0);
     CHECK_INT(tdl_result_read_frame(result, 1100, &time, NULL), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_result_read_frame(result, -1, &time, NULL), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(heard.count, 2);
+    CHECK_INT(tdl_result_read_poses(result, 1100, &pose), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(heard.count, 3);
     tdl_result_close(result);
     CHECK(no_handles_left());
     scratch_remove(&scratch);
