@@ -9,6 +9,7 @@ setup:
 build: setup
 	@mkdir -p build
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@grep -h 'page is left out' build/configure.log || true
 	@cmake --build --preset release
 
 # A curl of hair and a small wisp, from scene to picture, in about two minutes from nothing.

@@ -33,12 +33,14 @@ extern const Command INFO_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
+extern const Command VIEW_COMMAND;
 
 // clang-format off
 const Command* const COMMANDS[] = {
     &RUN_COMMAND,
     &CHECK_COMMAND,
     &INFO_COMMAND,
+    &VIEW_COMMAND,
     &RENDER_COMMAND,
     &DFCP_COMMAND,
     &DISTANCE_COMMAND,

@@ -1,0 +1,259 @@
+// Coding of frames for the page; viewer/src/frame.js describes the bytes.
+//
+// A smooth fibre has small second and third differences along itself, and smaller ones still of its
+// change since the last frame. Which of them packs best differs from scene to scene and from
+// axis to axis, so all eight are tried, with the length of the residuals in bits as the measure.
+// All arithmetic is modulo 65536, so nothing overflows and decoding is exact.
+#include "app/frame_block.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Steps of the box: places to the last bit that is kept, curvature as fine as a plot shows it.
+static const double STEPS[FRAME_AXES] = {65535.0, 65535.0, 65535.0, 4095.0};
+
+enum { HEAD_BYTES = 48, POSE_BYTES = 12 * 4, ORDERS = 4 };
+
+bool frame_coder_create(int rod_count, const int* point_start, int pose_count, FrameCoder* out) {
+    size_t points = (size_t)point_start[rod_count];
+    *out = (FrameCoder){.rod_count = rod_count,
+                        .point_count = (int)points,
+                        .pose_count = pose_count,
+                        .point_start = point_start,
+                        .curvature = calloc(points + 1, sizeof(double)),
+                        .now = calloc(FRAME_AXES * points + 1, sizeof(uint16_t)),
+                        .before = calloc(FRAME_AXES * points + 1, sizeof(uint16_t)),
+                        .trial = calloc(points + 1, sizeof(uint16_t)),
+                        .best = calloc(points + 1, sizeof(uint16_t))};
+    if (out->curvature == NULL || out->now == NULL || out->before == NULL || out->trial == NULL ||
+        out->best == NULL) {
+        frame_coder_destroy(out);
+        return false;
+    }
+    return true;
+}
+
+void frame_coder_destroy(FrameCoder* coder) {
+    free(coder->curvature);
+    free(coder->now);
+    free(coder->before);
+    free(coder->trial);
+    free(coder->best);
+    free(coder->block);
+    *coder = (FrameCoder){0};
+}
+
+// --- bounds --------------------------------------------------------------------------------------
+
+// Curvature of the circle through three points: 4 area / product of the sides.
+static double circle_curvature(TdlVec3 a, TdlVec3 b, TdlVec3 c) {
+    TdlVec3 ab = tdl_sub3(b, a), bc = tdl_sub3(c, b);
+    double sides = tdl_norm3(ab) * tdl_norm3(bc) * tdl_norm3(tdl_sub3(c, a));
+    return sides > 0.0 ? 2.0 * tdl_norm3(tdl_cross3(ab, bc)) / sides : 0.0;
+}
+
+// At the ends of a rod, as at the neighbour.
+static void measure_curvature(FrameCoder* coder, const double* points) {
+    for (int rod = 0; rod < coder->rod_count; ++rod) {
+        int first = coder->point_start[rod], end = coder->point_start[rod + 1];
+        for (int i = first + 1; i + 1 < end; ++i) {
+            coder->curvature[i] = circle_curvature(tdl_load3(points, i - 1), tdl_load3(points, i),
+                                                   tdl_load3(points, i + 1));
+        }
+        if (end - first > 2) {
+            coder->curvature[first] = coder->curvature[first + 1];
+            coder->curvature[end - 1] = coder->curvature[end - 2];
+        }
+    }
+}
+
+static double value_at(const FrameCoder* coder, const double* points, int axis, int i) {
+    return axis < 3 ? points[3 * i + axis] : coder->curvature[i];
+}
+
+FrameBounds frame_bounds_empty(void) {
+    FrameBounds bounds;
+    for (int axis = 0; axis < FRAME_AXES; ++axis) {
+        bounds.lower[axis] = INFINITY;
+        bounds.upper[axis] = -INFINITY;
+    }
+    return bounds;
+}
+
+void frame_bounds_grow(FrameCoder* coder, const double* points, FrameBounds* bounds) {
+    measure_curvature(coder, points);
+    for (int axis = 0; axis < FRAME_AXES; ++axis) {
+        for (int i = 0; i < coder->point_count; ++i) {
+            double x = value_at(coder, points, axis, i);
+            if (isfinite(x)) {
+                bounds->lower[axis] = fmin(bounds->lower[axis], x);
+                bounds->upper[axis] = fmax(bounds->upper[axis], x);
+            }
+        }
+    }
+}
+
+FrameBox frame_box(const FrameBounds* bounds) {
+    FrameBox box;
+    for (int axis = 0; axis < FRAME_AXES; ++axis) {
+        bool empty = !(bounds->lower[axis] <= bounds->upper[axis]);
+        box.origin[axis] = empty ? 0.0 : bounds->lower[axis];
+        box.scale[axis] = empty ? 0.0 : (bounds->upper[axis] - bounds->lower[axis]) / STEPS[axis];
+    }
+    return box;
+}
+
+// --- numbers -------------------------------------------------------------------------------------
+
+static unsigned char* put32(unsigned char* at, uint32_t value) {
+    for (int i = 0; i < 4; ++i) {
+        *at++ = (unsigned char)(value >> (8 * i));
+    }
+    return at;
+}
+
+static unsigned char* put_float(unsigned char* at, double value) {
+    float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    return put32(at, bits);
+}
+
+static unsigned char* put_double(unsigned char* at, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return put32(put32(at, (uint32_t)bits), (uint32_t)(bits >> 32));
+}
+
+static unsigned char* put_vec3(unsigned char* at, TdlVec3 v) {
+    return put_float(put_float(put_float(at, v.x), v.y), v.z);
+}
+
+static unsigned char* put_pose(unsigned char* at, TdlPose pose) {
+    at = put_vec3(at, pose.position);
+    at = put_vec3(at, pose.rotation.cx);
+    at = put_vec3(at, pose.rotation.cy);
+    return put_vec3(at, pose.rotation.cz);
+}
+
+// --- values --------------------------------------------------------------------------------------
+
+static void quantise(FrameCoder* coder, const double* points, const FrameBox* box) {
+    measure_curvature(coder, points);
+    for (int axis = 0; axis < FRAME_AXES; ++axis) {
+        uint16_t* out = coder->now + (size_t)axis * (size_t)coder->point_count;
+        double per_unit = box->scale[axis] > 0.0 ? 1.0 / box->scale[axis] : 0.0;
+        for (int i = 0; i < coder->point_count; ++i) {
+            double q = (value_at(coder, points, axis, i) - box->origin[axis]) * per_unit;
+            out[i] = q >= 65535.0 ? 65535 : q > 0.0 ? (uint16_t)lround(q) : 0; // 0 for NaN too
+        }
+    }
+}
+
+// Differences along each rod, in place.
+static void difference(const FrameCoder* coder, uint16_t* x) {
+    for (int rod = 0; rod < coder->rod_count; ++rod) {
+        for (int i = coder->point_start[rod + 1] - 1; i > coder->point_start[rod]; --i) {
+            x[i] = (uint16_t)(x[i] - x[i - 1]);
+        }
+    }
+}
+
+static uint16_t zigzag(uint16_t x) {
+    int r = x < 32768 ? (int)x : (int)x - 65536;
+    return (uint16_t)(r < 0 ? -2 * r - 1 : 2 * r);
+}
+
+static long bit_count(const uint16_t* x, int count) {
+    long bits = 0;
+    for (int i = 0; i < count; ++i) {
+        bits += 32 - __builtin_clz((unsigned)zigzag(x[i]) | 1U);
+    }
+    return bits;
+}
+
+// Leaves the best residuals of one axis in coder->best; returns how they were made.
+static uint32_t predict_axis(FrameCoder* coder, int axis, bool key) {
+    int n = coder->point_count;
+    const uint16_t* now = coder->now + (size_t)axis * (size_t)n;
+    const uint16_t* before = coder->before + (size_t)axis * (size_t)n;
+    long least = -1;
+    uint32_t how = 0;
+    for (uint32_t temporal = 0; temporal < (key ? 1U : 2U); ++temporal) {
+        for (int i = 0; i < n; ++i) {
+            coder->trial[i] = (uint16_t)(now[i] - (temporal != 0 ? before[i] : 0));
+        }
+        for (uint32_t order = 0; order < ORDERS; ++order) {
+            if (order > 0) {
+                difference(coder, coder->trial);
+            }
+            long bits = bit_count(coder->trial, n);
+            if (least < 0 || bits < least) {
+                least = bits;
+                how = order | temporal << 2;
+                memcpy(coder->best, coder->trial, (size_t)n * sizeof *coder->best);
+            }
+        }
+    }
+    return how;
+}
+
+static void put_axis(FrameCoder* coder, int axis, unsigned char* residuals) {
+    size_t n = (size_t)coder->point_count;
+    unsigned char* low = residuals + (size_t)axis * n;
+    for (size_t i = 0; i < n; ++i) {
+        uint16_t z = zigzag(coder->best[i]);
+        low[i] = (unsigned char)z;
+        low[FRAME_AXES * n + i] = (unsigned char)(z >> 8);
+    }
+}
+
+static bool reserve(FrameCoder* coder, size_t size) {
+    if (size > coder->capacity) {
+        unsigned char* grown = realloc(coder->block, size);
+        if (grown == NULL) {
+            return false;
+        }
+        coder->block = grown;
+        coder->capacity = size;
+    }
+    coder->size = size;
+    return true;
+}
+
+bool frame_encode(FrameCoder* coder, const FrameView* frame, const FrameBox* box, bool pack,
+                  bool key) {
+    size_t n = (size_t)coder->point_count;
+    size_t residual_at = HEAD_BYTES + (size_t)coder->pose_count * POSE_BYTES;
+    if (!reserve(coder, residual_at + 2 * FRAME_AXES * n)) {
+        return false;
+    }
+    // what the points have
+    quantise(coder, frame->points, box);
+    uint32_t how = 0;
+    for (int axis = 0; axis < FRAME_AXES; ++axis) {
+        if (pack) {
+            how |= predict_axis(coder, axis, key) << (3 * axis);
+        } else {
+            memcpy(coder->best, coder->now + (size_t)axis * n, n * sizeof *coder->best);
+        }
+        put_axis(coder, axis, coder->block + residual_at);
+    }
+    uint16_t* swap = coder->before;
+    coder->before = coder->now;
+    coder->now = swap;
+    // the rest
+    unsigned char* at = put_double(coder->block, frame->time);
+    for (int axis = 0; axis < FRAME_AXES; ++axis) {
+        at = put_float(at, box->origin[axis]);
+    }
+    for (int axis = 0; axis < FRAME_AXES; ++axis) {
+        at = put_float(at, box->scale[axis]);
+    }
+    at = put32(put32(at, how), 0);
+    for (int i = 0; i < coder->pose_count; ++i) {
+        at = put_pose(at, frame->poses[i]);
+    }
+    return true;
+}

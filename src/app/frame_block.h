@@ -1,0 +1,53 @@
+// A frame as the bytes that viewer/src/frame.js reads: coordinates in 16 bits, as differences that
+// pack well.
+#ifndef TDL_APP_FRAME_BLOCK_H
+#define TDL_APP_FRAME_BLOCK_H
+
+#include "tendril/tendril.h"
+
+// What a point has: its coordinates, and the curvature there (1/m).
+enum { FRAME_AXES = 4 };
+
+// The span of each axis: a value is origin + scale * q with q in 0..65535.
+typedef struct FrameBox {
+    double origin[FRAME_AXES], scale[FRAME_AXES];
+} FrameBox;
+
+typedef struct FrameBounds {
+    double lower[FRAME_AXES], upper[FRAME_AXES];
+} FrameBounds;
+
+// What a frame shows. Nothing is kept of it.
+typedef struct FrameView {
+    double time;
+    const double* points; // [3 point_count]
+    const TdlPose* poses; // [pose_count]
+} FrameView;
+
+// Codes frames of one layout, one after the other.
+typedef struct FrameCoder {
+    int rod_count, point_count, pose_count;
+    const int* point_start; // [rod_count + 1], belongs to the caller
+    double* curvature;      // [point_count]
+    uint16_t *now, *before; // [FRAME_AXES][point_count]
+    uint16_t *trial, *best; // [point_count] residuals
+    unsigned char* block;   // the last frame coded
+    size_t size, capacity;
+} FrameCoder;
+
+// False when memory is short.
+bool frame_coder_create(int rod_count, const int* point_start, int pose_count, FrameCoder* out);
+void frame_coder_destroy(FrameCoder* coder);
+
+// Bounds that hold nothing, grown by frames; what is not finite is passed over.
+FrameBounds frame_bounds_empty(void);
+void frame_bounds_grow(FrameCoder* coder, const double* points, FrameBounds* bounds);
+FrameBox frame_box(const FrameBounds* bounds);
+
+// Codes a frame into coder->block. With `pack`, values become the differences that pack best,
+// along the fibre and, unless `key`, from the frame coded before, which must have had the same box.
+// False when memory is short.
+bool frame_encode(FrameCoder* coder, const FrameView* frame, const FrameBox* box, bool pack,
+                  bool key);
+
+#endif

@@ -1,0 +1,178 @@
+// Serving over civetweb.
+//
+// A page in a browser may send requests to any address, this machine's included. Three checks keep
+// others out: the token, which only the user was told; the Host header, which a name that was made
+// to point here does not match; and the Origin header, which a browser sets to the page that asks.
+#include "app/server.h"
+
+#include <civetweb.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { TOKEN_SIZE = 33, HOST_SIZE = 64 };
+
+struct Server {
+    ServerDef def;
+    struct mg_context* context;
+    pthread_mutex_t writing;
+    int port;
+    char token[TOKEN_SIZE];
+    char url[SERVER_URL_SIZE];
+};
+
+static bool make_token(char out[TOKEN_SIZE]) {
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
+        return false;
+    }
+    for (int i = 0; i < 16; ++i) {
+        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return true;
+}
+
+// --- who may ask ---------------------------------------------------------------------------------
+
+static bool is_our_host(const Server* server, const char* host) {
+    char own[HOST_SIZE], name[HOST_SIZE];
+    snprintf(own, sizeof own, "127.0.0.1:%d", server->port);
+    snprintf(name, sizeof name, "localhost:%d", server->port);
+    return host != NULL && (strcmp(host, own) == 0 || strcmp(host, name) == 0);
+}
+
+static bool has_token(const Server* server, const struct mg_request_info* request) {
+    char given[TOKEN_SIZE + 1] = {0};
+    const char* query = request->query_string == NULL ? "" : request->query_string;
+    if (mg_get_var(query, strlen(query), "token", given, sizeof given) != TOKEN_SIZE - 1) {
+        return false;
+    }
+    unsigned char difference = 0; // the same time for any wrong token
+    for (int i = 0; i < TOKEN_SIZE - 1; ++i) {
+        difference = (unsigned char)(difference | (given[i] ^ server->token[i]));
+    }
+    return difference == 0;
+}
+
+static bool may_ask(const Server* server, const struct mg_connection* connection) {
+    const char* origin = mg_get_header(connection, "Origin");
+    bool from_us =
+        origin == NULL || (strncmp(origin, "http://", 7) == 0 && is_our_host(server, origin + 7));
+    return from_us && is_our_host(server, mg_get_header(connection, "Host")) &&
+           has_token(server, mg_get_request_info(connection));
+}
+
+// --- answers -------------------------------------------------------------------------------------
+
+static int refuse(struct mg_connection* connection, int code, const char* why) {
+    mg_printf(connection,
+              "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
+              "Connection: close\r\n\r\n%s\n",
+              code,
+              code == 403   ? "Forbidden"
+              : code == 404 ? "Not Found"
+                            : "Error",
+              strlen(why) + 1, why);
+    return code;
+}
+
+static void send_page(struct mg_connection* connection, const char* page, size_t size) {
+    mg_printf(connection,
+              "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n"
+              "Content-Length: %zu\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+              "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+              size);
+    enum { PIECE = 1 << 20 };
+    for (size_t sent = 0; sent < size; sent += PIECE) {
+        size_t left = size - sent;
+        if (mg_write(connection, page + sent, left < PIECE ? left : PIECE) <= 0) {
+            return; // whoever asked has gone
+        }
+    }
+}
+
+static int answer(struct mg_connection* connection, void* user) {
+    Server* server = user;
+    const struct mg_request_info* request = mg_get_request_info(connection);
+    if (!may_ask(server, connection)) {
+        return refuse(connection, 403, "This page needs the whole address that tendril printed.");
+    }
+    if (strcmp(request->request_method, "GET") != 0 || strcmp(request->local_uri, "/") != 0) {
+        return refuse(connection, 404, "There is nothing here.");
+    }
+    char* page = NULL;
+    size_t size = 0;
+    FILE* memory = open_memstream(&page, &size);
+    bool good = memory != NULL;
+    pthread_mutex_lock(&server->writing);
+    good = good && server->def.write_page(server->def.user, memory);
+    pthread_mutex_unlock(&server->writing);
+    good = (memory == NULL || fclose(memory) == 0) && good;
+    if (good) {
+        send_page(connection, page, size);
+    }
+    free(page);
+    return good ? 200 : refuse(connection, 500, "The page could not be made; see the terminal.");
+}
+
+// --- life ----------------------------------------------------------------------------------------
+
+static int be_quiet(const struct mg_connection* connection, const char* message) {
+    (void)connection;
+    (void)message;
+    return 1;
+}
+
+static bool listen_on(Server* server) {
+    char ports[32];
+    snprintf(ports, sizeof ports, "127.0.0.1:%d", server->def.port);
+    const char* options[] = {
+        "listening_ports",          ports, "num_threads", "8", "request_timeout_ms", "10000",
+        "enable_directory_listing", "no",  NULL};
+    struct mg_callbacks callbacks = {.log_message = be_quiet};
+    struct mg_server_port port;
+    mg_init_library(MG_FEATURES_DEFAULT);
+    server->context = mg_start(&callbacks, server, options);
+    if (server->context == NULL || mg_get_server_ports(server->context, 1, &port) != 1) {
+        return false;
+    }
+    server->port = port.port;
+    snprintf(server->url, sizeof server->url, "http://127.0.0.1:%d/?token=%s", server->port,
+             server->token);
+    mg_set_request_handler(server->context, "/", answer, server);
+    return true;
+}
+
+Server* server_start(const ServerDef* def) {
+    Server* server = calloc(1, sizeof *server);
+    if (server == NULL) {
+        fprintf(stderr, "out of memory\n");
+        return NULL;
+    }
+    server->def = *def;
+    pthread_mutex_init(&server->writing, NULL);
+    if (!make_token(server->token) || !listen_on(server)) {
+        fprintf(stderr, "could not listen on port %d of this machine; is it taken?\n", def->port);
+        server_stop(server);
+        return NULL;
+    }
+    return server;
+}
+
+const char* server_url(const Server* server) {
+    return server->url;
+}
+
+void server_stop(Server* server) {
+    if (server == NULL) {
+        return;
+    }
+    if (server->context != NULL) {
+        mg_stop(server->context);
+    }
+    mg_exit_library();
+    pthread_mutex_destroy(&server->writing);
+    free(server);
+}

@@ -1,0 +1,192 @@
+// Writing the page of a result. The template has two marks: the head and the first frame go before
+// the script, so that the first picture needs no more than that; the rest goes behind it.
+//
+// Every frame is an element of its own, zlib inside base64. Every 16th frame refers to no other
+// (KEY_EVERY of viewer/src/recording.js).
+#include "app/view_page.h"
+
+#include "app/frame_block.h"
+#include "app/page.h"
+#include "app/page_log.h"
+#include "app/page_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_EVERY = 16 };
+
+typedef struct Writer {
+    ViewPage* page;
+    FILE* out;
+    TdlResultInfo info;
+    FrameBox box;
+    double* points; // [3 point_count]
+    TdlPose* poses; // [collider_count]
+    double* times;  // [frame_count]
+    FrameCoder coder;
+} Writer;
+
+bool view_page_available(void) {
+    if (PAGE_TEMPLATE_SIZE == 0) {
+        fprintf(stderr, "this tendril was built without its page, for want of node and npm: "
+                        "install them and build again\n");
+    }
+    return PAGE_TEMPLATE_SIZE > 0;
+}
+
+static long frame_at(const Writer* w, long k) {
+    long last = w->info.frame_count - 1;
+    return w->page->frame_count > 1
+               ? (long)((double)last * (double)k / (double)(w->page->frame_count - 1) + 0.5)
+               : last;
+}
+
+// --- the head ------------------------------------------------------------------------------------
+
+static TdlStatus measure(Writer* w) {
+    FrameBounds bounds = frame_bounds_empty();
+    TdlStatus status = TDL_STATUS_OK;
+    for (long k = 0; status == TDL_STATUS_OK && k < w->page->frame_count; ++k) {
+        status = tdl_result_read_frame(w->page->result, frame_at(w, k), &w->times[k], w->points);
+        if (status == TDL_STATUS_OK) {
+            frame_bounds_grow(&w->coder, w->points, &bounds);
+        }
+    }
+    w->box = frame_box(&bounds);
+    return status;
+}
+
+static void put_shape(FILE* out, const TdlResultShape* shape) {
+    const TdlMat3* r = &shape->pose.rotation;
+    const TdlVec3 columns[4] = {shape->pose.position, r->cx, r->cy, r->cz};
+    fprintf(out, "{\"body\":%d,\"shape\":", shape->body);
+    page_put_text(out, shape->shape);
+    fprintf(out, ",\"size\":[%.9g,%.9g,%.9g],\"pose\":[", shape->size[0], shape->size[1],
+            shape->size[2]);
+    for (int i = 0; i < 4; ++i) {
+        fprintf(out, "%s%.9g,%.9g,%.9g", i > 0 ? "," : "", columns[i].x, columns[i].y,
+                columns[i].z);
+    }
+    fprintf(out, "]}");
+}
+
+static void put_rods(const Writer* w) {
+    const int* start = tdl_result_point_start(w->page->result);
+    fprintf(w->out, "\"point_start\":[0");
+    for (int i = 1; i <= w->info.rod_count; ++i) {
+        fprintf(w->out, ",%d", start[i]);
+    }
+    fprintf(w->out, "],\"radius\":[");
+    for (int i = 0; i < w->info.rod_count; ++i) {
+        TdlResultRod rod = tdl_result_rod(w->page->result, i);
+        fprintf(w->out, "%s%.6g", i > 0 ? "," : "", sqrt(rod.radius[0] * rod.radius[1]));
+    }
+    fprintf(w->out, "],");
+}
+
+static void put_head(const Writer* w, const PageLog* log) {
+    FILE* out = w->out;
+    fprintf(out, "<script type=\"application/json\" id=\"tendril-head\">{\"title\":");
+    page_put_text(out, w->info.title);
+    fprintf(out, ",\"version\":");
+    page_put_text(out, w->info.version);
+    fprintf(out, ",\"collider_count\":%d,\"body_count\":0,", w->info.collider_count);
+    put_rods(w);
+    fprintf(out, "\"shapes\":[");
+    for (int i = 0; i < w->info.shape_count; ++i) {
+        TdlResultShape shape = tdl_result_shape(w->page->result, i);
+        fputs(i > 0 ? "," : "", out);
+        put_shape(out, &shape);
+    }
+    fprintf(out, "],\"box\":[[%.9g,%.9g,%.9g],[", w->box.origin[0], w->box.origin[1],
+            w->box.origin[2]);
+    for (int c = 0; c < 3; ++c) {
+        fprintf(out, "%s%.9g", c > 0 ? "," : "", w->box.origin[c] + 65535.0 * w->box.scale[c]);
+    }
+    fprintf(out, "]],\"contacts\":false,\"force_max\":0,\"times\":[");
+    for (long k = 0; k < w->page->frame_count; ++k) {
+        fprintf(out, "%s%.12g", k > 0 ? "," : "", w->times[k]);
+    }
+    fprintf(out, "],\"log\":[");
+    for (int i = 0; i < log->column_count; ++i) {
+        fputs(i > 0 ? "," : "", out);
+        page_put_text(out, log->names[i]);
+    }
+    fprintf(out, "]}</script>\n");
+}
+
+// --- frames --------------------------------------------------------------------------------------
+
+static TdlStatus put_frame(Writer* w, long k) {
+    TdlResult* result = w->page->result;
+    long frame = frame_at(w, k);
+    FrameView view = {.points = w->points, .poses = w->poses};
+    TdlStatus status = tdl_result_read_frame(result, frame, &view.time, w->points);
+    status = status == TDL_STATUS_OK ? tdl_result_read_poses(result, frame, w->poses) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (!frame_encode(&w->coder, &view, &w->box, true, k % KEY_EVERY == 0)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    fprintf(w->out, "<script type=\"text/plain\" id=\"tendril-frame-%ld\">", k);
+    bool packed = page_put_packed(w->out, w->coder.block, w->coder.size);
+    fprintf(w->out, "</script>\n");
+    return packed ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+}
+
+// Writes the template up to a mark, and moves behind it.
+static void put_until(FILE* out, const char** at, const char* mark) {
+    const char* end = (const char*)PAGE_TEMPLATE + PAGE_TEMPLATE_SIZE;
+    const char* found = memmem(*at, (size_t)(end - *at), mark, strlen(mark));
+    found = found == NULL ? end : found;
+    fwrite(*at, 1, (size_t)(found - *at), out);
+    *at = found == end ? end : found + strlen(mark);
+}
+
+static TdlStatus put_page(Writer* w) {
+    const char* at = (const char*)PAGE_TEMPLATE;
+    PageLog log = {0};
+    TdlStatus status = page_log_read(w->page->log_path, &log);
+    status = status == TDL_STATUS_OK ? measure(w) : status;
+    if (status == TDL_STATUS_OK) {
+        put_until(w->out, &at, "<!--tendril:first-->");
+        put_head(w, &log);
+        fprintf(w->out, "<script type=\"text/plain\" id=\"tendril-log\">");
+        bool packed =
+            page_put_packed(w->out, (const unsigned char*)log.values,
+                            (size_t)log.row_count * (size_t)log.column_count * sizeof *log.values);
+        status = packed ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+        fprintf(w->out, "</script>\n");
+    }
+    for (long k = 0; status == TDL_STATUS_OK && k < w->page->frame_count; ++k) {
+        status = put_frame(w, k);
+        if (k == 0) {
+            put_until(w->out, &at, "<!--tendril:rest-->");
+        }
+    }
+    put_until(w->out, &at, "<!--tendril:end-->");
+    page_log_free(&log);
+    return status;
+}
+
+TdlStatus view_page_write(ViewPage* page, FILE* out) {
+    Writer w = {.page = page, .out = out, .info = tdl_result_info(page->result)};
+    long most = page->most_frames > 0 ? page->most_frames : w.info.frame_count;
+    page->frame_count = most < w.info.frame_count ? most : w.info.frame_count;
+    w.points = malloc((3 * (size_t)w.info.point_count + 1) * sizeof *w.points);
+    w.poses = malloc(((size_t)w.info.collider_count + 1) * sizeof *w.poses);
+    w.times = malloc(((size_t)page->frame_count + 1) * sizeof *w.times);
+    TdlStatus status = TDL_STATUS_NO_MEMORY;
+    if (w.points != NULL && w.poses != NULL && w.times != NULL &&
+        frame_coder_create(w.info.rod_count, tdl_result_point_start(page->result),
+                           w.info.collider_count, &w.coder)) {
+        status = put_page(&w);
+    }
+    frame_coder_destroy(&w.coder);
+    free(w.points);
+    free(w.poses);
+    free(w.times);
+    return status;
+}
