@@ -59,7 +59,8 @@ typedef struct TdlResultInfo {
     char title[256];
     char version[32]; // of the Tendril that wrote it
     int rod_count, collider_count;
-    int shape_count; // of the colliders, see tdl_result_shape
+    int body_count;  // rigid bodies
+    int shape_count; // of colliders and bodies, see tdl_result_shape
     int point_count; // in all rods, per frame
     int dof_count;   // in all rods
     long frame_count;
@@ -88,18 +89,25 @@ typedef struct TdlResultRod {
 
 TDL_API TdlResultRod tdl_result_rod(const TdlResult* result, int index);
 
-/// A simple shape that moves with a collider.
+/// A simple shape, of which a collider or a rigid body has one or more.
 typedef struct TdlResultShape {
-    char shape[TDL_RESULT_WORD_SIZE]; // plane, sphere, cylinder, capsule; see TdlShape
-    int body;                         // whose pose in a frame it moves with
-    double size[3];                   // radius; length between the cap centres of a capsule
-    TdlPose pose;                     // in the frame of the body
+    char shape[TDL_RESULT_WORD_SIZE]; // plane, sphere, cylinder, capsule as TdlShape has them;
+                                      // disc: normal along the third axis; box
+    int body;                         // which it moves with: colliders from 0, then rigid bodies
+    double size[3]; // radius, then length of a capsule between its cap centres; radius of a disc,
+                    // then of its round rim; half sizes of a box
+    TdlPose pose;   // in the frame of the body
 } TdlResultShape;
 
 TDL_API TdlResultShape tdl_result_shape(const TdlResult* result, int index);
 
-/// Where the colliders are in a frame: poses[collider_count].
+/// Where colliders and rigid bodies are in a frame: poses[collider_count + body_count].
 TDL_API TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses);
+
+/// The contacts of a frame, those of the step before it. They belong to the result and last until
+/// the next call.
+TDL_API TdlStatus tdl_result_read_contacts(TdlResult* result, long frame,
+                                           const TdlContactForce** contacts, int* count);
 
 /// One frame: its time and the centreline points of all rods, [3 point_count]; either may be null.
 TDL_API TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time,

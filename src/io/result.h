@@ -6,7 +6,12 @@
 //   /rods/*               one row a rod: point_start, dof_start (one more row), element_count,
 //                         length, radius, mass, model
 //   /colliders/*          one row a collider: shape, radius, length
-//   /frames/*             one row a frame: the sets of the table RESULT_SETS
+//   /bodies/*             one row a rigid body: shape
+//   /shapes/*             one row a simple shape of a collider or body: shape, body, size, pose
+//   /contacts/*           one row a contact, frame after frame, see result_contacts.h
+//   /frames/*             one row a frame: the sets of the table RESULT_SETS of result_format.c
+//
+// Version 1 has no bodies, shapes and contacts; it is read as one without.
 //
 // Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
 // is left out.
@@ -16,10 +21,13 @@
 #include "io/file.h"
 #include "tendril/run.h"
 
+#include "io/result_contacts.h"
+#include "io/result_format.h"
+
 #include <hdf5.h>
 
 #define RESULT_FORMAT "tendril-result"
-enum { RESULT_VERSION = 1 };
+enum { RESULT_VERSION = 2, RESULT_OLDEST = 1 };
 
 typedef struct ResultRod {
     const char* model;
@@ -32,32 +40,45 @@ typedef struct ResultCollider {
     double radius, length;
 } ResultCollider;
 
+typedef struct ResultBody {
+    TdlRigidShape shape;
+} ResultBody;
+
 // What does not change from frame to frame.
 typedef struct ResultDef {
     const char* title;
     double step;     // s
     long step_total; // steps of the whole run
     int samples;     // points per element
-    int rod_count, collider_count;
+    int rod_count, collider_count, body_count, shape_count;
     const ResultRod* rods;
     const ResultCollider* colliders;
+    const ResultBody* bodies;
+    const TdlResultShape* shapes; // of the colliders, then of the bodies
 } ResultDef;
 
 typedef struct ResultCounts {
-    int rods, colliders, points, dofs;
+    int rods, colliders, bodies, points, dofs;
 } ResultCounts;
 
 // One frame. The arrays belong to whoever made them.
 typedef struct ResultFrame {
     double time;
     int64_t step;
-    double energy[3]; // kinetic, elastic, gravity
-    float* points;    // [3 points]
-    double *q, *v;    // [dofs]
-    double* poses;    // [12 colliders]: position, then the columns of the rotation
+    double energy[3];          // kinetic, elastic, gravity
+    float* points;             // [3 points]
+    double *q, *v;             // [dofs]
+    double* poses;             // [12 colliders]: position, then the columns of the rotation
+    double* body_poses;        // [12 bodies]
+    int contact_count;         //
+    TdlContactForce* contacts; // [contact_count]
+    int contact_capacity;
+    int64_t contact_end; // rows of /contacts up to this frame; the writer counts them itself
 } ResultFrame;
 
 TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFrame* out);
+// Makes room for `count` contacts, keeping none.
+TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int count);
 void result_frame_destroy(const TdlHost* host, ResultFrame* frame);
 
 // --- the sets of a frame -------------------------------------------------------------------------
@@ -70,18 +91,20 @@ typedef enum ResultSet {
     RESULT_Q,
     RESULT_V,
     RESULT_POSES,
+    RESULT_BODY_POSES,
+    RESULT_CONTACT_END,
     RESULT_TIME,
     RESULT_SET_COUNT,
 } ResultSet;
 
-typedef enum ResultPer { PER_FRAME, PER_POINT, PER_DOF, PER_COLLIDER } ResultPer;
-typedef enum ResultType { TYPE_INT64, TYPE_FLOAT32, TYPE_FLOAT64 } ResultType;
+typedef enum ResultPer { PER_FRAME, PER_POINT, PER_DOF, PER_COLLIDER, PER_BODY } ResultPer;
 
 typedef struct ResultSetSpec {
     const char *name, *unit, *meaning;
     ResultType type;
     ResultPer per;
-    int columns; // numbers per frame, point, dof or collider
+    int columns; // numbers per frame, point, dof, collider or body
+    int since;   // version of the format
 } ResultSetSpec;
 
 extern const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT];
@@ -89,22 +112,11 @@ extern const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT];
 // The extents of a set: [frame], [frame][items], [frame][columns] or [frame][items][columns].
 // Returns the rank; dims[0] is 1. A set with an extent of 0 has rank 0 and is left out.
 int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]);
-hid_t result_file_type(ResultType type);
-hid_t result_memory_type(ResultType type);
+// A pose as 12 numbers: position, then the columns of the rotation.
+void result_pack_pose(TdlPose pose, double out[12]);
+TdlPose result_unpack_pose(const double numbers[12]);
+
 void* result_frame_data(const ResultFrame* frame, ResultSet set);
-
-// --- the library's messages ----------------------------------------------------------------------
-// HDF5 prints its errors by default; between begin and end it does not.
-typedef struct Hdf5Quiet {
-    H5E_auto2_t print;
-    void* user;
-} Hdf5Quiet;
-
-Hdf5Quiet hdf5_quiet_begin(void);
-void hdf5_quiet_end(Hdf5Quiet quiet);
-
-// The cause of the first call that failed since begin, in a few words.
-const char* hdf5_reason(void);
 
 // --- writing -------------------------------------------------------------------------------------
 typedef struct ResultWriter ResultWriter;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,13 @@ const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
     [RESULT_POSES] = {"collider_pose", "m, 1",
                       "position (3 numbers), then the columns of the rotation matrix (9)",
                       TYPE_FLOAT64, PER_COLLIDER, 12},
+    [RESULT_BODY_POSES] = {"body_pose", "m, 1",
+                           "of rigid bodies: position (3 numbers), columns of the rotation (9)",
+                           TYPE_FLOAT64, PER_BODY, 12, 2},
+    [RESULT_CONTACT_END] = {"contact_end", "1",
+                            "where the rows of /contacts of this frame end; they begin where "
+                            "those of the frame before end",
+                            TYPE_INT64, PER_FRAME, 1, 2},
     [RESULT_TIME] = {"time", "s",
                      "simulated time; written last, so its length is the number of whole frames",
                      TYPE_FLOAT64, PER_FRAME, 1},
@@ -30,7 +38,8 @@ int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
     const int items[] = {[PER_FRAME] = 1,
                          [PER_POINT] = counts.points,
                          [PER_DOF] = counts.dofs,
-                         [PER_COLLIDER] = counts.colliders};
+                         [PER_COLLIDER] = counts.colliders,
+                         [PER_BODY] = counts.bodies};
     int rank = 0;
     dims[rank++] = 1;
     if (spec->per != PER_FRAME) {
@@ -47,6 +56,8 @@ int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
 
 hid_t result_file_type(ResultType type) {
     switch (type) {
+    case TYPE_INT32:
+        return H5T_STD_I32LE;
     case TYPE_INT64:
         return H5T_STD_I64LE;
     case TYPE_FLOAT32:
@@ -59,6 +70,8 @@ hid_t result_file_type(ResultType type) {
 
 hid_t result_memory_type(ResultType type) {
     switch (type) {
+    case TYPE_INT32:
+        return H5T_NATIVE_INT32;
     case TYPE_INT64:
         return H5T_NATIVE_INT64;
     case TYPE_FLOAT32:
@@ -69,11 +82,28 @@ hid_t result_memory_type(ResultType type) {
     return H5T_NATIVE_DOUBLE;
 }
 
+void result_pack_pose(TdlPose pose, double out[12]) {
+    tdl_store3(out, 0, pose.position);
+    tdl_store3(out, 1, pose.rotation.cx);
+    tdl_store3(out, 2, pose.rotation.cy);
+    tdl_store3(out, 3, pose.rotation.cz);
+}
+
+TdlPose result_unpack_pose(const double numbers[12]) {
+    return (TdlPose){tdl_load3(numbers, 0),
+                     {tdl_load3(numbers, 1), tdl_load3(numbers, 2), tdl_load3(numbers, 3)}};
+}
+
 void* result_frame_data(const ResultFrame* frame, ResultSet set) {
     const void* const data[RESULT_SET_COUNT] = {
-        [RESULT_STEP] = &frame->step,    [RESULT_ENERGY] = frame->energy,
-        [RESULT_POINTS] = frame->points, [RESULT_Q] = frame->q,
-        [RESULT_V] = frame->v,           [RESULT_POSES] = frame->poses,
+        [RESULT_STEP] = &frame->step,
+        [RESULT_ENERGY] = frame->energy,
+        [RESULT_POINTS] = frame->points,
+        [RESULT_Q] = frame->q,
+        [RESULT_V] = frame->v,
+        [RESULT_POSES] = frame->poses,
+        [RESULT_BODY_POSES] = frame->body_poses,
+        [RESULT_CONTACT_END] = &frame->contact_end,
         [RESULT_TIME] = &frame->time,
     };
     return (void*)(uintptr_t)data[set]; // the reader fills what the writer only looks at
@@ -85,21 +115,69 @@ TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFr
         .q = tdl_alloc_array(&host->mem, (size_t)counts.dofs, sizeof(double)),
         .v = tdl_alloc_array(&host->mem, (size_t)counts.dofs, sizeof(double)),
         .poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.colliders, sizeof(double)),
+        .body_poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.bodies, sizeof(double)),
     };
-    if (out->points == NULL || out->q == NULL || out->v == NULL || out->poses == NULL) {
+    if (out->points == NULL || out->q == NULL || out->v == NULL || out->poses == NULL ||
+        out->body_poses == NULL) {
         result_frame_destroy(host, out);
         return TDL_STATUS_NO_MEMORY;
     }
     return TDL_STATUS_OK;
 }
 
+TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int count) {
+    frame->contact_count = 0;
+    if (count <= frame->contact_capacity) {
+        return TDL_STATUS_OK;
+    }
+    size_t capacity = (size_t)count + (size_t)count / 2;
+    capacity = capacity > INT_MAX ? INT_MAX : capacity;
+    TdlContactForce* grown =
+        tdl_grow_array(&host->mem, frame->contacts, capacity, sizeof *frame->contacts);
+    if (grown == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    frame->contacts = grown;
+    frame->contact_capacity = (int)capacity;
+    return TDL_STATUS_OK;
+}
+
 void result_frame_destroy(const TdlHost* host, ResultFrame* frame) {
+    tdl_free(&host->mem, frame->body_poses);
+    tdl_free(&host->mem, frame->contacts);
     tdl_free(&host->mem, frame->points);
     tdl_free(&host->mem, frame->q);
     tdl_free(&host->mem, frame->v);
     tdl_free(&host->mem, frame->poses);
     *frame = (ResultFrame){0};
 }
+
+// --- attributes ----------------------------------------------------------------------------------
+
+bool result_write_attribute(hid_t object, const char* name, hid_t type, const void* value) {
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    good = (attribute < 0 || H5Aclose(attribute) >= 0) && good;
+    H5Sclose(space);
+    return good;
+}
+
+hid_t result_text_type(size_t size) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, size);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+bool result_write_text(hid_t object, const char* name, const char* text) {
+    hid_t type = result_text_type(strlen(text) + 1);
+    bool good = result_write_attribute(object, name, type, text);
+    H5Tclose(type);
+    return good;
+}
+
+// --- messages ------------------------------------------------------------------------------------
 
 // The reason of the first failed call since hdf5_quiet_begin. The stack itself is cleared by the
 // next call, even one that only closes things.

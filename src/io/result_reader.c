@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "io/result_object.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,8 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// Limits no sane file reaches; they stop absurd extents before memory is asked for.
-enum { MAX_ROWS = 1 << 24, MAX_PARTS = 1 << 16 };
+// A limit no sane file reaches; it stops absurd extents before memory is asked for.
+enum { MAX_ROWS = 1 << 24 };
 
 // HDF5 reads metadata with a wrong checksum again, in case a writer was in the middle of it, and
 // waits 1 ns, 2 ns, 4 ns ... between: about 1 ms in all, where its default never ends.
@@ -30,6 +31,8 @@ struct TdlResult {
     char path[PATH_SIZE]; // of the HDF5 file
     hid_t file;
     hid_t sets[RESULT_SET_COUNT];
+    ContactSets contact_sets;
+    int version; // of the format
     hsize_t chunk[RESULT_SET_COUNT][3];
     hsize_t proved[RESULT_SET_COUNT]; // 1 + the row of chunks last found whole
     ResultCounts counts;
@@ -37,6 +40,7 @@ struct TdlResult {
     int* point_start;       // [rods + 1]
     TdlResultRod* rods;     // [rods]
     TdlResultShape* shapes; // [info.shape_count]
+    ResultFrame kept;       // its contacts are those last read
 };
 
 static TdlStatus bad(const TdlResult* r, const char* what) {
@@ -46,111 +50,6 @@ static TdlStatus bad(const TdlResult* r, const char* what) {
 static TdlStatus bad_set(const TdlResult* r, const char* group, const char* name,
                          const char* what) {
     return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: /%s/%s %s", r->path, group, name, what);
-}
-
-// --- attributes ----------------------------------------------------------------------------------
-
-static hid_t open_scalar(hid_t object, const char* name, H5T_class_t kind) {
-    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    if (attribute < 0) {
-        return H5I_INVALID_HID;
-    }
-    hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
-    bool good = space >= 0 && type >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-                H5Tget_class(type) == kind;
-    H5Sclose(space);
-    H5Tclose(type);
-    if (!good) {
-        H5Aclose(attribute);
-        return H5I_INVALID_HID;
-    }
-    return attribute;
-}
-
-static bool read_number(hid_t object, const char* name, H5T_class_t kind, hid_t type, void* out) {
-    hid_t attribute = open_scalar(object, name, kind);
-    if (attribute < 0) {
-        return false;
-    }
-    bool good = H5Aread(attribute, type, out) >= 0;
-    H5Aclose(attribute);
-    return good;
-}
-
-// Reads a text of at most size - 1 bytes.
-static bool read_text(hid_t object, const char* name, char* out, size_t size) {
-    hid_t attribute = open_scalar(object, name, H5T_STRING);
-    if (attribute < 0) {
-        return false;
-    }
-    hid_t type = H5Aget_type(attribute);
-    char buffer[1024] = {0};
-    bool good = type >= 0 && H5Tis_variable_str(type) == 0 && H5Tget_size(type) <= size &&
-                H5Tget_size(type) < sizeof buffer && H5Aread(attribute, type, buffer) >= 0;
-    H5Tclose(type);
-    H5Aclose(attribute);
-    if (good) {
-        snprintf(out, size, "%s", buffer);
-    }
-    return good;
-}
-
-// --- objects -------------------------------------------------------------------------------------
-
-static bool is_plain_link(hid_t place, const char* name) {
-    H5L_info_t link;
-    return H5Lexists(place, name, H5P_DEFAULT) > 0 &&
-           H5Lget_info(place, name, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
-}
-
-static hid_t open_object(hid_t place, const char* name, H5I_type_t kind) {
-    hid_t object = is_plain_link(place, name) ? H5Oopen(place, name, H5P_DEFAULT) : -1;
-    if (object >= 0 && H5Iget_type(object) != kind) {
-        H5Oclose(object);
-        return H5I_INVALID_HID;
-    }
-    return object < 0 ? H5I_INVALID_HID : object;
-}
-
-static bool has_type(hid_t set, hid_t expected) {
-    hid_t type = H5Dget_type(set);
-    bool same = type >= 0 && H5Tequal(type, expected) > 0;
-    H5Tclose(type);
-    return same;
-}
-
-// The extents of a set of the given rank.
-static bool get_dims(hid_t set, int rank, hsize_t dims[3]) {
-    hid_t space = H5Dget_space(set);
-    bool good = space >= 0 && H5Sget_simple_extent_ndims(space) == rank &&
-                H5Sget_simple_extent_dims(space, dims, NULL) == rank;
-    H5Sclose(space);
-    return good;
-}
-
-// Whether the set is stored plainly in this file, the way our writer does.
-static bool has_layout(hid_t set, H5D_layout_t layout, int rank, const hsize_t dims[3],
-                       hsize_t chunk[3]) {
-    hid_t plan = H5Dget_create_plist(set);
-    bool good = plan >= 0 && H5Pget_layout(plan) == layout && H5Pget_nfilters(plan) == 0 &&
-                H5Pget_external_count(plan) == 0;
-    if (good && layout == H5D_CHUNKED) {
-        good = H5Pget_chunk(plan, rank, chunk) == rank;
-        good = good && (rank < 2 || dims[1] / chunk[1] <= MAX_PARTS);
-        good = good && (rank < 3 || chunk[2] == dims[2]);
-    }
-    H5Pclose(plan);
-    return good;
-}
-
-static uint64_t file_size(const TdlResult* r) {
-    struct stat info;
-    return stat(r->path, &info) == 0 ? (uint64_t)info.st_size : 0;
-}
-
-static bool lies_inside(const TdlResult* r, uint64_t address, uint64_t size) {
-    uint64_t end = file_size(r);
-    return address != HADDR_UNDEF && size <= end && address <= end - size;
 }
 
 // --- the tables ----------------------------------------------------------------------------------
@@ -164,8 +63,8 @@ typedef struct Column {
 
 // Reads a column of `rows` rows.
 static TdlStatus read_column(TdlResult* r, const Column* column, int rows, void* out) {
-    hid_t group = open_object(r->file, column->group, H5I_GROUP);
-    hid_t set = group < 0 ? -1 : open_object(group, column->name, H5I_DATASET);
+    hid_t group = object_open(r->file, column->group, H5I_GROUP);
+    hid_t set = group < 0 ? -1 : object_open(group, column->name, H5I_DATASET);
     if (group >= 0) {
         H5Gclose(group);
     }
@@ -175,12 +74,12 @@ static TdlStatus read_column(TdlResult* r, const Column* column, int rows, void*
     hsize_t dims[3] = {0}, bytes = (hsize_t)rows * column->width * H5Tget_size(column->file_type);
     int rank = column->width == 1 ? 1 : 2;
     TdlStatus status = TDL_STATUS_OK;
-    if (!has_type(set, column->file_type) || !get_dims(set, rank, dims) ||
+    if (!set_has_type(set, column->file_type) || !set_get_dims(set, rank, dims) ||
         dims[0] != (hsize_t)rows || (rank == 2 && dims[1] != column->width) ||
-        !has_layout(set, H5D_CONTIGUOUS, rank, dims, NULL)) {
+        !set_has_layout(set, H5D_CONTIGUOUS, rank, dims, NULL)) {
         status =
             bad_set(r, column->group, column->name, "has another type or extent than expected");
-    } else if (rows > 0 && !lies_inside(r, H5Dget_offset(set), bytes)) {
+    } else if (rows > 0 && !file_holds(r->path, H5Dget_offset(set), bytes)) {
         status = bad_set(r, column->group, column->name,
                          "lies behind the end of the file, which was cut");
     } else if (rows > 0 &&
@@ -191,17 +90,9 @@ static TdlStatus read_column(TdlResult* r, const Column* column, int rows, void*
     return status;
 }
 
-// The type of the words in the tables.
-static hid_t word_type(void) {
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, TDL_RESULT_WORD_SIZE);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    return type;
-}
-
 static TdlStatus read_words(TdlResult* r, const char* group, const char* name, int rows,
                             char (*out)[TDL_RESULT_WORD_SIZE]) {
-    hid_t word = word_type();
+    hid_t word = result_text_type(TDL_RESULT_WORD_SIZE);
     TdlStatus status = read_column(r, &(Column){group, name, word, word, 1}, rows, out);
     H5Tclose(word);
     for (int i = 0; i < rows; ++i) {
@@ -224,16 +115,16 @@ static TdlStatus read_reals(TdlResult* r, const char* group, const char* name, i
 
 // Reads a column of whole numbers, one a row; *out is freed by the caller.
 static TdlStatus read_starts(TdlResult* r, hid_t group, const char* name, int** out, int* rows) {
-    hid_t set = open_object(group, name, H5I_DATASET);
+    hid_t set = object_open(group, name, H5I_DATASET);
     if (set < 0) {
         return bad_set(r, "rods", name, "is missing");
     }
     hsize_t dims[3] = {0};
     TdlStatus status = TDL_STATUS_OK;
-    if (!has_type(set, H5T_STD_I32LE) || !get_dims(set, 1, dims) || dims[0] < 1 ||
-        dims[0] > MAX_ROWS || !has_layout(set, H5D_CONTIGUOUS, 1, dims, NULL)) {
+    if (!set_has_type(set, H5T_STD_I32LE) || !set_get_dims(set, 1, dims) || dims[0] < 1 ||
+        dims[0] > MAX_ROWS || !set_has_layout(set, H5D_CONTIGUOUS, 1, dims, NULL)) {
         status = bad_set(r, "rods", name, "is not a table of whole numbers");
-    } else if (!lies_inside(r, H5Dget_offset(set), dims[0] * sizeof(int32_t))) {
+    } else if (!file_holds(r->path, H5Dget_offset(set), dims[0] * sizeof(int32_t))) {
         status = bad_set(r, "rods", name, "lies behind the end of the file, which was cut");
     }
     int* data = NULL;
@@ -290,7 +181,7 @@ static TdlStatus read_rod_facts(TdlResult* r) {
 }
 
 static TdlStatus read_rods(TdlResult* r) {
-    hid_t group = open_object(r->file, "rods", H5I_GROUP);
+    hid_t group = object_open(r->file, "rods", H5I_GROUP);
     if (group < 0) {
         return bad(r, "the group /rods is missing");
     }
@@ -318,10 +209,10 @@ static TdlStatus read_rods(TdlResult* r) {
 
 // The number of rows of a table, from its first column.
 static TdlStatus count_rows(TdlResult* r, const char* group_name, const char* name, int* out) {
-    hid_t group = open_object(r->file, group_name, H5I_GROUP);
-    hid_t set = group < 0 ? -1 : open_object(group, name, H5I_DATASET);
+    hid_t group = object_open(r->file, group_name, H5I_GROUP);
+    hid_t set = group < 0 ? -1 : object_open(group, name, H5I_DATASET);
     hsize_t dims[3] = {0};
-    bool good = set >= 0 && get_dims(set, 1, dims) && dims[0] <= MAX_ROWS;
+    bool good = set >= 0 && set_get_dims(set, 1, dims) && dims[0] <= MAX_ROWS;
     if (set >= 0) {
         H5Dclose(set);
     }
@@ -332,7 +223,7 @@ static TdlStatus count_rows(TdlResult* r, const char* group_name, const char* na
     return good ? TDL_STATUS_OK : bad_set(r, group_name, name, "is missing or wrong");
 }
 
-// Each collider is one shape.
+// Of a file without the table of shapes: each collider is one shape.
 static TdlStatus read_collider_shapes(TdlResult* r) {
     int n = r->counts.colliders;
     size_t rows = (size_t)n;
@@ -359,9 +250,50 @@ static TdlStatus read_collider_shapes(TdlResult* r) {
     return status;
 }
 
-static TdlStatus read_colliders(TdlResult* r) {
+static TdlStatus read_shapes(TdlResult* r) {
+    int n = 0;
+    TdlStatus status = count_rows(r, "shapes", "shape", &n);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    size_t rows = (size_t)n;
+    r->shapes = tdl_alloc_array(&r->host.mem, rows, sizeof *r->shapes);
+    double* reals = tdl_alloc_array(&r->host.mem, 15 * rows, sizeof *reals);
+    int* bodies = tdl_alloc_array(&r->host.mem, rows, sizeof *bodies);
+    char(*words)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *words);
+    status = TDL_STATUS_NO_MEMORY;
+    if (r->shapes != NULL && reals != NULL && words != NULL && bodies != NULL) {
+        Column whole = {"shapes", "body", H5T_STD_I32LE, H5T_NATIVE_INT, 1};
+        status = read_words(r, "shapes", "shape", n, words);
+        status = status == TDL_STATUS_OK ? read_column(r, &whole, n, bodies) : status;
+        status = status == TDL_STATUS_OK ? read_reals(r, "shapes", "size", 3, n, reals) : status;
+        status = status == TDL_STATUS_OK ? read_reals(r, "shapes", "pose", 12, n, reals + 3 * rows)
+                                         : status;
+    }
+    for (int i = 0; status == TDL_STATUS_OK && i < n; ++i) {
+        TdlResultShape* shape = &r->shapes[i];
+        *shape = (TdlResultShape){.body = bodies[i],
+                                  .size = {reals[3 * i], reals[3 * i + 1], reals[3 * i + 2]},
+                                  .pose = result_unpack_pose(reals + 3 * rows + 12 * i)};
+        memcpy(shape->shape, words[i], sizeof shape->shape);
+        if (bodies[i] < 0 || bodies[i] >= r->counts.colliders + r->counts.bodies) {
+            status = bad_set(r, "shapes", "body", "names one that is not there");
+        }
+    }
+    r->info.shape_count = n;
+    tdl_free(&r->host.mem, reals);
+    tdl_free(&r->host.mem, bodies);
+    tdl_free(&r->host.mem, words);
+    return status;
+}
+
+static TdlStatus read_bodies(TdlResult* r) {
     TdlStatus status = count_rows(r, "colliders", "shape", &r->counts.colliders);
-    return status == TDL_STATUS_OK ? read_collider_shapes(r) : status;
+    if (status != TDL_STATUS_OK || r->version < 2) {
+        return status == TDL_STATUS_OK ? read_collider_shapes(r) : status;
+    }
+    status = count_rows(r, "bodies", "shape", &r->counts.bodies);
+    return status == TDL_STATUS_OK ? read_shapes(r) : status;
 }
 
 // --- the frames ----------------------------------------------------------------------------------
@@ -370,16 +302,16 @@ static TdlStatus open_set(TdlResult* r, hid_t group, ResultSet set) {
     const ResultSetSpec* spec = &RESULT_SETS[set];
     hsize_t expected[3], dims[3] = {0};
     int rank = result_set_dims(set, r->counts, expected);
-    if (rank == 0) {
+    if (rank == 0 || r->version < spec->since) {
         return TDL_STATUS_OK;
     }
-    hid_t opened = open_object(group, spec->name, H5I_DATASET);
+    hid_t opened = object_open(group, spec->name, H5I_DATASET);
     if (opened < 0) {
         return bad_set(r, "frames", spec->name, "is missing");
     }
     r->sets[set] = opened;
-    if (!has_type(opened, result_file_type(spec->type)) || !get_dims(opened, rank, dims) ||
-        !has_layout(opened, H5D_CHUNKED, rank, dims, r->chunk[set])) {
+    if (!set_has_type(opened, result_file_type(spec->type)) || !set_get_dims(opened, rank, dims) ||
+        !set_has_layout(opened, H5D_CHUNKED, rank, dims, r->chunk[set])) {
         return bad_set(r, "frames", spec->name, "has another type, rank or layout than expected");
     }
     for (int i = 1; i < rank; ++i) {
@@ -400,7 +332,7 @@ static TdlStatus open_set(TdlResult* r, hid_t group, ResultSet set) {
 }
 
 static TdlStatus open_sets(TdlResult* r) {
-    hid_t group = open_object(r->file, "frames", H5I_GROUP);
+    hid_t group = object_open(r->file, "frames", H5I_GROUP);
     if (group < 0) {
         return bad(r, "the group /frames is missing");
     }
@@ -410,6 +342,11 @@ static TdlStatus open_sets(TdlResult* r) {
         status = open_set(r, group, (ResultSet)set);
     }
     H5Gclose(group);
+    const char* what;
+    if (status == TDL_STATUS_OK && r->version >= 2 &&
+        !contact_sets_open(&r->contact_sets, r->file, &what)) {
+        status = bad(r, what);
+    }
     return status;
 }
 
@@ -430,7 +367,7 @@ static TdlStatus prove_chunks(TdlResult* r, ResultSet set, long frame, int rank,
         hsize_t offset[3] = {row * chunk[0], first, 0}, size = 0;
         haddr_t address = HADDR_UNDEF;
         if (H5Dget_chunk_info_by_coord(r->sets[set], offset, NULL, &address, &size) < 0 ||
-            size != bytes || !lies_inside(r, address, size)) {
+            size != bytes || !file_holds(r->path, address, size)) {
             return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
                             "%s: /frames/%s has no data for frame %ld; the file was cut", r->path,
                             RESULT_SETS[set].name, frame);
@@ -443,7 +380,7 @@ static TdlStatus prove_chunks(TdlResult* r, ResultSet set, long frame, int rank,
 static TdlStatus read_set(TdlResult* r, ResultSet set, long frame, hid_t type, void* out) {
     hsize_t dims[3] = {1, 1, 1}, start[3] = {(hsize_t)frame, 0, 0};
     int rank = result_set_dims(set, r->counts, dims);
-    if (rank == 0) {
+    if (rank == 0 || r->sets[set] < 0) {
         return TDL_STATUS_OK;
     }
     TdlStatus status = prove_chunks(r, set, frame, rank, dims);
@@ -501,19 +438,20 @@ static TdlStatus open_file(TdlResult* r) {
 static TdlStatus read_head(TdlResult* r, int64_t* step_total) {
     char format[64];
     int version = 0;
-    if (!read_text(r->file, "format", format, sizeof format) ||
+    if (!object_read_text(r->file, "format", format, sizeof format) ||
         strcmp(format, RESULT_FORMAT) != 0 ||
-        !read_number(r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version)) {
+        !object_read_number(r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version)) {
         return bad(r, "an HDF5 file, but not a result of Tendril");
     }
-    if (version != RESULT_VERSION) {
+    if (version < RESULT_OLDEST || version > RESULT_VERSION) {
         return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
-                        "%s: has format version %d; this Tendril (%s) reads version %d", r->path,
-                        version, tdl_version(), RESULT_VERSION);
+                        "%s: has format version %d; this Tendril (%s) reads versions %d to %d",
+                        r->path, version, tdl_version(), RESULT_OLDEST, RESULT_VERSION);
     }
-    if (!read_text(r->file, "tendril_version", r->info.version, sizeof r->info.version) ||
-        !read_text(r->file, "title", r->info.title, sizeof r->info.title) ||
-        !read_number(r->file, "step_total", H5T_INTEGER, H5T_NATIVE_INT64, step_total)) {
+    r->version = version;
+    if (!object_read_text(r->file, "tendril_version", r->info.version, sizeof r->info.version) ||
+        !object_read_text(r->file, "title", r->info.title, sizeof r->info.title) ||
+        !object_read_number(r->file, "step_total", H5T_INTEGER, H5T_NATIVE_INT64, step_total)) {
         return bad(r, "the attributes tendril_version, title or step_total are missing or wrong");
     }
     return TDL_STATUS_OK;
@@ -545,11 +483,12 @@ static TdlStatus open_all(TdlResult* r) {
     TdlStatus status = open_file(r);
     status = status == TDL_STATUS_OK ? read_head(r, &step_total) : status;
     status = status == TDL_STATUS_OK ? read_rods(r) : status;
-    status = status == TDL_STATUS_OK ? read_colliders(r) : status;
+    status = status == TDL_STATUS_OK ? read_bodies(r) : status;
     status = status == TDL_STATUS_OK ? open_sets(r) : status;
     status = status == TDL_STATUS_OK ? read_span(r, step_total) : status;
     r->info.rod_count = r->counts.rods;
     r->info.collider_count = r->counts.colliders;
+    r->info.body_count = r->counts.bodies;
     r->info.point_count = r->counts.points;
     r->info.dof_count = r->counts.dofs;
     return status;
@@ -566,6 +505,7 @@ TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out
     }
     r->host = *host;
     r->file = H5I_INVALID_HID;
+    r->contact_sets = contact_sets_none(host);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         r->sets[i] = H5I_INVALID_HID;
     }
@@ -588,6 +528,7 @@ TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out
 
 static void close_handles(TdlResult* r) {
     Hdf5Quiet quiet = hdf5_quiet_begin();
+    contact_sets_close(&r->contact_sets);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         if (r->sets[i] >= 0) {
             H5Dclose(r->sets[i]);
@@ -608,6 +549,7 @@ void tdl_result_close(TdlResult* result) {
     tdl_free(&mem, result->point_start);
     tdl_free(&mem, result->rods);
     tdl_free(&mem, result->shapes);
+    result_frame_destroy(&result->host, &result->kept);
     tdl_free(&mem, result);
 }
 
@@ -668,14 +610,10 @@ TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time, dou
     return status;
 }
 
-static TdlPose unpack_pose(const double* numbers) {
-    return (TdlPose){tdl_load3(numbers, 0),
-                     {tdl_load3(numbers, 1), tdl_load3(numbers, 2), tdl_load3(numbers, 3)}};
-}
-
 TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses) {
     TdlStatus status = check_frame(result, frame);
-    size_t count = (size_t)result->counts.colliders;
+    size_t colliders = (size_t)result->counts.colliders;
+    size_t count = colliders + (size_t)result->counts.bodies;
     double* numbers = tdl_alloc_array(&result->host.mem, 12 * count, sizeof *numbers);
     if (numbers == NULL) {
         return TDL_STATUS_NO_MEMORY;
@@ -684,11 +622,55 @@ TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses) {
     if (status == TDL_STATUS_OK) {
         status = read_set(result, RESULT_POSES, frame, H5T_NATIVE_DOUBLE, numbers);
     }
+    if (status == TDL_STATUS_OK) {
+        status =
+            read_set(result, RESULT_BODY_POSES, frame, H5T_NATIVE_DOUBLE, numbers + 12 * colliders);
+    }
     hdf5_quiet_end(quiet);
     for (size_t i = 0; status == TDL_STATUS_OK && i < count; ++i) {
-        poses[i] = unpack_pose(numbers + 12 * i);
+        poses[i] = result_unpack_pose(numbers + 12 * i);
     }
     tdl_free(&result->host.mem, numbers);
+    return status;
+}
+
+// Reads the contacts of a frame into another's room for them.
+static TdlStatus read_contacts(TdlResult* r, long frame, ResultFrame* out) {
+    int64_t first = 0, end = 0;
+    TdlStatus status = TDL_STATUS_OK;
+    if (frame > 0) {
+        status = read_set(r, RESULT_CONTACT_END, frame - 1, H5T_NATIVE_INT64, &first);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = read_set(r, RESULT_CONTACT_END, frame, H5T_NATIVE_INT64, &end);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (first < 0 || end < first || end - first > MAX_ROWS ||
+        end > (int64_t)r->contact_sets.row_count) {
+        return bad_set(r, "frames", "contact_end", "does not fit /contacts");
+    }
+    int count = (int)(end - first);
+    status = result_frame_reserve(&r->host, out, count);
+    status = status == TDL_STATUS_OK ? contact_sets_reserve(&r->contact_sets, count) : status;
+    const char* what;
+    if (status == TDL_STATUS_OK && !contact_sets_read(&r->contact_sets, r->path, (hsize_t)first,
+                                                      count, out->contacts, &what)) {
+        status = bad(r, what);
+    }
+    out->contact_count = status == TDL_STATUS_OK ? count : 0;
+    return status;
+}
+
+TdlStatus tdl_result_read_contacts(TdlResult* result, long frame, const TdlContactForce** contacts,
+                                   int* count) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    status = status == TDL_STATUS_OK ? read_contacts(result, frame, &result->kept) : status;
+    hdf5_quiet_end(quiet);
+    *contacts = result->kept.contacts;
+    *count = status == TDL_STATUS_OK ? result->kept.contact_count : 0;
     return status;
 }
 
@@ -699,6 +681,7 @@ TdlStatus result_read(TdlResult* result, long frame, ResultFrame* out) {
         status = read_set(result, (ResultSet)set, frame, result_memory_type(RESULT_SETS[set].type),
                           result_frame_data(out, (ResultSet)set));
     }
+    status = status == TDL_STATUS_OK ? read_contacts(result, frame, out) : status;
     hdf5_quiet_end(quiet);
     return status;
 }

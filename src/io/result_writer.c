@@ -23,7 +23,7 @@
 static const hsize_t SMALL_CHUNK = 64 * 1024, LARGE_CHUNK = 1024 * 1024;
 static const hsize_t MAX_CHUNK_FRAMES = 1024;
 
-enum { PAGE_BYTES = 4096, WORD_SIZE = 32 };
+enum { PAGE_BYTES = 4096 };
 
 struct ResultWriter {
     TdlHost host;
@@ -31,6 +31,7 @@ struct ResultWriter {
     ResultCounts counts;
     hid_t file;
     hid_t sets[RESULT_SET_COUNT]; // H5I_INVALID_HID when left out
+    ContactSets contacts;
     hsize_t frame_count;
     bool live, broken;
 };
@@ -42,29 +43,6 @@ static TdlStatus writer_fail(ResultWriter* writer, const char* what) {
 }
 
 // --- attributes ----------------------------------------------------------------------------------
-
-static bool write_attribute(hid_t object, const char* name, hid_t type, const void* value) {
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    good = (attribute < 0 || H5Aclose(attribute) >= 0) && good;
-    H5Sclose(space);
-    return good;
-}
-
-static hid_t text_type(size_t size) {
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, size);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    return type;
-}
-
-static bool write_text(hid_t object, const char* name, const char* text) {
-    hid_t type = text_type(strlen(text) + 1);
-    bool good = write_attribute(object, name, type, text);
-    H5Tclose(type);
-    return good;
-}
 
 // A copy of the title that fits, cut between two characters of UTF-8.
 static void copy_title(char out[256], const char* title) {
@@ -86,12 +64,13 @@ static bool write_head(hid_t file, const ResultDef* def) {
     copy_title(title, def->title);
     int version = RESULT_VERSION;
     int64_t step_total = def->step_total;
-    return write_text(file, "format", RESULT_FORMAT) &&
-           write_attribute(file, "format_version", H5T_NATIVE_INT, &version) &&
-           write_text(file, "tendril_version", tdl_version()) && write_text(file, "title", title) &&
-           write_attribute(file, "step", H5T_NATIVE_DOUBLE, &def->step) &&
-           write_attribute(file, "step_total", H5T_NATIVE_INT64, &step_total) &&
-           write_attribute(file, "samples", H5T_NATIVE_INT, &def->samples);
+    return result_write_text(file, "format", RESULT_FORMAT) &&
+           result_write_attribute(file, "format_version", H5T_NATIVE_INT, &version) &&
+           result_write_text(file, "tendril_version", tdl_version()) &&
+           result_write_text(file, "title", title) &&
+           result_write_attribute(file, "step", H5T_NATIVE_DOUBLE, &def->step) &&
+           result_write_attribute(file, "step_total", H5T_NATIVE_INT64, &step_total) &&
+           result_write_attribute(file, "samples", H5T_NATIVE_INT, &def->samples);
 }
 
 // --- tables of rods and colliders ----------------------------------------------------------------
@@ -107,8 +86,8 @@ static bool write_column(hid_t group, const Column* column) {
     hid_t space = H5Screate_simple(column->dims[1] == 0 ? 1 : 2, column->dims, NULL);
     hid_t set = H5Dcreate2(group, column->name, column->file_type, space, H5P_DEFAULT, H5P_DEFAULT,
                            H5P_DEFAULT);
-    bool good = set >= 0 && write_text(set, "unit", column->unit) &&
-                write_text(set, "meaning", column->meaning);
+    bool good = set >= 0 && result_write_text(set, "unit", column->unit) &&
+                result_write_text(set, "meaning", column->meaning);
     good = good && (column->dims[0] == 0 || H5Dwrite(set, column->memory_type, H5S_ALL, H5S_ALL,
                                                      H5P_DEFAULT, column->data) >= 0);
     good = (set < 0 || H5Dclose(set) >= 0) && good;
@@ -130,11 +109,11 @@ typedef struct RodColumns {
     double (*radius)[2];
     double *length, *mass;
     int *point_start, *dof_start, *element_count;
-    char (*model)[WORD_SIZE];
+    char (*model)[TDL_RESULT_WORD_SIZE];
 } RodColumns;
 
 static void* allocate_rods(const TdlHost* host, size_t n, RodColumns* c) {
-    size_t row = 4 * sizeof(double) + 3 * sizeof(int) + WORD_SIZE;
+    size_t row = 4 * sizeof(double) + 3 * sizeof(int) + TDL_RESULT_WORD_SIZE;
     char* block = tdl_alloc_array(&host->mem, n + 1, row);
     if (block != NULL) {
         c->radius = (void*)block;
@@ -158,7 +137,7 @@ static void fill_rods(const ResultDef* def, RodColumns* c) {
         c->point_start[i + 1] = c->point_start[i] + rod->point_count;
         c->dof_start[i + 1] = c->dof_start[i] + rod->dof_count;
         c->element_count[i] = rod->element_count;
-        snprintf(c->model[i], WORD_SIZE, "%s", rod->model);
+        snprintf(c->model[i], TDL_RESULT_WORD_SIZE, "%s", rod->model);
     }
 }
 
@@ -170,7 +149,7 @@ static TdlStatus write_rods(ResultWriter* writer, const ResultDef* def) {
         return TDL_STATUS_NO_MEMORY;
     }
     fill_rods(def, &c);
-    hid_t word = text_type(WORD_SIZE), f64 = H5T_IEEE_F64LE, i32 = H5T_STD_I32LE;
+    hid_t word = result_text_type(TDL_RESULT_WORD_SIZE), f64 = H5T_IEEE_F64LE, i32 = H5T_STD_I32LE;
     hid_t real = H5T_NATIVE_DOUBLE, whole = H5T_NATIVE_INT;
     const Column columns[] = {
         {"point_start",
@@ -218,26 +197,39 @@ static const char* shape_name(TdlShape shape) {
         return "cylinder";
     case TDL_SHAPE_CAPSULE:
         return "capsule";
+    case TDL_SHAPE_PLATE:
+        return "plate";
+    case TDL_SHAPE_COMB:
+        return "comb";
+    case TDL_SHAPE_CURVES:
+        return "curves";
     }
     return "unknown";
 }
 
 static TdlStatus write_colliders(ResultWriter* writer, const ResultDef* def) {
     size_t n = (size_t)def->collider_count;
-    char* block = tdl_alloc_array(&writer->host.mem, n + 1, 2 * sizeof(double) + WORD_SIZE);
+    char* block =
+        tdl_alloc_array(&writer->host.mem, n + 1, 2 * sizeof(double) + TDL_RESULT_WORD_SIZE);
     if (block == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     double *radius = (double*)(void*)block, *length = radius + n;
-    char(*shape)[WORD_SIZE] = (void*)(length + n);
+    char(*shape)[TDL_RESULT_WORD_SIZE] = (void*)(length + n);
     for (size_t i = 0; i < n; ++i) {
         radius[i] = def->colliders[i].radius;
         length[i] = def->colliders[i].length;
-        snprintf(shape[i], WORD_SIZE, "%s", shape_name(def->colliders[i].shape));
+        snprintf(shape[i], TDL_RESULT_WORD_SIZE, "%s", shape_name(def->colliders[i].shape));
     }
-    hid_t word = text_type(WORD_SIZE);
+    hid_t word = result_text_type(TDL_RESULT_WORD_SIZE);
     const Column columns[] = {
-        {"shape", "1", "plane, sphere, cylinder or capsule", word, word, {n, 0}, shape},
+        {"shape",
+         "1",
+         "plane, sphere, cylinder, capsule, plate, comb or curves",
+         word,
+         word,
+         {n, 0},
+         shape},
         {"radius",
          "m",
          "radius of each collider; 0 for a plane",
@@ -258,6 +250,87 @@ static TdlStatus write_colliders(ResultWriter* writer, const ResultDef* def) {
     H5Tclose(word);
     tdl_free(&writer->host.mem, block);
     return good ? TDL_STATUS_OK : writer_fail(writer, "its table of colliders");
+}
+
+static const char* rigid_shape_name(TdlRigidShape shape) {
+    switch (shape) {
+    case TDL_RIGID_SPHERE:
+        return "sphere";
+    case TDL_RIGID_CAPSULE:
+        return "capsule";
+    case TDL_RIGID_BOX:
+        return "box";
+    case TDL_RIGID_CURVES:
+        return "curves";
+    }
+    return "unknown";
+}
+
+static TdlStatus write_bodies(ResultWriter* writer, const ResultDef* def) {
+    size_t n = (size_t)def->body_count;
+    char(*shape)[TDL_RESULT_WORD_SIZE] =
+        tdl_alloc_array(&writer->host.mem, n + 1, TDL_RESULT_WORD_SIZE);
+    if (shape == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        snprintf(shape[i], TDL_RESULT_WORD_SIZE, "%s", rigid_shape_name(def->bodies[i].shape));
+    }
+    hid_t word = result_text_type(TDL_RESULT_WORD_SIZE);
+    Column column = {"shape", "1", "sphere, capsule, box or curves", word, word, {n, 0}, shape};
+    bool good = write_columns(writer->file, "bodies", &column, 1);
+    H5Tclose(word);
+    tdl_free(&writer->host.mem, shape);
+    return good ? TDL_STATUS_OK : writer_fail(writer, "its table of bodies");
+}
+
+static TdlStatus write_shapes(ResultWriter* writer, const ResultDef* def) {
+    size_t n = (size_t)def->shape_count;
+    size_t row = 15 * sizeof(double) + sizeof(int) + TDL_RESULT_WORD_SIZE;
+    char* block = tdl_alloc_array(&writer->host.mem, n + 1, row);
+    if (block == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    double *size = (double*)(void*)block, *pose = size + 3 * n;
+    int* body = (int*)(pose + 12 * n);
+    char(*word)[TDL_RESULT_WORD_SIZE] = (void*)(body + n);
+    for (size_t i = 0; i < n; ++i) {
+        const TdlResultShape* shape = &def->shapes[i];
+        memcpy(size + 3 * i, shape->size, sizeof shape->size);
+        result_pack_pose(shape->pose, pose + 12 * i);
+        body[i] = shape->body;
+        memcpy(word[i], shape->shape, TDL_RESULT_WORD_SIZE);
+    }
+    hid_t words = result_text_type(TDL_RESULT_WORD_SIZE);
+    const Column columns[] = {
+        {"shape", "1", "plane, sphere, cylinder, capsule, disc or box", words, words, {n, 0}, word},
+        {"body",
+         "1",
+         "which it moves with: colliders from 0, then rigid bodies",
+         H5T_STD_I32LE,
+         H5T_NATIVE_INT,
+         {n, 0},
+         body},
+        {"size",
+         "m",
+         "radius, then length of a capsule; radius of a disc, then of its rim; half sizes of a box",
+         H5T_IEEE_F64LE,
+         H5T_NATIVE_DOUBLE,
+         {n, 3},
+         size},
+        {"pose",
+         "m, 1",
+         "in the frame of the body: position (3 numbers), columns of the rotation (9)",
+         H5T_IEEE_F64LE,
+         H5T_NATIVE_DOUBLE,
+         {n, 12},
+         pose},
+    };
+    int count = (int)(sizeof columns / sizeof *columns);
+    bool good = write_columns(writer->file, "shapes", columns, count);
+    H5Tclose(words);
+    tdl_free(&writer->host.mem, block);
+    return good ? TDL_STATUS_OK : writer_fail(writer, "its table of shapes");
 }
 
 // --- the sets of a frame -------------------------------------------------------------------------
@@ -296,8 +369,8 @@ static bool create_set(ResultWriter* writer, hid_t group, ResultSet set) {
     H5Pclose(plan);
     H5Sclose(space);
     writer->sets[set] = made;
-    return made >= 0 && write_text(made, "unit", spec->unit) &&
-           write_text(made, "meaning", spec->meaning);
+    return made >= 0 && result_write_text(made, "unit", spec->unit) &&
+           result_write_text(made, "meaning", spec->meaning);
 }
 
 static bool create_sets(ResultWriter* writer) {
@@ -306,6 +379,7 @@ static bool create_sets(ResultWriter* writer) {
     for (int set = 0; good && set < RESULT_SET_COUNT; ++set) {
         good = create_set(writer, group, (ResultSet)set);
     }
+    good = good && contact_sets_create(&writer->contacts, writer->file);
     return (group < 0 || H5Gclose(group) >= 0) && good;
 }
 
@@ -329,11 +403,13 @@ static TdlStatus count_all(const TdlHost* host, const ResultDef* def, ResultCoun
         points += def->rods[i].point_count;
         dofs += def->rods[i].dof_count;
     }
-    if (points > INT_MAX / 3 || dofs > INT_MAX || def->collider_count > INT_MAX / 12) {
+    if (points > INT_MAX / 3 || dofs > INT_MAX || def->collider_count > INT_MAX / 12 ||
+        def->body_count > INT_MAX / 12) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "%lld points a frame are too many; use fewer samples", (long long)points);
     }
-    *out = (ResultCounts){def->rod_count, def->collider_count, (int)points, (int)dofs};
+    *out = (ResultCounts){def->rod_count, def->collider_count, def->body_count, (int)points,
+                          (int)dofs};
     return TDL_STATUS_OK;
 }
 
@@ -347,6 +423,8 @@ static TdlStatus create_all(ResultWriter* writer, const ResultDef* def) {
     }
     TdlStatus status = write_rods(writer, def);
     status = status == TDL_STATUS_OK ? write_colliders(writer, def) : status;
+    status = status == TDL_STATUS_OK ? write_bodies(writer, def) : status;
+    status = status == TDL_STATUS_OK ? write_shapes(writer, def) : status;
     if (status == TDL_STATUS_OK && !create_sets(writer)) {
         status = writer_fail(writer, "its sets");
     }
@@ -367,6 +445,7 @@ TdlStatus result_writer_create(const TdlHost* host, const char* path, const Resu
     writer->host = *host;
     writer->counts = counts;
     writer->file = H5I_INVALID_HID;
+    writer->contacts = contact_sets_none(host);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         writer->sets[i] = H5I_INVALID_HID;
     }
@@ -424,13 +503,21 @@ static bool append_to_set(ResultWriter* writer, ResultSet set, const void* data)
     return good;
 }
 
-static bool append_frame(ResultWriter* writer, const ResultFrame* frame) {
+static bool append_frame(ResultWriter* writer, const ResultFrame* given) {
     // everything but the time, out to the file
+    if (!contact_sets_append(&writer->contacts, given->contacts, given->contact_count)) {
+        return false;
+    }
+    ResultFrame frame = *given;
+    frame.contact_end = (int64_t)writer->contacts.row_count;
     for (int set = 0; set < RESULT_TIME; ++set) {
         if (writer->sets[set] >= 0 &&
-            !append_to_set(writer, (ResultSet)set, result_frame_data(frame, (ResultSet)set))) {
+            !append_to_set(writer, (ResultSet)set, result_frame_data(&frame, (ResultSet)set))) {
             return false;
         }
+    }
+    if (writer->live && frame.contact_count > 0 && !contact_sets_flush(&writer->contacts)) {
+        return false;
     }
     for (int set = 0; writer->live && set < RESULT_TIME; ++set) {
         if (writer->sets[set] >= 0 && H5Dflush(writer->sets[set]) < 0) {
@@ -438,7 +525,7 @@ static bool append_frame(ResultWriter* writer, const ResultFrame* frame) {
         }
     }
     // then the time, which makes the frame count
-    return append_to_set(writer, RESULT_TIME, &frame->time) &&
+    return append_to_set(writer, RESULT_TIME, &frame.time) &&
            (!writer->live || H5Dflush(writer->sets[RESULT_TIME]) >= 0);
 }
 
@@ -446,8 +533,11 @@ TdlStatus result_writer_append(ResultWriter* writer, const ResultFrame* frame) {
     if (writer->broken) {
         return TDL_STATUS_IO; // told already
     }
+    TdlStatus status = contact_sets_reserve(&writer->contacts, frame->contact_count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     Hdf5Quiet quiet = hdf5_quiet_begin();
-    TdlStatus status = TDL_STATUS_OK;
     if (append_frame(writer, frame)) {
         ++writer->frame_count;
     } else {
@@ -483,6 +573,7 @@ TdlStatus result_writer_close(ResultWriter* writer) {
     if (writer->broken) {
         abandon_file(writer);
     }
+    contact_sets_close(&writer->contacts);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         good = (writer->sets[i] < 0 || H5Dclose(writer->sets[i]) >= 0) && good;
     }

@@ -15,6 +15,7 @@
 #include "io/checkpoint.h"
 #include "io/folder.h"
 #include "io/result.h"
+#include "io/result_shapes.h"
 #include "io/step_log.h"
 #include "io/summary.h"
 
@@ -142,24 +143,40 @@ static void describe_bodies(const Run* run, ResultRod* rods, ResultCollider* col
     }
 }
 
+// The shapes of all colliders; with a null `out` they are only counted.
+static int list_shapes(const TdlWorld* world, TdlResultShape* out) {
+    int count = 0;
+    for (int i = 0; i < tdl_world_collider_count(world); ++i) {
+        TdlColliderDef def = tdl_collider_def(world, i);
+        count += collider_shapes(&def, i, out == NULL ? NULL : out + count);
+    }
+    return count;
+}
+
 // Creates the result file under the given name, without frames, and the scratch for frames.
 static TdlStatus create_result(Run* run, const char* name) {
     size_t rod_count = (size_t)tdl_world_rod_count(run->world);
     size_t collider_count = (size_t)tdl_world_collider_count(run->world);
     ResultRod* rods = tdl_alloc_array(&run->host.mem, rod_count, sizeof *rods);
     ResultCollider* colliders = tdl_alloc_array(&run->host.mem, collider_count, sizeof *colliders);
+    int shape_count = list_shapes(run->world, NULL);
+    TdlResultShape* shapes =
+        tdl_alloc_array(&run->host.mem, (size_t)shape_count, sizeof *shapes);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (rods != NULL && colliders != NULL) {
+    if (rods != NULL && colliders != NULL && shapes != NULL) {
         int points_most;
         describe_bodies(run, rods, colliders, &points_most);
+        list_shapes(run->world, shapes);
         ResultDef def = {.title = run->plan.title,
                          .step = run->plan.step,
                          .step_total = run->at.step_total,
                          .samples = run->plan.samples,
                          .rod_count = (int)rod_count,
                          .collider_count = (int)collider_count,
+                         .shape_count = shape_count,
                          .rods = rods,
-                         .colliders = colliders};
+                         .colliders = colliders,
+                         .shapes = shapes};
         char path[PATH_SIZE];
         status = result_writer_create(&run->host, run_path(run, name, path), &def, &run->writer);
         run->points = tdl_alloc_array(&run->host.mem, (size_t)points_most, sizeof *run->points);
@@ -170,6 +187,7 @@ static TdlStatus create_result(Run* run, const char* name) {
     if (status == TDL_STATUS_OK && run->points == NULL) {
         status = TDL_STATUS_NO_MEMORY;
     }
+    tdl_free(&run->host.mem, shapes);
     tdl_free(&run->host.mem, rods);
     tdl_free(&run->host.mem, colliders);
     return status;

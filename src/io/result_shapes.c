@@ -1,0 +1,106 @@
+// What colliders and rigid bodies look like, in planes, spheres, cylinders, capsules, discs and
+// boxes. A chain of curves becomes a chain of capsules, each turning little.
+#include "io/result_shapes.h"
+
+#include "math/rotation.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// Angle a capsule of a chain may turn by, rad; and how many a piece may have.
+static const double TURN = 0.1;
+enum { MOST_PARTS = 1000 };
+
+static TdlPose at_origin(void) {
+    return (TdlPose){.rotation = tdl_identity33()};
+}
+
+static int put(TdlResultShape* out, int index, const char* name, int body, TdlPose pose, double a,
+               double b, double c) {
+    if (out != NULL) {
+        TdlResultShape shape = {.body = body, .size = {a, b, c}, .pose = pose};
+        snprintf(shape.shape, sizeof shape.shape, "%s", name);
+        out[index] = shape;
+    }
+    return index + 1;
+}
+
+// A pose whose first axis points along `axis`.
+static TdlPose along(TdlVec3 place, TdlVec3 axis) {
+    TdlVec3 least = fabs(axis.x) < fabs(axis.y) ? (TdlVec3){1.0, 0.0, 0.0}
+                                                : (TdlVec3){0.0, 1.0, 0.0};
+    TdlVec3 cy = tdl_cross3(axis, least);
+    cy = tdl_scale3(1.0 / tdl_norm3(cy), cy);
+    return (TdlPose){place, {axis, cy, tdl_cross3(axis, cy)}};
+}
+
+// Teeth in a row along the first axis, hanging down from it.
+static int put_comb(const TdlColliderDef* def, int body, TdlResultShape* out) {
+    int count = 0;
+    for (int i = 0; i < def->teeth; ++i) {
+        double x = (i - 0.5 * (def->teeth - 1)) * def->pitch;
+        TdlPose pose = along((TdlVec3){x, 0.0, -0.5 * def->length}, (TdlVec3){0.0, 0.0, -1.0});
+        count = put(out, count, "capsule", body, pose, def->radius, def->length, 0.0);
+    }
+    return count;
+}
+
+// r' = R e_x, R' = R [kappa]x over steps in which the frame turns little: the chord of a step from
+// its middle frame.
+static int put_curves(const TdlCurvePiece* pieces, int piece_count, double radius, int body,
+                      TdlResultShape* out) {
+    TdlVec3 place = {0};
+    TdlMat3 frame = tdl_identity33();
+    int count = 0;
+    for (int k = 0; k < piece_count; ++k) {
+        double angle = tdl_norm3(pieces[k].curvature) * pieces[k].length;
+        int parts = 1 + (int)fmin(angle / TURN, MOST_PARTS);
+        double ds = pieces[k].length / parts;
+        // half the angle by which a part bends: the chord is shorter than the arc by sin x / x
+        double x = 0.5 * ds * hypot(pieces[k].curvature.y, pieces[k].curvature.z);
+        double chord = x > 1.0e-6 ? ds * sin(x) / x : ds;
+        TdlMat3 turn = tdl_rotation_exp(tdl_scale3(0.5 * ds, pieces[k].curvature));
+        for (int i = 0; i < parts; ++i) {
+            TdlMat3 middle = tdl_mul33(frame, turn);
+            TdlPose pose = along(tdl_axpy3(place, 0.5 * chord, middle.cx), middle.cx);
+            count = put(out, count, "capsule", body, pose, radius, chord, 0.0);
+            place = tdl_axpy3(place, chord, middle.cx);
+            frame = tdl_mul33(middle, turn);
+        }
+    }
+    return count;
+}
+
+int collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out) {
+    switch (def->shape) {
+    case TDL_SHAPE_PLANE:
+        return put(out, 0, "plane", body, at_origin(), 0.0, 0.0, 0.0);
+    case TDL_SHAPE_SPHERE:
+        return put(out, 0, "sphere", body, at_origin(), def->radius, 0.0, 0.0);
+    case TDL_SHAPE_CYLINDER:
+        return put(out, 0, "cylinder", body, at_origin(), def->radius, 0.0, 0.0);
+    case TDL_SHAPE_CAPSULE:
+        return put(out, 0, "capsule", body, at_origin(), def->radius, def->length, 0.0);
+    case TDL_SHAPE_PLATE:
+        return put(out, 0, "disc", body, at_origin(), def->length, def->radius, 0.0);
+    case TDL_SHAPE_COMB:
+        return put_comb(def, body, out);
+    case TDL_SHAPE_CURVES:
+        return put_curves(def->pieces, def->piece_count, def->radius, body, out);
+    }
+    return 0;
+}
+
+int rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out) {
+    switch (def->shape) {
+    case TDL_RIGID_SPHERE:
+        return put(out, 0, "sphere", body, at_origin(), def->radius, 0.0, 0.0);
+    case TDL_RIGID_CAPSULE:
+        return put(out, 0, "capsule", body, at_origin(), def->radius, def->length, 0.0);
+    case TDL_RIGID_BOX:
+        return put(out, 0, "box", body, at_origin(), def->half.x, def->half.y, def->half.z);
+    case TDL_RIGID_CURVES:
+        return put_curves(def->pieces, def->piece_count, def->radius, body, out);
+    }
+    return 0;
+}
