@@ -26,6 +26,7 @@ typedef struct TdlSceneInfo {
     double frame_period;      // s between frames of the result
     double checkpoint_period; // s of wall time between checkpoints
     int samples;              // points per element in the result
+    bool contacts;            // kept in the result
     bool settle;              // start from static equilibrium
     int rod_count, collider_count, element_count, dof_count;
     int rod_group_count; // entries under `rods`, before repetition

@@ -13,7 +13,7 @@
 // Steps of the box: places to the last bit that is kept, curvature as fine as a plot shows it.
 static const double STEPS[FRAME_AXES] = {65535.0, 65535.0, 65535.0, 4095.0};
 
-enum { HEAD_BYTES = 48, POSE_BYTES = 12 * 4, ORDERS = 4 };
+enum { HEAD_BYTES = 48, POSE_BYTES = 12 * 4, CONTACT_BYTES = 7 * 4, ORDERS = 4 };
 
 bool frame_coder_create(int rod_count, const int* point_start, int pose_count, FrameCoder* out) {
     size_t points = (size_t)point_start[rod_count];
@@ -225,7 +225,8 @@ static bool reserve(FrameCoder* coder, size_t size) {
 bool frame_encode(FrameCoder* coder, const FrameView* frame, const FrameBox* box, bool pack,
                   bool key) {
     size_t n = (size_t)coder->point_count;
-    size_t residual_at = HEAD_BYTES + (size_t)coder->pose_count * POSE_BYTES;
+    size_t residual_at = HEAD_BYTES + (size_t)coder->pose_count * POSE_BYTES +
+                         (size_t)frame->contact_count * CONTACT_BYTES;
     if (!reserve(coder, residual_at + 2 * FRAME_AXES * n)) {
         return false;
     }
@@ -251,9 +252,14 @@ bool frame_encode(FrameCoder* coder, const FrameView* frame, const FrameBox* box
     for (int axis = 0; axis < FRAME_AXES; ++axis) {
         at = put_float(at, box->scale[axis]);
     }
-    at = put32(put32(at, how), 0);
+    at = put32(put32(at, how), (uint32_t)frame->contact_count);
     for (int i = 0; i < coder->pose_count; ++i) {
         at = put_pose(at, frame->poses[i]);
+    }
+    for (int i = 0; i < frame->contact_count; ++i) {
+        const TdlContactForce* contact = &frame->contacts[i];
+        at = put_vec3(put_vec3(at, contact->point), contact->force);
+        at = put_float(at, contact->sliding ? 1.0 : 0.0);
     }
     return true;
 }

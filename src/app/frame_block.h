@@ -22,6 +22,8 @@ typedef struct FrameView {
     double time;
     const double* points; // [3 point_count]
     const TdlPose* poses; // [pose_count]
+    const TdlContactForce* contacts;
+    int contact_count;
 } FrameView;
 
 // Codes frames of one layout, one after the other.

@@ -21,9 +21,11 @@ typedef struct Writer {
     FILE* out;
     TdlResultInfo info;
     FrameBox box;
-    double* points; // [3 point_count]
-    TdlPose* poses; // [collider_count]
-    double* times;  // [frame_count]
+    double* points;   // [3 point_count]
+    TdlPose* poses;   // [collider_count + body_count]
+    double force_max; // N, of all contacts shown
+    bool touches;     // there is a contact in a frame shown
+    double* times;    // [frame_count]
     FrameCoder coder;
 } Writer;
 
@@ -44,6 +46,18 @@ static long frame_at(const Writer* w, long k) {
 
 // --- the head ------------------------------------------------------------------------------------
 
+static TdlStatus measure_contacts(Writer* w, long frame) {
+    const TdlContactForce* contacts;
+    int count;
+    TdlStatus status = tdl_result_read_contacts(w->page->result, frame, &contacts, &count);
+    w->touches = w->touches || count > 0;
+    for (int i = 0; i < count; ++i) {
+        double force = tdl_norm3(contacts[i].force);
+        w->force_max = isfinite(force) ? fmax(w->force_max, force) : w->force_max;
+    }
+    return status;
+}
+
 static TdlStatus measure(Writer* w) {
     FrameBounds bounds = frame_bounds_empty();
     TdlStatus status = TDL_STATUS_OK;
@@ -51,6 +65,7 @@ static TdlStatus measure(Writer* w) {
         status = tdl_result_read_frame(w->page->result, frame_at(w, k), &w->times[k], w->points);
         if (status == TDL_STATUS_OK) {
             frame_bounds_grow(&w->coder, w->points, &bounds);
+            status = measure_contacts(w, frame_at(w, k));
         }
     }
     w->box = frame_box(&bounds);
@@ -91,7 +106,8 @@ static void put_head(const Writer* w, const PageLog* log) {
     page_put_text(out, w->info.title);
     fprintf(out, ",\"version\":");
     page_put_text(out, w->info.version);
-    fprintf(out, ",\"collider_count\":%d,\"body_count\":0,", w->info.collider_count);
+    fprintf(out, ",\"collider_count\":%d,\"body_count\":%d,", w->info.collider_count,
+            w->info.body_count);
     put_rods(w);
     fprintf(out, "\"shapes\":[");
     for (int i = 0; i < w->info.shape_count; ++i) {
@@ -104,7 +120,8 @@ static void put_head(const Writer* w, const PageLog* log) {
     for (int c = 0; c < 3; ++c) {
         fprintf(out, "%s%.9g", c > 0 ? "," : "", w->box.origin[c] + 65535.0 * w->box.scale[c]);
     }
-    fprintf(out, "]],\"contacts\":false,\"force_max\":0,\"times\":[");
+    fprintf(out, "]],\"contacts\":%s,\"force_max\":%.9g,\"times\":[", w->touches ? "true" : "false",
+            w->force_max);
     for (long k = 0; k < w->page->frame_count; ++k) {
         fprintf(out, "%s%.12g", k > 0 ? "," : "", w->times[k]);
     }
@@ -124,6 +141,9 @@ static TdlStatus put_frame(Writer* w, long k) {
     FrameView view = {.points = w->points, .poses = w->poses};
     TdlStatus status = tdl_result_read_frame(result, frame, &view.time, w->points);
     status = status == TDL_STATUS_OK ? tdl_result_read_poses(result, frame, w->poses) : status;
+    if (status == TDL_STATUS_OK) {
+        status = tdl_result_read_contacts(result, frame, &view.contacts, &view.contact_count);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -176,12 +196,13 @@ TdlStatus view_page_write(ViewPage* page, FILE* out) {
     long most = page->most_frames > 0 ? page->most_frames : w.info.frame_count;
     page->frame_count = most < w.info.frame_count ? most : w.info.frame_count;
     w.points = malloc((3 * (size_t)w.info.point_count + 1) * sizeof *w.points);
-    w.poses = malloc(((size_t)w.info.collider_count + 1) * sizeof *w.poses);
+    int pose_count = w.info.collider_count + w.info.body_count;
+    w.poses = malloc(((size_t)pose_count + 1) * sizeof *w.poses);
     w.times = malloc(((size_t)page->frame_count + 1) * sizeof *w.times);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (w.points != NULL && w.poses != NULL && w.times != NULL &&
-        frame_coder_create(w.info.rod_count, tdl_result_point_start(page->result),
-                           w.info.collider_count, &w.coder)) {
+        frame_coder_create(w.info.rod_count, tdl_result_point_start(page->result), pose_count,
+                           &w.coder)) {
         status = put_page(&w);
     }
     frame_coder_destroy(&w.coder);

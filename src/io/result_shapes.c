@@ -27,16 +27,17 @@ static int put(TdlResultShape* out, int index, const char* name, int body, TdlPo
 
 // A pose whose first axis points along `axis`.
 static TdlPose along(TdlVec3 place, TdlVec3 axis) {
-    TdlVec3 least = fabs(axis.x) < fabs(axis.y) ? (TdlVec3){1.0, 0.0, 0.0}
-                                                : (TdlVec3){0.0, 1.0, 0.0};
+    TdlVec3 least =
+        fabs(axis.x) < fabs(axis.y) ? (TdlVec3){1.0, 0.0, 0.0} : (TdlVec3){0.0, 1.0, 0.0};
     TdlVec3 cy = tdl_cross3(axis, least);
     cy = tdl_scale3(1.0 / tdl_norm3(cy), cy);
     return (TdlPose){place, {axis, cy, tdl_cross3(axis, cy)}};
 }
 
-// Teeth in a row along the first axis, hanging down from it.
+// Teeth in a row along the first axis, hanging down from a handle of twice their radius.
 static int put_comb(const TdlColliderDef* def, int body, TdlResultShape* out) {
-    int count = 0;
+    int count = put(out, 0, "capsule", body, at_origin(), 2.0 * def->radius,
+                    (def->teeth - 1) * def->pitch, 0.0);
     for (int i = 0; i < def->teeth; ++i) {
         double x = (i - 0.5 * (def->teeth - 1)) * def->pitch;
         TdlPose pose = along((TdlVec3){x, 0.0, -0.5 * def->length}, (TdlVec3){0.0, 0.0, -1.0});

@@ -27,6 +27,9 @@
 // Nobody waits for more steps than this; it keeps counts of steps in exact doubles.
 static const double MAX_STEPS = 1.0e15;
 
+// A frame keeps so many contacts at most; log.csv counts all.
+enum { MAX_CONTACTS = 1000000 };
+
 // No scene we write comes near this.
 static const size_t SCENE_LIMIT = (size_t)1 << 32;
 
@@ -122,7 +125,7 @@ static TdlStatus build_world(Run* run) {
 // --- result --------------------------------------------------------------------------------------
 
 static void describe_bodies(const Run* run, ResultRod* rods, ResultCollider* colliders,
-                            int* points_most) {
+                            ResultBody* bodies, int* points_most) {
     *points_most = 1;
     for (int i = 0; i < tdl_world_rod_count(run->world); ++i) {
         TdlRodInfo info = tdl_rod_info(run->world, tdl_world_rod(run->world, i));
@@ -141,14 +144,22 @@ static void describe_bodies(const Run* run, ResultRod* rods, ResultCollider* col
         colliders[i] = (ResultCollider){def.shape, plane ? 0.0 : def.radius,
                                         def.shape == TDL_SHAPE_CAPSULE ? def.length : 0.0};
     }
+    for (int i = 0; i < tdl_world_rigid_count(run->world); ++i) {
+        bodies[i] = (ResultBody){tdl_rigid_def(run->world, i).shape};
+    }
 }
 
-// The shapes of all colliders; with a null `out` they are only counted.
+// The shapes of all colliders and bodies; with a null `out` they are only counted.
 static int list_shapes(const TdlWorld* world, TdlResultShape* out) {
     int count = 0;
     for (int i = 0; i < tdl_world_collider_count(world); ++i) {
         TdlColliderDef def = tdl_collider_def(world, i);
         count += collider_shapes(&def, i, out == NULL ? NULL : out + count);
+    }
+    for (int i = 0; i < tdl_world_rigid_count(world); ++i) {
+        TdlRigidDef def = tdl_rigid_def(world, i);
+        int body = tdl_world_collider_count(world) + i;
+        count += rigid_shapes(&def, body, out == NULL ? NULL : out + count);
     }
     return count;
 }
@@ -159,13 +170,14 @@ static TdlStatus create_result(Run* run, const char* name) {
     size_t collider_count = (size_t)tdl_world_collider_count(run->world);
     ResultRod* rods = tdl_alloc_array(&run->host.mem, rod_count, sizeof *rods);
     ResultCollider* colliders = tdl_alloc_array(&run->host.mem, collider_count, sizeof *colliders);
+    size_t body_count = (size_t)tdl_world_rigid_count(run->world);
+    ResultBody* bodies = tdl_alloc_array(&run->host.mem, body_count, sizeof *bodies);
     int shape_count = list_shapes(run->world, NULL);
-    TdlResultShape* shapes =
-        tdl_alloc_array(&run->host.mem, (size_t)shape_count, sizeof *shapes);
+    TdlResultShape* shapes = tdl_alloc_array(&run->host.mem, (size_t)shape_count, sizeof *shapes);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (rods != NULL && colliders != NULL && shapes != NULL) {
+    if (rods != NULL && colliders != NULL && bodies != NULL && shapes != NULL) {
         int points_most;
-        describe_bodies(run, rods, colliders, &points_most);
+        describe_bodies(run, rods, colliders, bodies, &points_most);
         list_shapes(run->world, shapes);
         ResultDef def = {.title = run->plan.title,
                          .step = run->plan.step,
@@ -173,9 +185,11 @@ static TdlStatus create_result(Run* run, const char* name) {
                          .samples = run->plan.samples,
                          .rod_count = (int)rod_count,
                          .collider_count = (int)collider_count,
+                         .body_count = (int)body_count,
                          .shape_count = shape_count,
                          .rods = rods,
                          .colliders = colliders,
+                         .bodies = bodies,
                          .shapes = shapes};
         char path[PATH_SIZE];
         status = result_writer_create(&run->host, run_path(run, name, path), &def, &run->writer);
@@ -188,6 +202,7 @@ static TdlStatus create_result(Run* run, const char* name) {
         status = TDL_STATUS_NO_MEMORY;
     }
     tdl_free(&run->host.mem, shapes);
+    tdl_free(&run->host.mem, bodies);
     tdl_free(&run->host.mem, rods);
     tdl_free(&run->host.mem, colliders);
     return status;
@@ -214,14 +229,25 @@ static void observe_rods(Run* run) {
     }
 }
 
-static void observe_colliders(Run* run) {
+static void observe_poses(Run* run) {
     for (int i = 0; i < tdl_world_collider_count(run->world); ++i) {
-        TdlPose pose = tdl_collider_pose(run->world, i);
-        tdl_store3(run->frame.poses, 4 * i, pose.position);
-        tdl_store3(run->frame.poses, 4 * i + 1, pose.rotation.cx);
-        tdl_store3(run->frame.poses, 4 * i + 2, pose.rotation.cy);
-        tdl_store3(run->frame.poses, 4 * i + 3, pose.rotation.cz);
+        result_pack_pose(tdl_collider_pose(run->world, i), run->frame.poses + 12 * i);
     }
+    for (int i = 0; i < tdl_world_rigid_count(run->world); ++i) {
+        result_pack_pose(tdl_rigid_pose(run->world, i), run->frame.body_poses + 12 * i);
+    }
+}
+
+static TdlStatus observe_contacts(Run* run) {
+    int count = 0;
+    const TdlContactForce* forces = tdl_world_contact_forces(run->world, &count);
+    count = !run->plan.contacts ? 0 : count > MAX_CONTACTS ? MAX_CONTACTS : count;
+    TdlStatus status = result_frame_reserve(&run->host, &run->frame, count);
+    if (status == TDL_STATUS_OK && count > 0) {
+        memcpy(run->frame.contacts, forces, (size_t)count * sizeof *forces);
+        run->frame.contact_count = count;
+    }
+    return status;
 }
 
 static TdlStatus write_frame(Run* run) {
@@ -232,8 +258,9 @@ static TdlStatus write_frame(Run* run) {
     run->frame.energy[1] = energy.elastic;
     run->frame.energy[2] = energy.gravity;
     observe_rods(run);
-    observe_colliders(run);
-    TdlStatus status = result_writer_append(run->writer, &run->frame);
+    observe_poses(run);
+    TdlStatus status = observe_contacts(run);
+    status = status == TDL_STATUS_OK ? result_writer_append(run->writer, &run->frame) : status;
     run->at.frame_count = result_writer_frame_count(run->writer);
     // rows reach the log at least as often as frames reach the result
     return status == TDL_STATUS_OK ? step_log_flush(&run->log, NULL) : status;
@@ -344,8 +371,9 @@ static TdlStatus start(Run* run, const TdlScene* scene) {
 // file left by a kill is never written again.
 static TdlStatus copy_frames(Run* run, TdlResult* old) {
     ResultCounts a = result_counts(old), b = result_writer_counts(run->writer);
-    if (a.rods != b.rods || a.colliders != b.colliders || a.points != b.points ||
-        a.dofs != b.dofs || tdl_result_info(old).frame_count < run->at.frame_count) {
+    if (a.rods != b.rods || a.colliders != b.colliders || a.bodies != b.bodies ||
+        a.points != b.points || a.dofs != b.dofs ||
+        tdl_result_info(old).frame_count < run->at.frame_count) {
         return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
                         "%s/result.h5: not the result that the checkpoint belongs to",
                         run->folder.path);

@@ -80,6 +80,7 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
         .frame_period = spec->output.frame,
         .checkpoint_period = spec->output.checkpoint,
         .samples = spec->output.samples,
+        .contacts = spec->output.contacts,
         .settle = spec->start == START_SETTLED,
         .rod_count = scene->rod_count,
         .rod_group_count = spec->rods.count,

@@ -15,6 +15,7 @@ typedef struct OutputSpec {
     double frame;      // s
     double checkpoint; // s of wall time
     int samples;
+    bool contacts;
 } OutputSpec;
 
 typedef struct MaterialSpec {

@@ -69,6 +69,12 @@ static const Field OUTPUT_FIELDS[] = {
      .range = {1, 1000, false, false},
      .fallback = "4",
      .help = "Points per element of a rod in the result."},
+    {.key = "contacts",
+     .kind = FIELD_BOOL,
+     AT(OutputSpec, contacts),
+     .fallback = "true",
+     .help = "Whether frames keep the contacts of their step: bodies, place, force; at most a "
+             "million a frame."},
     {.key = "checkpoint",
      .kind = FIELD_REAL,
      AT(OutputSpec, checkpoint),

@@ -1,5 +1,6 @@
 // Colliders and rigid bodies: each a list of simple shapes that moves with the body's pose.
 import * as THREE from 'three';
+import { mergeGeometries } from 'three/addons/utils/BufferGeometryUtils.js';
 
 // Shapes have their axis along x, as Tendril's do; three's have it along y.
 const ALONG_X = new THREE.Matrix4().makeRotationZ(-Math.PI / 2);
@@ -40,11 +41,19 @@ function geometryOf(shape, reach) {
       return new THREE.CylinderGeometry(a, a, 20 * reach, 48, 1, true).applyMatrix4(ALONG_X);
     case 'capsule':
       return new THREE.CapsuleGeometry(a, b, 12, 32).applyMatrix4(ALONG_X);
+    case 'disc': // across z, with a round rim
+      return discGeometry(a, b);
     case 'box': // half sizes
       return new THREE.BoxGeometry(2 * a, 2 * b, 2 * c);
     default:
       return null;
   }
+}
+
+function discGeometry(radius, rim) {
+  const ring = new THREE.TorusGeometry(radius, rim, 16, 96);
+  const sheet = new THREE.CircleGeometry(radius, 96);
+  return mergeGeometries([ring, sheet]);
 }
 
 function makePlane(reach) {
