@@ -59,7 +59,7 @@ function discGeometry(radius, rim) {
 function makePlane(reach) {
   const group = new THREE.Group();
   const size = 8 * reach;
-  const step = 10 ** Math.round(Math.log10(reach / 4));
+  const step = 10 ** Math.round(Math.log10(reach / 2));
   const sheet = new THREE.Mesh(
     new THREE.PlaneGeometry(size, size),
     material(0.15),

@@ -5,6 +5,7 @@ import { brief } from './plots.js';
 
 const SLOW = 45; // ms for a picture above which motion is drawn coarser
 const QUICK = 14;
+const FEW = 20000; // points that any machine draws
 const REST = 160; // ms without motion until the full picture
 
 function softwareRendering() {
@@ -80,8 +81,8 @@ export class Stage {
     this.controls.update();
     const moving = performance.now() - this.lastMotion < REST;
     this.adaptStride(now, moving);
-    this.fibres?.setStride(moving ? this.stride : 1);
     if (this.fibres) {
+      this.fibres.setStride(moving && this.fibres.pointCount > FEW ? this.stride : 1);
       const { clientHeight } = this.canvas;
       this.fibres.uniforms.pixel.value = (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(clientHeight, 1);
     }
@@ -102,7 +103,8 @@ export class Stage {
       return;
     }
     this.pace = 0.7 * (this.pace ?? took) + 0.3 * took;
-    if (this.pace > SLOW && this.stride < 16) {
+    const worth = this.fibres && this.fibres.pointCount > FEW * this.stride;
+    if (this.pace > SLOW && this.stride < 16 && worth) {
       this.stride *= 2;
       this.pace = 0.5 * (SLOW + QUICK);
     } else if (this.pace < QUICK && this.stride > 1) {

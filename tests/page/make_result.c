@@ -1,0 +1,145 @@
+// Writes a result whose every number is known, for the tests of the page: fibres on helices that
+// swing, a ball, a floor, a comb and a rigid box, contacts, and a log.
+//   make_result FOLDER RODS POINTS FRAMES
+// test_page.mjs has the same formulas.
+#include "io/result.h"
+#include "io/result_shapes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static const double FRAME_TIME = 0.01, LENGTH = 0.2;
+
+// Point i of n of rod r at time t: on a helix about x, its radius changing in time.
+static TdlVec3 place(int r, int i, int n, double t) {
+    double u = (double)i / (n - 1), radius = 0.01 * (1.0 + r % 7) * (1.0 + 0.3 * sin(9.0 * t + r));
+    double angle = (3.0 + r % 5) * u + 0.1 * r;
+    return (TdlVec3){LENGTH * u, 0.004 * r + radius * cos(angle),
+                     0.003 * (r % 13) + radius * sin(angle)};
+}
+
+// Contact k of frame f; frame f has f % 7 of them.
+static TdlContactForce contact(int f, int k) {
+    return (TdlContactForce){.kind = {TDL_BODY_ROD, TDL_BODY_COLLIDER},
+                             .index = {k, 0},
+                             .point = {0.02 * k, 0.01, 0.01},
+                             .normal = {0.0, 0.0, -1.0},
+                             .force = {0.0, 0.1 * k, -1.0 - 0.1 * f},
+                             .gap = 1.0e-6,
+                             .mu = 0.3,
+                             .sliding = (f + k) % 2 == 1};
+}
+
+static TdlPose moved(double x, double z) {
+    return (TdlPose){{x, 0.0, z}, tdl_identity33()};
+}
+
+static void fill(ResultFrame* frame, int rods, int points, int f) {
+    TdlHost host = tdl_host_default();
+    frame->time = FRAME_TIME * f;
+    frame->step = 10 * f;
+    float* p = frame->points;
+    for (int r = 0; r < rods; ++r) {
+        for (int i = 0; i < points; ++i) {
+            TdlVec3 x = place(r, i, points, frame->time);
+            *p++ = (float)x.x;
+            *p++ = (float)x.y;
+            *p++ = (float)x.z;
+        }
+    }
+    result_pack_pose(moved(0.0, -0.1), frame->poses);
+    result_pack_pose(moved(0.1 + 0.1 * frame->time, -0.05), frame->poses + 12);
+    result_pack_pose(moved(0.1, 0.2), frame->poses + 24);
+    result_pack_pose(moved(-0.05, 0.05), frame->body_poses);
+    if (result_frame_reserve(&host, frame, f % 7) != TDL_STATUS_OK) {
+        abort();
+    }
+    for (int k = 0; k < f % 7; ++k) {
+        frame->contacts[k] = contact(f, k);
+    }
+    frame->contact_count = f % 7;
+}
+
+static bool write_log(const char* folder, int frames) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/log.csv", folder);
+    FILE* file = fopen(path, "w");
+    if (file == NULL) {
+        return false;
+    }
+    fprintf(file, "step,time,height,spike\n");
+    for (int step = 1; step <= 10 * (frames - 1); ++step) {
+        double t = FRAME_TIME * step / 10.0;
+        fprintf(file, "%d,%.9g,%.9g,%d\n", step, t, sin(9.0 * t), step == 7 ? 1000 : 0);
+    }
+    return fclose(file) == 0;
+}
+
+static TdlStatus write_result(const char* folder, int rods, int points, int frames) {
+    TdlHost host = tdl_host_default();
+    ResultRod* table = calloc((size_t)rods, sizeof *table);
+    for (int r = 0; r < rods; ++r) {
+        table[r] = (ResultRod){"super-helix", points - 1, points, 0, LENGTH, {1e-3, 1e-3}, 1e-3};
+    }
+    TdlColliderDef floor = tdl_collider_def_default(), ball = floor, comb = floor;
+    floor.shape = TDL_SHAPE_PLANE;
+    ball.radius = 0.02;
+    comb = (TdlColliderDef){.shape = TDL_SHAPE_COMB,
+                            .radius = 0.002,
+                            .length = 0.03,
+                            .teeth = 5,
+                            .pitch = 0.01,
+                            .pose.rotation = tdl_identity33()};
+    TdlRigidDef box = {.shape = TDL_RIGID_BOX, .half = {0.01, 0.02, 0.03}};
+    TdlResultShape shapes[16];
+    int count = collider_shapes(&floor, 0, shapes);
+    count += collider_shapes(&ball, 1, shapes + count);
+    count += collider_shapes(&comb, 2, shapes + count);
+    count += rigid_shapes(&box, 3, shapes + count);
+    const ResultCollider colliders[3] = {
+        {TDL_SHAPE_PLANE, 0, 0}, {TDL_SHAPE_SPHERE, 0.02, 0}, {TDL_SHAPE_COMB, 0.002, 0.03}};
+    const ResultBody body = {TDL_RIGID_BOX};
+    ResultDef def = {.title = "Made <for> the \"page\"",
+                     .step = FRAME_TIME / 10.0,
+                     .step_total = 10 * (frames - 1),
+                     .samples = 1,
+                     .rod_count = rods,
+                     .collider_count = 3,
+                     .body_count = 1,
+                     .shape_count = count,
+                     .rods = table,
+                     .colliders = colliders,
+                     .bodies = &body,
+                     .shapes = shapes};
+    char path[4096];
+    snprintf(path, sizeof path, "%s/result.h5", folder);
+    ResultWriter* writer = NULL;
+    ResultFrame frame = {0};
+    TdlStatus status = result_writer_create(&host, path, &def, &writer);
+    if (status == TDL_STATUS_OK) {
+        status = result_frame_create(&host, result_writer_counts(writer), &frame);
+    }
+    for (int f = 0; status == TDL_STATUS_OK && f < frames; ++f) {
+        fill(&frame, rods, points, f);
+        status = result_writer_append(writer, &frame);
+    }
+    TdlStatus closed = result_writer_close(writer);
+    result_frame_destroy(&host, &frame);
+    free(table);
+    return status == TDL_STATUS_OK ? closed : status;
+}
+
+int main(int argc, char** argv) {
+    if (argc != 5) {
+        fprintf(stderr, "usage: make_result FOLDER RODS POINTS FRAMES\n");
+        return 2;
+    }
+    mkdir(argv[1], 0777);
+    int rods = atoi(argv[2]), points = atoi(argv[3]), frames = atoi(argv[4]);
+    return write_result(argv[1], rods, points, frames) == TDL_STATUS_OK &&
+                   write_log(argv[1], frames)
+               ? 0
+               : 1;
+}

@@ -1,0 +1,246 @@
+// The page in a real browser: a result whose numbers are known goes in, and what a user sees and
+// does is checked. With --large: size and first picture of 2000 fibres x 100 points x 50 frames.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { decodeFrame } from '../../viewer/src/frame.js';
+import { check, data, equal, finish, launch, look, near, openPage, shown, test, until, work } from './driver.mjs';
+
+const { TENDRIL_COMMAND: tendril, TENDRIL_MAKE_RESULT: makeResult } = process.env;
+const ORANGE = [212, 74, 0]; // the picked fibre, where light falls on it
+
+function makePage(name, rods, points, frames) {
+  const folder = join(work, name);
+  rmSync(folder, { recursive: true, force: true });
+  execFileSync(makeResult, [folder, rods, points, frames].map(String));
+  const said = execFileSync(tendril, ['view', folder, '--json'], { encoding: 'utf8' });
+  return JSON.parse(said);
+}
+
+const url = (path) => `file://${path}`;
+
+// --- the same formulas as make_result.c ----------------------------------------------------------
+
+function place(r, i, n, t) {
+  const u = i / (n - 1);
+  const radius = 0.01 * (1 + (r % 7)) * (1 + 0.3 * Math.sin(9 * t + r));
+  const angle = (3 + (r % 5)) * u + 0.1 * r;
+  return [0.2 * u, 0.004 * r + radius * Math.cos(angle), 0.003 * (r % 13) + radius * Math.sin(angle)];
+}
+
+// A helix of this radius that turns by `turns` over the length along x.
+function curvature(r, t) {
+  const radius = 0.01 * (1 + (r % 7)) * (1 + 0.3 * Math.sin(9 * t + r));
+  const pitch = 0.2 / (3 + (r % 5));
+  return radius / (radius * radius + pitch * pitch);
+}
+
+// --- without a browser ---------------------------------------------------------------------------
+
+function frameIn(html, index) {
+  const text = html.match(new RegExp(`id="tendril-frame-${index}">([^<]*)<`))[1];
+  return new Uint8Array(inflateSync(Buffer.from(text, 'base64')));
+}
+
+function decodesToWhatWentIn(html) {
+  const head = JSON.parse(html.match(/id="tendril-head">(.*?)<\/script>/)[1]);
+  equal(head.title, 'Made <for> the "page"', 'title');
+  const layout = { pointStart: Int32Array.from(head.point_start), poseCount: head.collider_count + head.body_count };
+  let before;
+  let worst = 0;
+  let worstCurvature = 0;
+  for (let f = 0; f < head.times.length; ++f) {
+    const frame = decodeFrame(frameIn(html, f), layout, before?.points);
+    near(frame.time, 0.01 * f, 1e-12, 'time');
+    for (let r = 0; r < 5; ++r) {
+      for (let i = 0; i < 21; ++i) {
+        place(r, i, 21, frame.time).forEach((x, c) => {
+          const seen = frame.origin[c] + frame.scale[c] * frame.points[4 * (21 * r + i) + c];
+          worst = Math.max(worst, Math.abs(seen - x) / frame.scale[c]);
+        });
+      }
+      const kappa = frame.origin[3] + frame.scale[3] * frame.points[4 * (21 * r + 10) + 3];
+      worstCurvature = Math.max(worstCurvature, Math.abs(kappa / curvature(r, frame.time) - 1));
+    }
+    equal(frame.contacts.length / 7, f % 7, 'contacts');
+    for (let k = 0; k < f % 7; ++k) {
+      near(frame.contacts[7 * k], 0.02 * k, 1e-7, 'contact x');
+      near(frame.contacts[7 * k + 5], -1 - 0.1 * f, 1e-6, 'contact force z');
+      equal(frame.contacts[7 * k + 6], (f + k) % 2, 'sliding');
+    }
+    near(frame.poses[12], 0.1 + 0.1 * frame.time, 1e-7, 'ball x');
+    near(frame.poses[36], -0.05, 1e-7, 'box x');
+    before = frame;
+  }
+  check(worst < 0.51, `places are right to ${worst} of a step, not to half of one`); // and float32
+  check(worstCurvature < 0.01, `curvature is right to ${worstCurvature} only`); // of a polygon
+}
+
+// --- in the browser ------------------------------------------------------------------------------
+
+async function showsAndPlays(page) {
+  equal(await data(page, 'fibres'), '5', 'fibres');
+  equal(await page.textContent('#facts'), '5 fibres, 105 points, 3 colliders, 1 rigid body', 'facts');
+  equal(await page.title(), 'Made <for> the "page" - Tendril', 'title');
+  const back = await look(page, 'desktop', [246, 247, 249], 12);
+  const { width, height } = await page.evaluate(() => {
+    const { clientWidth, clientHeight } = document.getElementById('canvas');
+    return { width: clientWidth, height: clientHeight - 100 };
+  });
+  const empty = back.length / (width * height);
+  check(empty > 0.02 && empty < 0.95, `the background is ${empty} of the picture`);
+
+  await page.keyboard.press('ArrowRight');
+  equal(await data(page, 'frame'), '1', 'frame after a step');
+  await page.keyboard.press('End');
+  equal(await data(page, 'frame'), '29', 'last frame');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Space');
+  await page.waitForFunction(() => Number(document.body.dataset.frame) >= 5, null, { timeout: 30000 });
+  check((await data(page, 'playing')) !== undefined, 'it plays');
+  await page.keyboard.press('Space');
+  check((await data(page, 'playing')) === undefined, 'it pauses');
+  await page.fill('#slider', '0.145');
+  equal(await data(page, 'frame'), '14', 'frame where the slider is');
+}
+
+async function picksAFibre(page) {
+  await page.keyboard.press('Home');
+  await page.keyboard.press('n');
+  await page.keyboard.press('n');
+  equal(await data(page, 'picked'), '1', 'picked by key');
+  near(Number(await data(page, 'curvature')), curvature(1, 0), 0.02 * curvature(1, 0), 'curvature');
+  await page.keyboard.press('Escape');
+  equal(await data(page, 'picked'), '-1', 'picked after Escape');
+  // where the third fibre is drawn, a click finds it
+  for (let i = 0; i < 3; ++i) {
+    await page.keyboard.press('n');
+  }
+  await page.uncheck('#show-contacts');
+  const orange = await look(page, 'picked', ORANGE, 70);
+  check(orange.length > 50, `the picked fibre has ${orange.length} pixels`);
+  await page.keyboard.press('Escape');
+  const [x, y] = orange[Math.floor(orange.length / 2)];
+  await page.mouse.click(x, y);
+  equal(await data(page, 'picked'), '2', 'picked by click');
+  check(await page.isVisible('#curvature canvas'), 'its curvature is plotted');
+  await page.click('#unpick');
+  await page.mouse.click(20, 500);
+  equal(await data(page, 'picked'), '-1', 'picked beside all');
+}
+
+async function plotsFollow(page) {
+  equal(await page.locator('.plot').count(), 3, 'plots, all columns but time');
+  const left = () => page.evaluate(() => parseFloat(document.querySelector('.plot .now').style.left));
+  await page.keyboard.press('Home');
+  const first = await left();
+  await page.keyboard.press('End');
+  const last = await left();
+  const width = await page.evaluate(() => document.querySelector('.plot .u-over').clientWidth);
+  check(last - first > 0.9 * width, `the cursor went from ${first} to ${last} of ${width}`);
+  near(Number(await page.textContent('.plot:nth-of-type(2) b')), Math.sin(9 * 0.29), 1e-3, 'height at the end');
+  const box = await page.locator('.plot .u-over').first().boundingBox();
+  await page.mouse.click(box.x + 0.5 * box.width, box.y + 0.5 * box.height);
+  near(Number(await data(page, 'time')), 0.145, 0.01, 'time clicked in a plot');
+}
+
+async function showsContacts(page) {
+  await page.check('#show-contacts');
+  await page.fill('#slider', '0.06'); // frame 6, with 6 contacts
+  equal(await page.textContent('#stick'), '3', 'sticking');
+  equal(await page.textContent('#slide'), '3', 'sliding');
+  const seen = await look(page, 'contacts', [213, 94, 0], 25);
+  await page.keyboard.press('c');
+  const hidden = await look(page, 'no-contacts', [213, 94, 0], 25);
+  check(seen.length > hidden.length + 60, `${seen.length} pixels with sliding contacts, ${hidden.length} without`);
+  await page.keyboard.press('c');
+}
+
+async function hasTwoThemes(page) {
+  await page.keyboard.press('t');
+  equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark', 'theme');
+  const dark = await look(page, 'dark', [18, 22, 29], 12);
+  check(dark.length > 5000, `${dark.length} dark pixels`);
+  await page.keyboard.press('t');
+}
+
+async function fitsAPhone(browser, path) {
+  const { page, faults, context } = await openPage(browser, url(path), {
+    viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2,
+  });
+  await shown(page);
+  const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+  check(await fits(), 'nothing is wider than the phone');
+  check(!(await page.isVisible('#panel')), 'the panel is closed at first');
+  await look(page, 'phone', [0, 0, 0]);
+  await page.tap('#open-panel');
+  check(await page.isVisible('.plot'), 'plots open');
+  check(await fits(), 'nor with the panel');
+  for (const button of ['#play', '#back', '#forward', '#fit', '#slider', '#speed']) {
+    const box = await page.locator(button).boundingBox();
+    check(box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844, `${button} is on the screen`);
+  }
+  await page.tap('#play');
+  await page.waitForFunction(() => Number(document.body.dataset.frame) >= 2, null, { timeout: 30000 });
+  await look(page, 'phone-plots', [0, 0, 0]);
+  equal(faults.join('; '), '', 'faults');
+  await context.close();
+}
+
+async function saysWhatIsDamaged(browser, html) {
+  const path = join(work, 'cut.html');
+  writeFileSync(path, html.slice(0, html.indexOf('id="tendril-frame-20"') + 100));
+  const { page, context } = await openPage(browser, url(path));
+  await shown(page);
+  await page.keyboard.press('End');
+  await page.waitForFunction(() => /Frame \d+ is damaged/.test(document.getElementById('message').textContent), null, { timeout: 30000 });
+  await context.close();
+}
+
+async function small() {
+  const made = makePage('small', 5, 21, 30);
+  const html = readFileSync(made.page, 'utf8');
+  await test('frames decode to what went in', () => decodesToWhatWentIn(html));
+  const browser = await launch();
+  const { page, faults, context } = await openPage(browser, url(made.page));
+  await shown(page);
+  await until(page, 'unpacked', true);
+  await test('shows and plays', () => showsAndPlays(page));
+  await test('picks a fibre', () => picksAFibre(page));
+  await test('plots follow the time', () => plotsFollow(page));
+  await test('shows contacts', () => showsContacts(page));
+  await test('has two themes', () => hasTwoThemes(page));
+  await test('asks for nothing and complains of nothing', () => equal(faults.join('; '), '', 'faults'));
+  await context.close();
+  await test('fits a phone', () => fitsAPhone(browser, made.page));
+  await test('says what is damaged', () => saysWhatIsDamaged(browser, html));
+  await browser.close();
+}
+
+async function large() {
+  const made = makePage('large', 2000, 100, 50);
+  const browser = await launch();
+  await test('2000 x 100 x 50: size and first picture', async () => {
+    const megabytes = statSync(made.page).size / 1e6;
+    check(megabytes < 40, `the page has ${megabytes} MB`);
+    const times = [];
+    for (let i = 0; i < 3; ++i) {
+      const { page, faults, context } = await openPage(browser, url(made.page));
+      await shown(page);
+      times.push(Number(await data(page, 'firstPicture')));
+      equal(await data(page, 'fibres'), '2000', 'fibres');
+      await page.keyboard.press('End');
+      await until(page, 'unpacked', true);
+      equal(faults.join('; '), '', 'faults');
+      await context.close();
+    }
+    console.log(`  ${megabytes.toFixed(1)} MB, first picture after ${times.join(', ')} ms`);
+    check(Math.min(...times) < 10000, 'the first picture takes longer than a slow machine explains');
+  });
+  await browser.close();
+  rmSync(join(work, 'large'), { recursive: true, force: true });
+}
+
+await (process.argv.includes('--large') ? large() : small());
+finish();
