@@ -1,5 +1,6 @@
 // tendril bench rods: what a step of each rod model costs, and what accuracy costs.
 #include "app/command.h"
+#include "app/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -166,6 +167,7 @@ static void print_plain(const Bench* bench) {
 // --- accuracy against cost ------------------------------------------------------------------
 
 enum { POINTS = 50, REFERENCE_ELEMENTS = 100 };
+static const double CURL_LENGTH = 0.2; // m
 static const int ACCURACY_SIZES[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
 enum { ACCURACY_COUNT = sizeof ACCURACY_SIZES / sizeof *ACCURACY_SIZES };
 
@@ -174,7 +176,7 @@ static TdlStatus settle(const Bench* bench, const char* model, int elements,
                         TdlVec3 points[POINTS + 1], double* seconds) {
     TdlRodDef def = hair(model, elements);
     TdlWorld* world = NULL;
-    def.length = 0.2;
+    def.length = CURL_LENGTH;
     def.natural_curvature = def.curvature = (TdlVec3){2.0, 25.0, 0.0};
     TdlStatus status = build(bench, &def, &world);
     double started = cpu_now();
@@ -197,38 +199,66 @@ static double largest_distance(const TdlVec3* a, const TdlVec3* b) {
     return largest;
 }
 
-// S4 fig. 2.6: error at equilibrium against time, as CSV.
+typedef struct Accuracy {
+    int count;
+    double seconds[ACCURACY_COUNT], error[ACCURACY_COUNT];
+} Accuracy;
+
+// One model from few elements to many; sizes at which it does not settle are left out.
+static Accuracy measure_accuracy(const Bench* bench, const char* model, const TdlVec3* reference,
+                                 FILE* csv) {
+    TdlVec3 points[POINTS + 1];
+    Accuracy found = {0};
+    for (int k = 0; k < ACCURACY_COUNT; ++k) {
+        double seconds, other;
+        TdlStatus status = settle(bench, model, ACCURACY_SIZES[k], points, &seconds);
+        for (int again = 0; again < 2; ++again) { // the best of three
+            settle(bench, model, ACCURACY_SIZES[k], points, &other);
+            seconds = fmin(seconds, other);
+        }
+        if (status == TDL_STATUS_OK) {
+            double error = largest_distance(points, reference) / CURL_LENGTH;
+            fprintf(csv, "%s,%d,%.3e,%.3e\n", model, ACCURACY_SIZES[k], error, seconds);
+            found.seconds[found.count] = seconds;
+            found.error[found.count++] = error;
+        }
+    }
+    return found;
+}
+
+// S4 fig. 2.6: error at equilibrium against time, as CSV and as a picture beside it.
 static int run_accuracy(Bench* bench, const char* path) {
-    static TdlVec3 reference[POINTS + 1], points[POINTS + 1];
+    static TdlVec3 reference[POINTS + 1];
+    static Accuracy found[MAX_MODELS];
+    PlotSeries series[MAX_MODELS];
+    char picture[4096];
     double seconds;
     bench->rod_count = 1;
     TdlStatus status = settle(bench, "super-clothoid", REFERENCE_ELEMENTS, reference, &seconds);
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
-    FILE* out = fopen(path, "w");
-    if (out == NULL) {
+    FILE* csv = fopen(path, "w");
+    if (csv == NULL) {
         fprintf(stderr, "tendril: cannot write %s\n", path);
         return EXIT_FAILED;
     }
-    fprintf(out, "model,elements,relative_error,seconds\n");
+    fprintf(csv, "model,elements,relative_error,seconds\n");
     for (int m = 0; m < bench->model_count; ++m) {
-        for (int k = 0; k < ACCURACY_COUNT; ++k) {
-            int elements = ACCURACY_SIZES[k];
-            TdlStatus settled = settle(bench, bench->models[m], elements, points, &seconds);
-            for (int again = 0; again < 2; ++again) { // the best of three
-                double other;
-                settle(bench, bench->models[m], elements, points, &other);
-                seconds = fmin(seconds, other);
-            }
-            if (settled == TDL_STATUS_OK) {
-                fprintf(out, "%s,%d,%.3e,%.3e\n", bench->models[m], elements,
-                        largest_distance(points, reference) / 0.2, seconds);
-            }
-        }
+        found[m] = measure_accuracy(bench, bench->models[m], reference, csv);
+        series[m] = (PlotSeries){bench->models[m], found[m].seconds, found[m].error, found[m].count,
+                                 PLOT_MARKED_LINE};
     }
-    bool written = fclose(out) == 0;
-    return written ? EXIT_DONE : EXIT_FAILED;
+    bool written = fclose(csv) == 0;
+    Plot plot = {.title = "A heavy curl at rest",
+                 .x = {.label = "processor time to equilibrium", .unit = "s", .log = true},
+                 .y = {.label = "largest error of the shape / length", .log = true},
+                 .series = series,
+                 .series_count = bench->model_count};
+    const char* dot = strrchr(path, '.');
+    int stem = dot != NULL && strcmp(dot, ".csv") == 0 ? (int)(dot - path) : (int)strlen(path);
+    snprintf(picture, sizeof picture, "%.*s.svg", stem, path);
+    return plot_write_picture(&plot, picture) && written ? EXIT_DONE : EXIT_FAILED;
 }
 
 // Whether the words a|b|c hold this one.
@@ -278,7 +308,7 @@ static const Option OPTIONS[] = {
     {"rods", 'n', OPTION_INT, "COUNT", 1, 100000, "equal rods in the world; default 1", false},
     {"seconds", 's', OPTION_REAL, "S", 0.001, 60, "time for one figure, s; default 0.1", false},
     {"accuracy", 'a', OPTION_FILE, "CSV", 0, 0,
-     "write the error at equilibrium against time instead", false},
+     "write the error at equilibrium against time instead, and a .svg beside it", false},
     {0},
 };
 
@@ -291,7 +321,7 @@ const Command BENCH_RODS_COMMAND = {
             "the linear-time super-helix. Sizes at which a step takes longer than a figure may are "
             "left out.\n\n"
             "With --accuracy, settles a heavy curl instead and writes the largest distance from "
-            "a fine solution, over the rod's length, against the time it took.",
+            "a fine solution, over the rod's length, against the time it took, as CSV and SVG.",
     .example = "tendril bench rods\n"
                "tendril bench rods --rods 64 --json\n"
                "tendril bench rods --accuracy accuracy.csv",

@@ -2,6 +2,7 @@
 // other from pale to dark, seen from afar (no perspective), with a scale.
 #include "app/command.h"
 #include "app/json.h"
+#include "app/svg.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,21 +107,6 @@ static double round_length(double length) {
     return power * (lead >= 5.0 ? 5.0 : lead >= 2.0 ? 2.0 : 1.0);
 }
 
-static void print_escaped(const char* text, FILE* out) {
-    for (const char* c = text; *c != '\0'; ++c) {
-        switch (*c) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        default:
-            fputc(*c, out);
-        }
-    }
-}
-
 static void draw_foot(const Drawing* d, FILE* out) {
     double length = round_length(0.25 * (WIDTH - 2 * MARGIN) / d->view.scale);
     const char* units[] = {"m", "mm", "&#181;m"};
@@ -134,23 +120,20 @@ static void draw_foot(const Drawing* d, FILE* out) {
             "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.3g %s</text>\n",
             x, y - 8.0, value, units[unit]);
     fprintf(out, "<text x=\"%d\" y=\"%.1f\">", MARGIN, y);
-    print_escaped(d->info.title[0] == '\0' ? "Tendril" : d->info.title, out);
+    svg_text(out, d->info.title[0] == '\0' ? "Tendril" : d->info.title);
     fprintf(out, ", t = %.4g s</text>\n</g>\n", d->info.last_time);
 }
 
 static TdlStatus draw(Drawing* d, FILE* out) {
     TdlStatus status = measure(d);
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-            "<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n",
-            WIDTH, HEIGHT, WIDTH, HEIGHT);
+    svg_open(out, WIDTH, HEIGHT);
+    fprintf(out, "<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n");
     for (int k = 0; k < d->moment_count && status == TDL_STATUS_OK; ++k) {
         status = draw_moment(d, k, out);
     }
     fprintf(out, "</g>\n");
     draw_foot(d, out);
-    fprintf(out, "</svg>\n");
+    svg_close(out);
     return status;
 }
 

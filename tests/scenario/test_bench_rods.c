@@ -23,5 +23,9 @@ TEST(accuracy_is_written_for_every_size) {
     CHECK(strstr(text, "model,elements,relative_error,seconds") == text);
     CHECK(strstr(text, "super-helix,48,3.") != NULL); // 3.2e-4
     free(text);
+    text = scratch_read(scratch_path(&scratch, "a.svg"), NULL);
+    REQUIRE(text != NULL);
+    CHECK(strstr(text, "<title>super-helix</title>") != NULL);
+    free(text);
     scratch_remove(&scratch);
 }
