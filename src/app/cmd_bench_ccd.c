@@ -1,10 +1,10 @@
 // tendril bench ccd: the tables and figures of the collision benchmark, on files of it that are
 // named, on generated queries of every degenerate family, and on queries recorded from moving
-// cloth and a whipped rod. Truth of the last two comes from the exact test. CSV, and PNG by gnuplot
-// when it is there.
+// cloth and a whipped rod. Truth of the last two comes from the exact test. CSV and SVG.
 #include "app/ccd_generate.h"
 #include "app/ccd_measure.h"
 #include "app/command.h"
+#include "app/plot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -290,79 +290,78 @@ static void table2(Bench* bench) {
     }
 }
 
+// Draws one figure of the measured rows: each series is a method.
+static void draw(Bench* bench, const char* name, const char* title, PlotAxis x, PlotAxis y,
+                 const PlotSeries* series, int series_count) {
+    char path[4200];
+    Plot plot = {.title = title, .x = x, .y = y, .series = series, .series_count = series_count};
+    snprintf(path, sizeof path, "%.4096s/%s.svg", bench->folder, name);
+    bench->failed = !plot_write_picture(&plot, path) || bench->failed;
+}
+
 // Time and false positives against the tolerance, for the methods that have one (figures 8, 15).
 static void tolerances(Bench* bench) {
     static const double TOLERANCES[] = {1.0,    1.0e-1, 1.0e-2, 1.0e-3, 1.0e-4,
                                         1.0e-5, 1.0e-6, 1.0e-7, 1.0e-8};
     static const TdlCcdMethod METHODS[] = {TDL_CCD_CONTRACT, TDL_CCD_BISECT, TDL_CCD_INTERVAL,
                                            TDL_CCD_UNIVARIATE};
+    enum { METHOD_COUNT = 4, ROWS = sizeof TOLERANCES / sizeof *TOLERANCES };
+    double times[METHOD_COUNT][ROWS], wrong[METHOD_COUNT][ROWS];
+    PlotSeries fig8[METHOD_COUNT], fig15[METHOD_COUNT];
     const Set* set = &bench->sets[SET_RECORDED];
     FILE* csv = open_csv(bench, "ccd-fig8-15", "method,tolerance," FIGURES_HEADER);
-    for (int m = 0; m < 4 && csv != NULL; ++m) {
-        for (int i = 0; i < 9; ++i) {
+    if (csv == NULL) {
+        return;
+    }
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const char* name = tdl_ccd_method_name(METHODS[m]);
+        for (int i = 0; i < ROWS; ++i) {
             TdlCcdOptions o = method_options(bench, METHODS[m], set);
             o.tolerance = TOLERANCES[i];
             CcdFigures f = measure(bench, set, &o);
-            fprintf(csv, "%s,%g,", tdl_ccd_method_name(METHODS[m]), TOLERANCES[i]);
+            fprintf(csv, "%s,%g,", name, TOLERANCES[i]);
             write_figures(csv, &f);
+            times[m][i] = f.mean_us;
+            wrong[m][i] = f.false_positives + 1.0;
         }
-        fprintf(csv, "\n\n"); // gnuplot's separator of blocks
+        fig8[m] = (PlotSeries){name, TOLERANCES, times[m], ROWS, PLOT_MARKED_LINE};
+        fig15[m] = (PlotSeries){name, TOLERANCES, wrong[m], ROWS, PLOT_MARKED_LINE};
     }
-    if (csv != NULL) {
-        fclose(csv);
-    }
+    fclose(csv);
+    PlotAxis tolerance = {.label = "tolerance", .unit = "m", .log = true};
+    draw(bench, "ccd-fig8", "Time against tolerance", tolerance,
+         (PlotAxis){.label = "mean time", .unit = "\xc2\xb5s", .log = true}, fig8, METHOD_COUNT);
+    draw(bench, "ccd-fig15", "False positives against tolerance", tolerance,
+         (PlotAxis){.label = "false positives + 1", .log = true}, fig15, METHOD_COUNT);
 }
 
 // Early stops and the tolerance reached against the limit of checks (figure 9).
 static void limits(Bench* bench) {
-    static const int CHECKS[] = {1, 2, 3, 5, 10, 30, 100, 300, 1000, 3000, 10000, 30000};
+    static const double CHECKS[] = {1, 2, 3, 5, 10, 30, 100, 300, 1000, 3000, 10000, 30000};
     static const TdlCcdMethod METHODS[] = {TDL_CCD_CONTRACT, TDL_CCD_BISECT};
+    enum { METHOD_COUNT = 2, ROWS = sizeof CHECKS / sizeof *CHECKS };
+    double stopped[METHOD_COUNT][ROWS];
+    PlotSeries fig9[METHOD_COUNT];
     const Set* set = &bench->sets[SET_RECORDED];
     FILE* csv = open_csv(bench, "ccd-fig9", "method,max_checks," FIGURES_HEADER);
-    for (int m = 0; m < 2 && csv != NULL; ++m) {
-        for (int i = 0; i < 12; ++i) {
-            TdlCcdOptions o = method_options(bench, METHODS[m], set);
-            o.max_checks = CHECKS[i];
-            CcdFigures f = measure(bench, set, &o);
-            fprintf(csv, "%s,%d,", tdl_ccd_method_name(METHODS[m]), CHECKS[i]);
-            write_figures(csv, &f);
-        }
-        fprintf(csv, "\n\n");
-    }
-    if (csv != NULL) {
-        fclose(csv);
-    }
-}
-
-// --- pictures
-// ---------------------------------------------------------------------------------------
-
-static const char PLOTS[] =
-    "set datafile separator ','\nset datafile commentschars '#'\n"
-    "set terminal pngcairo size 900,600\nset key outside\nset grid\n"
-    "set format x '%.0e'\nnames = 'contract bisect interval univariate'\n"
-    "set output 'ccd-fig8.png'\nset logscale xy\n"
-    "set xlabel 'tolerance (m)'\nset ylabel 'mean time (us)'\n"
-    "plot for [i=0:3] 'ccd-fig8-15.csv' index i using 2:7 with linespoints title word(names,i+1)\n"
-    "set output 'ccd-fig15.png'\nset ylabel 'false positives + 1'\n"
-    "plot for [i=0:3] 'ccd-fig8-15.csv' index i using 2:($5+1) with linespoints title "
-    "word(names,i+1)\n"
-    "set output 'ccd-fig9.png'\nset xlabel 'limit of checks'\n"
-    "set ylabel 'queries stopped early (%) + 0.001'\n"
-    "plot for [i=0:1] 'ccd-fig9.csv' index i using 2:(100.0*$10/$3+0.001) with linespoints title "
-    "word(names,i+1)\n";
-
-static void draw(const Bench* bench) {
-    if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
+    if (csv == NULL) {
         return;
     }
-    char line[4200];
-    snprintf(line, sizeof line, "cd '%s' && gnuplot 2>/dev/null", bench->folder);
-    FILE* pipe = popen(line, "w");
-    if (pipe != NULL) {
-        fputs(PLOTS, pipe);
-        pclose(pipe);
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const char* name = tdl_ccd_method_name(METHODS[m]);
+        for (int i = 0; i < ROWS; ++i) {
+            TdlCcdOptions o = method_options(bench, METHODS[m], set);
+            o.max_checks = (int)CHECKS[i];
+            CcdFigures f = measure(bench, set, &o);
+            fprintf(csv, "%s,%d,", name, o.max_checks);
+            write_figures(csv, &f);
+            stopped[m][i] = 100.0 * f.limited / f.queries;
+        }
+        fig9[m] = (PlotSeries){name, CHECKS, stopped[m], ROWS, PLOT_MARKED_LINE};
     }
+    fclose(csv);
+    draw(bench, "ccd-fig9", "Queries stopped early", (PlotAxis){"limit of checks", .log = true},
+         (PlotAxis){"stopped early", "%", .log = true}, fig9, METHOD_COUNT);
 }
 
 static int run_bench_ccd(const Args* args) {
@@ -386,7 +385,6 @@ static int run_bench_ccd(const Args* args) {
         table2(&bench);
         tolerances(&bench);
         limits(&bench);
-        draw(&bench);
         code = bench.failed ? EXIT_FAILED : EXIT_DONE;
     }
     if (code == EXIT_DONE && args_has(args, "json")) {
@@ -419,7 +417,7 @@ const Command BENCH_CCD_COMMAND = {
     .text = "Every method on benchmark files (their path names vertex-face or edge-edge), on\n"
             "generated queries of eleven families and on queries recorded from moving cloth and a\n"
             "whipped rod: times, false positives and false negatives, by separation, tolerance\n"
-            "and limit of checks. Writes ccd-*.csv, and ccd-*.png when gnuplot is there.",
+            "and limit of checks. Writes ccd-*.csv and ccd-*.svg.",
     .example = "tendril bench ccd --out results data/*/*/*.csv",
     .options = BENCH_CCD_OPTIONS,
     .run = run_bench_ccd,

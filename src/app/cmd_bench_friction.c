@@ -3,9 +3,10 @@
 // Writes results.csv (a row for a problem and a solver), profile.csv (the part of the problems each
 // solver solves within a factor of the fastest), convergence.csv (error against time), nu.csv (S1
 // figure 10 again: spaghetti from few contacts to three times too many), bodies.csv (velocity space
-// against explicit W). Plots them as PNG when gnuplot is there.
+// against explicit W); and pictures of the profile and of the convergence as SVG.
 #include "app/bench_siconos.h"
 #include "app/command.h"
+#include "app/plot.h"
 #include "friction_cases.h"
 
 #include <stdio.h>
@@ -14,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_PROBLEMS = 512, OURS = TDL_FRICTION_SOLVER_COUNT, ALL = OURS + SICONOS_COUNT };
+enum { MAX_PROBLEMS = 512, FACTORS = 41, DIGITS = 6 };
+enum { OURS = TDL_FRICTION_SOLVER_COUNT, ALL = OURS + SICONOS_COUNT };
 
 typedef struct Cell {
     bool tried, solved;
@@ -33,6 +35,10 @@ typedef struct Bench {
     char names[MAX_PROBLEMS][96];
     int contacts[MAX_PROBLEMS];
     Cell cells[MAX_PROBLEMS][ALL];
+    double factors[FACTORS], profile[ALL][FACTORS]; // part solved within a factor of the fastest
+    int convergence_count[OURS];
+    double convergence_ms[OURS][DIGITS * MAX_PROBLEMS];
+    double convergence_error[OURS][DIGITS * MAX_PROBLEMS];
 } Bench;
 
 static const char* solver_name(int k) {
@@ -187,7 +193,13 @@ static double fastest(const Bench* b, int p, int from, int to) {
     return best;
 }
 
-static void write_profile(const Bench* b) {
+static void draw(const Bench* b, const char* name, Plot plot) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", b->directory, name);
+    plot_write_picture(&plot, path);
+}
+
+static void write_profile(Bench* b) {
     FILE* file = open_out(b, "profile.csv");
     if (file == NULL) {
         return;
@@ -196,19 +208,32 @@ static void write_profile(const Bench* b) {
     for (int k = 0; k < ALL; ++k) {
         fprintf(file, ",%s", solver_name(k));
     }
-    for (double factor = 1.0; factor <= 1025.0; factor *= 1.189207115002721) {
-        fprintf(file, "\n%.4g", factor);
+    for (int i = 0; i < FACTORS; ++i) {
+        b->factors[i] = exp2(0.25 * i);
+        fprintf(file, "\n%.4g", b->factors[i]);
         for (int k = 0; k < ALL; ++k) {
             int within = 0;
             for (int p = 0; p < b->count; ++p) {
                 const Cell* c = &b->cells[p][k];
-                within += c->solved && c->ms <= factor * fastest(b, p, 0, ALL);
+                within += c->solved && c->ms <= b->factors[i] * fastest(b, p, 0, ALL);
             }
-            fprintf(file, ",%.4f", b->count > 0 ? (double)within / b->count : 0.0);
+            b->profile[k][i] = b->count > 0 ? (double)within / b->count : 0.0;
+            fprintf(file, ",%.4f", b->profile[k][i]);
         }
     }
     fprintf(file, "\n");
     fclose(file);
+    PlotSeries series[ALL];
+    int shown = b->peers ? ALL : OURS;
+    for (int k = 0; k < shown; ++k) {
+        series[k] = (PlotSeries){solver_name(k), b->factors, b->profile[k], FACTORS, PLOT_STEPS};
+    }
+    draw(b, "profile.svg",
+         (Plot){.title = "Problems solved within a factor of the fastest solver",
+                .x = {.label = "factor", .log = true},
+                .y = {.label = "part of the problems", .min = 0.0, .max = 1.05},
+                .series = series,
+                .series_count = shown});
 }
 
 static void print_summary(const Bench* b, bool json) {
@@ -244,7 +269,7 @@ static void print_summary(const Bench* b, bool json) {
 // --- studies -------------------------------------------------------------------------------------
 
 // Error against time: every solver asked for ever more digits.
-static void study_convergence(const Bench* b, const char* name, const TdlFrictionProblem* problem,
+static void study_convergence(Bench* b, const char* name, const TdlFrictionProblem* problem,
                               FILE* file) {
     TdlFrictionSize size = tdl_friction_problem_size(problem);
     double* r = calloc((size_t)size.contact_count * (size_t)size.block_size + 1, sizeof(double));
@@ -258,6 +283,12 @@ static void study_convergence(const Bench* b, const char* name, const TdlFrictio
             run_ours(b, problem, options, 1, r, &cell);
             fprintf(file, "%s,%s,%.0e,%d,%.3e,%.6g,%d\n", name, solver_name(k), tolerance,
                     cell.iterations, cell.error, cell.ms, cell.solved);
+            int row = b->convergence_count[k];
+            if (row < DIGITS * MAX_PROBLEMS) {
+                b->convergence_ms[k][row] = cell.ms;
+                b->convergence_error[k][row] = cell.error;
+                ++b->convergence_count[k];
+            }
             if (!cell.solved) {
                 break;
             }
@@ -345,32 +376,18 @@ static void study_bodies(const Bench* b, int fibres) {
     fclose(file);
 }
 
-static void plot(const Bench* b) {
-    if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
-        return;
+static void draw_convergence(const Bench* b) {
+    PlotSeries series[OURS];
+    for (int k = 0; k < OURS; ++k) {
+        series[k] = (PlotSeries){solver_name(k), b->convergence_ms[k], b->convergence_error[k],
+                                 b->convergence_count[k], PLOT_MARKS};
     }
-    FILE* pipe = popen("gnuplot", "w");
-    if (pipe == NULL) {
-        return;
-    }
-    fprintf(pipe,
-            "set datafile separator ','\nset terminal pngcairo size 1000,600\nset key outside\n"
-            "set output '%s/profile.png'\nset logscale x\nset xlabel 'factor of the fastest'\n"
-            "set ylabel 'part of the problems solved'\n"
-            "plot for [i=2:%d] '%s/profile.csv' using 1:i with steps lw 2 title columnheader(i)\n",
-            b->directory, ALL + 1, b->directory);
-    fprintf(pipe,
-            "set output '%s/convergence.png'\nset logscale xy\nset xlabel 'ms'\n"
-            "set ylabel 'error'\n",
-            b->directory);
-    fprintf(pipe, "plot for [s in 'auto");
-    for (int k = 1; k < OURS; ++k) {
-        fprintf(pipe, " %s", solver_name(k));
-    }
-    fprintf(pipe,
-            "'] '%s/convergence.csv' using (strcol(2) eq s ? $6 : 1/0):5 with points title s\n",
-            b->directory);
-    pclose(pipe);
+    draw(b, "convergence.svg",
+         (Plot){.title = "Error against time, each solver asked for ever more digits",
+                .x = {.label = "time", .unit = "ms", .log = true},
+                .y = {.label = "error", .log = true},
+                .series = series,
+                .series_count = OURS});
 }
 
 // --- the command ---------------------------------------------------------------------------------
@@ -398,6 +415,9 @@ static int bench_files(Bench* b, const Args* args) {
     }
     if (convergence != NULL) {
         fclose(convergence);
+    }
+    if (args_has(args, "convergence")) {
+        draw_convergence(b);
     }
     return code;
 }
@@ -454,7 +474,6 @@ static int run_bench(const Args* args) {
         }
         write_results(b);
         write_profile(b);
-        plot(b);
         print_summary(b, args_has(args, "json"));
     }
     free(b);

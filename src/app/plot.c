@@ -285,8 +285,15 @@ static bool has_marks(PlotLook look) {
     return look == PLOT_MARKS || look == PLOT_MARKED_LINE;
 }
 
+// Colours that come again are told apart by other marks and dotted lines.
+static const char* dashes(PlotLook look, int series) {
+    return look == PLOT_DASHED        ? " stroke-dasharray=\"7 5\""
+           : series / COLOR_COUNT % 2 ? " stroke-dasharray=\"2 3\""
+                                      : "";
+}
+
 static void draw_mark(FILE* out, int series, double x, double y) {
-    switch (series % MARK_COUNT) {
+    switch ((series + series / COLOR_COUNT) % MARK_COUNT) {
     case 0:
         fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.5\"/>\n", x, y);
         break;
@@ -301,11 +308,11 @@ static void draw_mark(FILE* out, int series, double x, double y) {
     }
 }
 
-static void draw_line(const Frame* f, const PlotSeries* series, FILE* out) {
+static void draw_line(const Frame* f, int index, FILE* out) {
+    const PlotSeries* series = &f->plot->series[index];
     bool open = false;
     double y_before = 0.0;
-    fprintf(out, "<path fill=\"none\" stroke-width=\"2\"%s d=\"",
-            series->look == PLOT_DASHED ? " stroke-dasharray=\"7 5\"" : "");
+    fprintf(out, "<path fill=\"none\" stroke-width=\"2\"%s d=\"", dashes(series->look, index));
     for (int i = 0; i < series->count; ++i) {
         if (!can_show(f->x.log, series->x[i]) || !can_show(f->y.log, series->y[i])) {
             open = false;
@@ -353,7 +360,7 @@ static void draw_series(const Frame* f, FILE* out) {
         fprintf(out, "</title>\n");
         if (has_line(series->look)) {
             fprintf(out, "<g clip-path=\"url(#frame)\">\n");
-            draw_line(f, series, out);
+            draw_line(f, s, out);
             fprintf(out, "</g>\n");
         }
         if (has_marks(series->look)) {
@@ -400,7 +407,7 @@ static void draw_legend(const Frame* f, FILE* out) {
         fprintf(out, "<g stroke=\"%s\" fill=\"%s\">", color, color);
         if (has_line(series->look)) {
             fprintf(out, "<path stroke-width=\"2\"%s d=\"M%.2f %.2fh24\"/>",
-                    series->look == PLOT_DASHED ? " stroke-dasharray=\"7 5\"" : "", x, y);
+                    dashes(series->look, s), x, y);
         }
         if (has_marks(series->look)) {
             draw_mark(out, s, x + 12.0, y);
