@@ -1,5 +1,6 @@
 // tendril bench rods: what a step of each rod model costs, and what accuracy costs.
 #include "app/command.h"
+#include "app/output.h"
 #include "app/plot.h"
 
 #include <math.h>
@@ -231,16 +232,15 @@ static int run_accuracy(Bench* bench, const char* path) {
     static TdlVec3 reference[POINTS + 1];
     static Accuracy found[MAX_MODELS];
     PlotSeries series[MAX_MODELS];
-    char picture[4096];
+    char picture[OUTPUT_PATH_SIZE];
     double seconds;
     bench->rod_count = 1;
     TdlStatus status = settle(bench, "super-clothoid", REFERENCE_ELEMENTS, reference, &seconds);
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
-    FILE* csv = fopen(path, "w");
+    FILE* csv = output_open(path);
     if (csv == NULL) {
-        fprintf(stderr, "tendril: cannot write %s\n", path);
         return EXIT_FAILED;
     }
     fprintf(csv, "model,elements,relative_error,seconds\n");
@@ -249,15 +249,13 @@ static int run_accuracy(Bench* bench, const char* path) {
         series[m] = (PlotSeries){bench->models[m], found[m].seconds, found[m].error, found[m].count,
                                  PLOT_MARKED_LINE};
     }
-    bool written = fclose(csv) == 0;
+    bool written = output_close(csv, path, true);
     Plot plot = {.title = "A heavy curl at rest",
                  .x = {.label = "processor time to equilibrium", .unit = "s", .log = true},
                  .y = {.label = "largest error of the shape / length", .log = true},
                  .series = series,
                  .series_count = bench->model_count};
-    const char* dot = strrchr(path, '.');
-    int stem = dot != NULL && strcmp(dot, ".csv") == 0 ? (int)(dot - path) : (int)strlen(path);
-    snprintf(picture, sizeof picture, "%.*s.svg", stem, path);
+    output_path(picture, path, ".csv", ".svg");
     return plot_write_picture(&plot, picture) && written ? EXIT_DONE : EXIT_FAILED;
 }
 

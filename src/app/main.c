@@ -29,6 +29,7 @@ extern const Command CCD_COMMAND;
 extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
 extern const Command DISTANCE_COMMAND;
+extern const Command EXPORT_COMMAND;
 extern const Command INFO_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
@@ -42,6 +43,7 @@ const Command* const COMMANDS[] = {
     &INFO_COMMAND,
     &VIEW_COMMAND,
     &RENDER_COMMAND,
+    &EXPORT_COMMAND,
     &DFCP_COMMAND,
     &DISTANCE_COMMAND,
     &CCD_COMMAND,

@@ -2,12 +2,11 @@
 // legend at the right, and the numbers as CSV.
 #include "app/plot.h"
 
+#include "app/output.h"
 #include "app/svg.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 900, HEIGHT = 560, TOP = 64, FOOT = 64, MAX_TICKS = 64, LABEL_SIZE = 32 };
@@ -489,19 +488,12 @@ static void print_table(const Plot* plot, FILE* out) {
 }
 
 static bool write_with(const Plot* plot, const char* path, void (*print)(const Plot*, FILE*)) {
-    FILE* out = fopen(path, "w");
+    FILE* out = output_open(path);
     if (out == NULL) {
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
         return false;
     }
     print(plot, out);
-    bool written = !ferror(out);
-    written = fclose(out) == 0 && written;
-    if (!written) {
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
-        remove(path);
-    }
-    return written;
+    return output_close(out, path, true);
 }
 
 bool plot_write_picture(const Plot* plot, const char* path) {
@@ -509,22 +501,14 @@ bool plot_write_picture(const Plot* plot, const char* path) {
 }
 
 bool plot_write(const Plot* plot, const char* path) {
-    size_t stem = strlen(path);
-    if (stem > 4 && strcmp(path + stem - 4, ".svg") == 0) {
-        stem -= 4;
-    }
-    char* table = malloc(stem + sizeof ".csv");
-    if (table == NULL) {
-        fprintf(stderr, "%s: %s\n", path, strerror(ENOMEM));
+    char table[OUTPUT_PATH_SIZE];
+    output_path(table, path, ".svg", ".csv");
+    if (!plot_write_picture(plot, path)) {
         return false;
     }
-    memcpy(table, path, stem);
-    strcpy(table + stem, ".csv");
-    bool written = plot_write_picture(plot, path);
-    if (written && !write_with(plot, table, print_table)) {
+    if (!write_with(plot, table, print_table)) {
         remove(path);
-        written = false;
+        return false;
     }
-    free(table);
-    return written;
+    return true;
 }

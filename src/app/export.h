@@ -1,0 +1,27 @@
+// Writers of other programs' formats. Each writes all chosen frames of a take to `path`, says on
+// stderr what goes wrong, and returns an exit code.
+#ifndef TDL_APP_EXPORT_H
+#define TDL_APP_EXPORT_H
+
+#include "app/take.h"
+
+// A .pvd that lists, for every frame, NAME-0000.vtp with the rods and NAME-bodies-0000.vtp with the
+// meshes (when there are any); raw appended data.
+int export_vtp(Take* take, const char* path);
+
+// Text USD: the rods as BasisCurves, each body as a Mesh; time samples.
+int export_usda(Take* take, const char* path);
+
+// Wavefront polylines and meshes; NAME-0000.obj and so on for several frames.
+int export_obj(Take* take, const char* path);
+
+// A point cache of all frames, and NAME.obj with the rods of the first, to which it belongs.
+int export_pc2(Take* take, const char* path);
+
+// Cem Yuksel's hair files; NAME-0000.hair and so on for several frames.
+int export_hair(Take* take, const char* path);
+
+// A row for every point of every frame.
+int export_csv(Take* take, const char* path);
+
+#endif

@@ -1,0 +1,175 @@
+// Text USD: the rods as one BasisCurves prim, each body as a Mesh with a transform; every frame is
+// a time sample. Metres, z up. Frames that follow each other evenly fall on whole time codes.
+#include "app/export.h"
+#include "app/output.h"
+
+#include <string.h>
+
+static const char RODS_COLOR[] = "(0.106, 0.31, 0.541)", BODY_COLOR[] = "(0.72, 0.72, 0.7)";
+
+// A string of USD in quotes; what cannot be printed becomes a blank.
+static void print_string(FILE* out, const char* text) {
+    fputc('"', out);
+    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
+        if (*c == '"' || *c == '\\') {
+            fprintf(out, "\\%c", *c);
+        } else {
+            fputc(*c < ' ' || *c == 0x7f ? ' ' : *c, out);
+        }
+    }
+    fputc('"', out);
+}
+
+static void print_points(FILE* out, const TdlVec3* points, int count) {
+    fputc('[', out);
+    for (int i = 0; i < count; ++i) {
+        fprintf(out, "%s(%.9g, %.9g, %.9g)", i == 0 ? "" : ", ", points[i].x, points[i].y,
+                points[i].z);
+    }
+    fputc(']', out);
+}
+
+// Time codes in a second: one a frame.
+static double codes_per_second(Take* take, TdlStatus* status) {
+    if (take->frame_count < 2) {
+        return 24.0;
+    }
+    *status = take_load(take, 0);
+    double first = take->time;
+    *status = *status == TDL_STATUS_OK ? take_load(take, 1) : *status;
+    double period = take->time - first;
+    return period > 0.0 ? 1.0 / period : 24.0;
+}
+
+static double code_of(double time, double rate) {
+    double code = time * rate;
+    return fabs(code - round(code)) < 1.0e-6 * fmax(1.0, fabs(code)) ? round(code) : code;
+}
+
+static void print_extent(FILE* out, const Take* take) {
+    TdlVec3 box[2] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int rod = 0; rod < take->info.rod_count; ++rod) {
+        double r = take->radius[rod];
+        for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
+            TdlVec3 p = take->points[i];
+            box[0] = (TdlVec3){fmin(box[0].x, p.x - r), fmin(box[0].y, p.y - r),
+                               fmin(box[0].z, p.z - r)};
+            box[1] = (TdlVec3){fmax(box[1].x, p.x + r), fmax(box[1].y, p.y + r),
+                               fmax(box[1].z, p.z + r)};
+        }
+    }
+    print_points(out, box, 2);
+}
+
+// An attribute with a value for each frame.
+static TdlStatus print_samples(FILE* out, Take* take, double rate, int body,
+                               void (*print)(FILE* out, const Take* take, int body)) {
+    TdlStatus status = TDL_STATUS_OK;
+    fprintf(out, " = {\n");
+    for (int k = 0; k < take->frame_count && status == TDL_STATUS_OK; ++k) {
+        status = take_load(take, k);
+        fprintf(out, "            %.9g: ", code_of(take->time, rate));
+        print(out, take, body);
+        fprintf(out, ",\n");
+    }
+    fprintf(out, "        }\n");
+    return status;
+}
+
+static void sample_points(FILE* out, const Take* take, int body) {
+    (void)body;
+    print_points(out, take->points, take->info.point_count);
+}
+
+static void sample_extent(FILE* out, const Take* take, int body) {
+    (void)body;
+    print_extent(out, take);
+}
+
+// USD multiplies rows from the left, so the columns of a rotation are rows here.
+static void sample_transform(FILE* out, const Take* take, int body) {
+    const TdlPose* pose = &take->poses[body];
+    const TdlVec3 rows[] = {pose->rotation.cx, pose->rotation.cy, pose->rotation.cz,
+                            pose->position};
+    fprintf(out, "( ");
+    for (int i = 0; i < 4; ++i) {
+        fprintf(out, "(%.17g, %.17g, %.17g, %d)%s", rows[i].x, rows[i].y, rows[i].z, i == 3,
+                i == 3 ? "" : ", ");
+    }
+    fprintf(out, " )");
+}
+
+static TdlStatus print_rods(FILE* out, Take* take, double rate) {
+    fprintf(out, "    def BasisCurves \"Rods\"\n    {\n        uniform token type = \"linear\"\n"
+                 "        int[] curveVertexCounts = [");
+    for (int rod = 0; rod < take->info.rod_count; ++rod) {
+        fprintf(out, "%s%d", rod == 0 ? "" : ", ", take->start[rod + 1] - take->start[rod]);
+    }
+    fprintf(out, "]\n        float[] widths = [");
+    for (int rod = 0; rod < take->info.rod_count; ++rod) {
+        fprintf(out, "%s%.9g", rod == 0 ? "" : ", ", 2.0 * take->radius[rod]);
+    }
+    fprintf(out, "] (\n            interpolation = \"uniform\"\n        )\n");
+    fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", RODS_COLOR);
+    fprintf(out, "        point3f[] points.timeSamples");
+    TdlStatus status = print_samples(out, take, rate, 0, sample_points);
+    fprintf(out, "        float3[] extent.timeSamples");
+    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_extent) : status;
+    fprintf(out, "    }\n");
+    return status;
+}
+
+static TdlStatus print_body(FILE* out, Take* take, double rate, int body) {
+    const Mesh* mesh = &take->bodies[body];
+    fprintf(out, "    def Mesh \"Body%d\"\n    {\n", body);
+    fprintf(out, "        uniform token subdivisionScheme = \"none\"\n"
+                 "        int[] faceVertexCounts = [");
+    for (int i = 0; i < mesh->triangle_count; ++i) {
+        fprintf(out, "%s3", i == 0 ? "" : ", ");
+    }
+    fprintf(out, "]\n        int[] faceVertexIndices = [");
+    for (int i = 0; i < mesh->triangle_count; ++i) {
+        const int* t = mesh->triangles[i];
+        fprintf(out, "%s%d, %d, %d", i == 0 ? "" : ", ", t[0], t[1], t[2]);
+    }
+    fprintf(out, "]\n        point3f[] points = ");
+    print_points(out, mesh->points, mesh->point_count);
+    fprintf(out, "\n        normal3f[] normals = ");
+    print_points(out, mesh->normals, mesh->point_count);
+    fprintf(out, " (\n            interpolation = \"vertex\"\n        )\n");
+    fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", BODY_COLOR);
+    fprintf(out, "        matrix4d xformOp:transform.timeSamples");
+    TdlStatus status = print_samples(out, take, rate, body, sample_transform);
+    fprintf(out, "        uniform token[] xformOpOrder = [\"xformOp:transform\"]\n    }\n");
+    return status;
+}
+
+int export_usda(Take* take, const char* path) {
+    TdlStatus status = TDL_STATUS_OK;
+    double rate = codes_per_second(take, &status), first = 0.0, last = 0.0;
+    if (status == TDL_STATUS_OK && (status = take_load(take, 0)) == TDL_STATUS_OK) {
+        first = code_of(take->time, rate);
+        status = take_load(take, take->frame_count - 1);
+        last = code_of(take->time, rate);
+    }
+    FILE* out = status == TDL_STATUS_OK ? output_open(path) : NULL;
+    if (out == NULL) {
+        return status == TDL_STATUS_OK ? EXIT_FAILED : exit_code(status);
+    }
+    fprintf(out, "#usda 1.0\n(\n    defaultPrim = \"Tendril\"\n    doc = ");
+    print_string(out, take->info.title);
+    fprintf(out,
+            "\n    endTimeCode = %.9g\n    framesPerSecond = %.9g\n    metersPerUnit = 1\n"
+            "    startTimeCode = %.9g\n    timeCodesPerSecond = %.9g\n    upAxis = \"Z\"\n)\n\n"
+            "def Xform \"Tendril\"\n{\n",
+            last, rate, first, rate);
+    if (take->info.rod_count > 0) {
+        status = print_rods(out, take, rate);
+    }
+    for (int i = 0; i < take->info.collider_count && status == TDL_STATUS_OK; ++i) {
+        status = print_body(out, take, rate, i);
+    }
+    fprintf(out, "}\n");
+    bool good = output_close(out, path, status == TDL_STATUS_OK);
+    return good ? EXIT_DONE : status == TDL_STATUS_OK ? EXIT_FAILED : exit_code(status);
+}

@@ -1,0 +1,228 @@
+// ParaView's files: VTK XML PolyData with raw appended arrays, and the .pvd that gives them times.
+// Arrays are written as the machine has them; VTK is told the byte order.
+#include "app/export.h"
+#include "app/output.h"
+#include "app/svg.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct VtpArray {
+    const char *section, *name, *type; // section: an element of a piece, such as PointData
+    int components;
+    const void* data;
+    uint64_t size; // bytes
+} VtpArray;
+
+enum { MAX_ARRAYS = 12 };
+
+typedef struct Vtp {
+    double time;
+    int point_count, line_count, triangle_count;
+    VtpArray arrays[MAX_ARRAYS];
+    int array_count;
+} Vtp;
+
+static const char* const SECTIONS[] = {"PointData", "CellData", "Points", "Lines", "Polys"};
+
+static void add_array(Vtp* vtp, const char* section, const char* name, const char* type,
+                      int components, const void* data, int64_t count) {
+    size_t item = type[strlen(type) - 1] == '4' ? 8 : 4; // Float32, Int32 or Int64
+    vtp->arrays[vtp->array_count++] = (VtpArray){
+        section, name, type, components, data, (uint64_t)count * (uint64_t)components * item};
+}
+
+// The arrays of a section; their offsets count all arrays before them.
+static void print_section(const Vtp* vtp, const char* section, FILE* out) {
+    uint64_t offset = 0;
+    fprintf(out, "      <%s>\n", section);
+    for (int i = 0; i < vtp->array_count; ++i) {
+        const VtpArray* a = &vtp->arrays[i];
+        if (strcmp(a->section, section) == 0) {
+            fprintf(out,
+                    "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
+                    "format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
+                    a->type, a->name, a->components, offset);
+        }
+        offset += sizeof a->size + a->size;
+    }
+    fprintf(out, "      </%s>\n", section);
+}
+
+static int write_vtp(const Vtp* vtp, const char* path) {
+    FILE* out = output_open(path);
+    if (out == NULL) {
+        return EXIT_FAILED;
+    }
+    const uint16_t probe = 1;
+    bool little = *(const unsigned char*)&probe == 1;
+    fprintf(out,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+            "byte_order=\"%s\" header_type=\"UInt64\">\n  <PolyData>\n    <FieldData>\n"
+            "      <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+            "format=\"ascii\">%.17g</DataArray>\n    </FieldData>\n"
+            "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%d\" "
+            "NumberOfStrips=\"0\" NumberOfPolys=\"%d\">\n",
+            little ? "LittleEndian" : "BigEndian", vtp->time, vtp->point_count, vtp->line_count,
+            vtp->triangle_count);
+    for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; ++i) {
+        print_section(vtp, SECTIONS[i], out);
+    }
+    fprintf(out, "    </Piece>\n  </PolyData>\n  <AppendedData encoding=\"raw\">\n_");
+    for (int i = 0; i < vtp->array_count; ++i) {
+        fwrite(&vtp->arrays[i].size, sizeof vtp->arrays[i].size, 1, out);
+        fwrite(vtp->arrays[i].data, 1, vtp->arrays[i].size, out);
+    }
+    fprintf(out, "\n  </AppendedData>\n</VTKFile>\n");
+    return output_close(out, path, true) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static void store_float3(float* out, TdlVec3 a) {
+    out[0] = (float)a.x;
+    out[1] = (float)a.y;
+    out[2] = (float)a.z;
+}
+
+// --- rods -----------------------------------------------------------------------------------
+
+static int write_rods(const Take* take, const char* path) {
+    int n = take->info.point_count, rods = take->info.rod_count;
+    size_t count = (size_t)n;
+    float* reals = malloc((5 * count + 1) * sizeof *reals); // points, radius, curvature
+    int32_t* ids = malloc((count + (size_t)rods + 1) * sizeof *ids);
+    int64_t* cells = malloc((count + (size_t)rods + 1) * sizeof *cells);
+    int code = EXIT_FAILED;
+    if (reals != NULL && ids != NULL && cells != NULL) {
+        float *radius = reals + 3 * count, *curvature = reals + 4 * count;
+        int32_t* of_cell = ids + count;
+        int64_t* ends = cells + count;
+        for (int rod = 0; rod < rods; ++rod) {
+            for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
+                store_float3(reals + 3 * i, take->points[i]);
+                radius[i] = (float)take->radius[rod];
+                curvature[i] = (float)take->curvature[i];
+                ids[i] = rod;
+                cells[i] = i;
+            }
+            of_cell[rod] = rod;
+            ends[rod] = take->start[rod + 1];
+        }
+        Vtp vtp = {.time = take->time, .point_count = n, .line_count = rods};
+        add_array(&vtp, "PointData", "radius", "Float32", 1, radius, n);
+        add_array(&vtp, "PointData", "curvature", "Float32", 1, curvature, n);
+        add_array(&vtp, "PointData", "rod", "Int32", 1, ids, n);
+        add_array(&vtp, "CellData", "rod", "Int32", 1, of_cell, rods);
+        add_array(&vtp, "Points", "Points", "Float32", 3, reals, n);
+        add_array(&vtp, "Lines", "connectivity", "Int64", 1, cells, n);
+        add_array(&vtp, "Lines", "offsets", "Int64", 1, ends, rods);
+        code = write_vtp(&vtp, path);
+    }
+    free(reals);
+    free(ids);
+    free(cells);
+    return code;
+}
+
+// --- bodies ---------------------------------------------------------------------------------
+
+typedef struct BodyArrays {
+    float *points, *normals;
+    int32_t *point_body, *cell_body;
+    int64_t *corners, *ends;
+    int point_count, triangle_count;
+} BodyArrays;
+
+static void add_body(BodyArrays* a, const Mesh* mesh, TdlPose pose, int body) {
+    for (int i = 0; i < mesh->point_count; ++i) {
+        int at = a->point_count + i;
+        TdlVec3 x = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, mesh->points[i]));
+        store_float3(a->points + 3 * at, x);
+        store_float3(a->normals + 3 * at, tdl_mul33_3(pose.rotation, mesh->normals[i]));
+        a->point_body[at] = body;
+    }
+    for (int i = 0; i < mesh->triangle_count; ++i) {
+        int at = a->triangle_count + i;
+        for (int c = 0; c < 3; ++c) {
+            a->corners[3 * at + c] = a->point_count + mesh->triangles[i][c];
+        }
+        a->ends[at] = 3 * ((int64_t)at + 1);
+        a->cell_body[at] = body;
+    }
+    a->point_count += mesh->point_count;
+    a->triangle_count += mesh->triangle_count;
+}
+
+static int write_bodies(const Take* take, const char* path) {
+    size_t points = 1, triangles = 1;
+    for (int i = 0; i < take->info.collider_count; ++i) {
+        points += (size_t)take->bodies[i].point_count;
+        triangles += (size_t)take->bodies[i].triangle_count;
+    }
+    BodyArrays a = {.points = malloc(3 * points * sizeof(float)),
+                    .normals = malloc(3 * points * sizeof(float)),
+                    .point_body = malloc(points * sizeof(int32_t)),
+                    .cell_body = malloc(triangles * sizeof(int32_t)),
+                    .corners = malloc(3 * triangles * sizeof(int64_t)),
+                    .ends = malloc(triangles * sizeof(int64_t))};
+    int code = EXIT_FAILED;
+    if (a.points != NULL && a.normals != NULL && a.point_body != NULL && a.cell_body != NULL &&
+        a.corners != NULL && a.ends != NULL) {
+        for (int i = 0; i < take->info.collider_count; ++i) {
+            add_body(&a, &take->bodies[i], take->poses[i], i);
+        }
+        Vtp vtp = {
+            .time = take->time, .point_count = a.point_count, .triangle_count = a.triangle_count};
+        add_array(&vtp, "PointData", "body", "Int32", 1, a.point_body, a.point_count);
+        add_array(&vtp, "PointData", "Normals", "Float32", 3, a.normals, a.point_count);
+        add_array(&vtp, "CellData", "body", "Int32", 1, a.cell_body, a.triangle_count);
+        add_array(&vtp, "Points", "Points", "Float32", 3, a.points, a.point_count);
+        add_array(&vtp, "Polys", "connectivity", "Int64", 1, a.corners,
+                  3 * (int64_t)a.triangle_count);
+        add_array(&vtp, "Polys", "offsets", "Int64", 1, a.ends, a.triangle_count);
+        code = write_vtp(&vtp, path);
+    }
+    free(a.points);
+    free(a.normals);
+    free(a.point_body);
+    free(a.cell_body);
+    free(a.corners);
+    free(a.ends);
+    return code;
+}
+
+// --- the series -----------------------------------------------------------------------------
+
+static const char* base_name(const char* path) {
+    const char* slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+int export_vtp(Take* take, const char* path) {
+    char file[OUTPUT_PATH_SIZE], suffix[64];
+    FILE* index = output_open(path);
+    if (index == NULL) {
+        return EXIT_FAILED;
+    }
+    fprintf(index, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n"
+                   "  <Collection>\n");
+    int code = EXIT_DONE;
+    for (int k = 0; k < take->frame_count && code == EXIT_DONE; ++k) {
+        code = exit_code(take_load(take, k));
+        for (int part = 0; part < (take->info.collider_count > 0 ? 2 : 1); ++part) {
+            snprintf(suffix, sizeof suffix, "%s-%04ld.vtp", part == 0 ? "" : "-bodies",
+                     take->frames[k]);
+            output_path(file, path, ".pvd", suffix);
+            if (code == EXIT_DONE) {
+                code = part == 0 ? write_rods(take, file) : write_bodies(take, file);
+            }
+            fprintf(index, "    <DataSet timestep=\"%.17g\" part=\"%d\" file=\"", take->time, part);
+            svg_text(index, base_name(file));
+            fprintf(index, "\"/>\n");
+        }
+    }
+    fprintf(index, "  </Collection>\n</VTKFile>\n");
+    return output_close(index, path, code == EXIT_DONE) ? code
+           : code == EXIT_DONE                          ? EXIT_FAILED
+                                                        : code;
+}

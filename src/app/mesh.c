@@ -1,0 +1,198 @@
+// Meshes of tubes, spheres, boxes, discs and rings. Tubes and spheres are rings of points: a sphere
+// is a tube of no length with round ends. The frames of a tube's rings are carried along it without
+// twist, so its sides do not wind.
+#include "app/mesh.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum { SPHERE_SIDES = 32, CAP_RINGS = 8, DISC_SIDES = 96, TORUS_SIDES = 16 };
+
+void mesh_destroy(Mesh* mesh) {
+    free(mesh->points);
+    free(mesh->normals);
+    free(mesh->triangles);
+    *mesh = (Mesh){0};
+}
+
+void mesh_clear(Mesh* mesh) {
+    mesh->point_count = 0;
+    mesh->triangle_count = 0;
+    mesh->failed = false;
+}
+
+static int grown(int capacity) {
+    return capacity == 0 ? 256 : capacity > INT_MAX / 2 ? INT_MAX : 2 * capacity;
+}
+
+static int add_point(Mesh* mesh, TdlVec3 point, TdlVec3 normal) {
+    if (mesh->point_count == mesh->point_capacity) {
+        int capacity = grown(mesh->point_capacity);
+        TdlVec3* points = realloc(mesh->points, (size_t)capacity * sizeof *points);
+        mesh->points = points != NULL ? points : mesh->points;
+        TdlVec3* normals = realloc(mesh->normals, (size_t)capacity * sizeof *normals);
+        mesh->normals = normals != NULL ? normals : mesh->normals;
+        if (points == NULL || normals == NULL || capacity == mesh->point_capacity) {
+            mesh->failed = true;
+            return 0;
+        }
+        mesh->point_capacity = capacity;
+    }
+    mesh->points[mesh->point_count] = point;
+    mesh->normals[mesh->point_count] = normal;
+    return mesh->point_count++;
+}
+
+static void add_triangle(Mesh* mesh, int a, int b, int c) {
+    if (mesh->triangle_count == mesh->triangle_capacity) {
+        int capacity = grown(mesh->triangle_capacity);
+        int(*triangles)[3] = realloc(mesh->triangles, (size_t)capacity * sizeof *triangles);
+        if (triangles == NULL || capacity == mesh->triangle_capacity) {
+            mesh->failed = true;
+            return;
+        }
+        mesh->triangles = triangles;
+        mesh->triangle_capacity = capacity;
+    }
+    if (!mesh->failed) {
+        int* corners = mesh->triangles[mesh->triangle_count++];
+        corners[0] = a;
+        corners[1] = b;
+        corners[2] = c;
+    }
+}
+
+static TdlVec3 unit(TdlVec3 a) {
+    double length = tdl_norm3(a);
+    return length > 0.0 ? tdl_scale3(1.0 / length, a) : (TdlVec3){1.0, 0.0, 0.0};
+}
+
+// A direction across `axis`, as near as may be to `wanted`.
+static TdlVec3 across(TdlVec3 axis, TdlVec3 wanted) {
+    TdlVec3 side = tdl_axpy3(wanted, -tdl_dot3(wanted, axis), axis);
+    if (tdl_norm3(side) < 1.0e-6) {
+        TdlVec3 other = fabs(axis.x) < 0.6 ? (TdlVec3){1.0, 0.0, 0.0} : (TdlVec3){0.0, 1.0, 0.0};
+        side = tdl_axpy3(other, -tdl_dot3(other, axis), axis);
+    }
+    return unit(side);
+}
+
+// A ring about `axis` whose normals lean by `latitude` towards it. Joins it to the ring before.
+static void add_ring(Mesh* mesh, TdlVec3 centre, TdlVec3 axis, TdlVec3 side, double radius,
+                     double latitude, int sides, bool join) {
+    TdlVec3 other = tdl_cross3(axis, side);
+    int first = mesh->point_count;
+    for (int k = 0; k < sides; ++k) {
+        double angle = 2.0 * 3.14159265358979323846 * k / sides;
+        TdlVec3 out = tdl_axpy3(tdl_scale3(cos(angle), side), sin(angle), other);
+        TdlVec3 normal = tdl_axpy3(tdl_scale3(cos(latitude), out), sin(latitude), axis);
+        add_point(mesh, tdl_axpy3(centre, radius, out), normal);
+    }
+    for (int k = 0; k < sides && join; ++k) {
+        int a = first - sides + k, b = first - sides + (k + 1) % sides;
+        add_triangle(mesh, a, b, b + sides);
+        add_triangle(mesh, a, b + sides, a + sides);
+    }
+}
+
+// A hemisphere (round) or a disc that ends a tube: at its start (from the pole) or its end.
+static void add_cap(Mesh* mesh, TdlVec3 centre, TdlVec3 axis, TdlVec3 side, double radius,
+                    int sides, bool round, bool at_end) {
+    const double quarter = 0.5 * 3.14159265358979323846;
+    if (!round) { // sharp: rings of their own
+        TdlVec3 pole = centre;
+        add_ring(mesh, at_end ? centre : pole, axis, side, at_end ? radius : 0.0,
+                 at_end ? quarter : -quarter, sides, false);
+        add_ring(mesh, centre, axis, side, at_end ? 0.0 : radius, at_end ? quarter : -quarter,
+                 sides, true);
+        return;
+    }
+    int rings = sides > 8 ? CAP_RINGS : 2;
+    for (int k = at_end ? 1 : 0; k <= (at_end ? rings : rings - 1); ++k) {
+        double latitude = quarter * k / rings - (at_end ? 0.0 : quarter);
+        add_ring(mesh, tdl_axpy3(centre, radius * sin(latitude), axis), axis, side,
+                 radius * cos(latitude), latitude, sides, at_end || k > 0);
+    }
+}
+
+void mesh_add_tube(Mesh* mesh, const TdlVec3* points, int count, double radius, int sides,
+                   bool round) {
+    TdlVec3 before = {0}, side = {0.0, 0.0, 1.0}, axis = {1.0, 0.0, 0.0};
+    bool begun = false;
+    for (int i = 0; i < count; ++i) {
+        // the tangent is the mean of the directions to the neighbours apart from this point
+        TdlVec3 here = points[i], ahead = {0}, back = begun ? tdl_sub3(here, before) : ahead;
+        if (begun && tdl_norm3(back) == 0.0) {
+            continue;
+        }
+        for (int k = i + 1; k < count && tdl_norm3(ahead) == 0.0; ++k) {
+            ahead = tdl_sub3(points[k], here);
+        }
+        bool last = tdl_norm3(ahead) == 0.0;
+        TdlVec3 sum = tdl_add3(begun ? unit(back) : back, last ? ahead : unit(ahead));
+        axis = tdl_norm3(sum) > 1.0e-9 ? unit(sum) : begun ? unit(back) : axis;
+        side = across(axis, side);
+        if (!begun) {
+            add_cap(mesh, here, axis, side, radius, sides, round, false);
+        }
+        add_ring(mesh, here, axis, side, radius, 0.0, sides, begun || round);
+        if (last) {
+            add_cap(mesh, here, axis, side, radius, sides, round, true);
+            return;
+        }
+        before = here;
+        begun = true;
+    }
+}
+
+void mesh_add_sphere(Mesh* mesh, TdlVec3 centre, double radius) {
+    mesh_add_tube(mesh, &centre, 1, radius, SPHERE_SIDES, true);
+}
+
+// One face, spanned by half edges a and b; a x b points outwards.
+static void add_face(Mesh* mesh, TdlVec3 centre, TdlVec3 a, TdlVec3 b) {
+    TdlVec3 normal = unit(tdl_cross3(a, b));
+    int first = mesh->point_count;
+    for (int k = 0; k < 4; ++k) {
+        double s = k == 1 || k == 2 ? 1.0 : -1.0, t = k >= 2 ? 1.0 : -1.0;
+        add_point(mesh, tdl_axpy3(tdl_axpy3(centre, s, a), t, b), normal);
+    }
+    add_triangle(mesh, first, first + 1, first + 2);
+    add_triangle(mesh, first, first + 2, first + 3);
+}
+
+void mesh_add_box(Mesh* mesh, TdlVec3 centre, TdlVec3 a, TdlVec3 b, TdlVec3 c) {
+    const TdlVec3 edges[] = {a, b, c};
+    double hand = tdl_dot3(a, tdl_cross3(b, c)) < 0.0 ? -1.0 : 1.0;
+    for (int k = 0; k < 3; ++k) {
+        TdlVec3 out = edges[k], u = edges[(k + 1) % 3], v = tdl_scale3(hand, edges[(k + 2) % 3]);
+        if (tdl_norm3(tdl_cross3(u, v)) > 0.0) {
+            add_face(mesh, tdl_add3(centre, out), u, v);
+            add_face(mesh, tdl_sub3(centre, out), v, u);
+        }
+    }
+}
+
+void mesh_add_disc(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double radius) {
+    TdlVec3 axis = unit(normal), side = across(axis, (TdlVec3){1.0, 0.0, 0.0});
+    add_cap(mesh, centre, axis, side, radius, DISC_SIDES, false, true);
+    add_cap(mesh, centre, axis, side, radius, DISC_SIDES, false, false);
+}
+
+void mesh_add_torus(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double size, double radius) {
+    TdlVec3 axis = unit(normal), side = across(axis, (TdlVec3){1.0, 0.0, 0.0});
+    TdlVec3 other = tdl_cross3(axis, side);
+    for (int k = 0; k <= DISC_SIDES; ++k) {
+        double angle = 2.0 * 3.14159265358979323846 * k / DISC_SIDES;
+        TdlVec3 out = tdl_axpy3(tdl_scale3(cos(angle), side), sin(angle), other);
+        add_ring(mesh, tdl_axpy3(centre, size, out), tdl_cross3(axis, out), out, radius, 0.0,
+                 TORUS_SIDES, k > 0);
+    }
+}
+
+void mesh_place(Mesh* mesh, int from, TdlPose pose) {
+    for (int i = from; i < mesh->point_count; ++i) {
+        mesh->points[i] = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, mesh->points[i]));
+        mesh->normals[i] = tdl_mul33_3(pose.rotation, mesh->normals[i]);
+    }
+}

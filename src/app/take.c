@@ -1,0 +1,230 @@
+// Reads frames of a result for export and for pictures.
+#include "app/take.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOKED_AT = 24, SIDES = 32 };
+
+// --- the frames asked for -------------------------------------------------------------------
+
+// One number of a slice, or its default where it is left out; false when it is something else.
+static bool slice_number(const char** text, long fallback, long* out) {
+    char* end;
+    *out = strtol(*text, &end, 10);
+    if (end == *text) {
+        *out = fallback;
+    }
+    bool good = *end == ':' || *end == '\0';
+    *text = *end == ':' ? end + 1 : end;
+    return good;
+}
+
+// FIRST:LAST:STEP, each optional; one number alone is one frame. Numbers below 0 count from the
+// end.
+static bool parse_slice(const char* text, long count, long* first, long* last, long* step) {
+    bool single = strchr(text, ':') == NULL;
+    *step = 1;
+    if (!slice_number(&text, single ? count : 0, first)) {
+        return false;
+    }
+    *last = *first;
+    if (!single && (!slice_number(&text, count - 1, last) || !slice_number(&text, 1, step))) {
+        return false;
+    }
+    *first += *first < 0 ? count : 0;
+    *last += *last < 0 ? count : 0;
+    return *text == '\0' && *step > 0 && *first >= 0 && *last < count && *first <= *last;
+}
+
+static int choose_frames(const Args* args, const char* fallback, Take* take) {
+    const char* text = args_text(args, "frames", fallback);
+    long count = take->info.frame_count, first, last, step;
+    if (count == 0) {
+        fprintf(stderr, "%s: there is no frame yet\n", take->path);
+        return EXIT_INPUT;
+    }
+    if (!parse_slice(text, count, &first, &last, &step)) {
+        return usage_error(args, "--frames '%s' does not fit: the result has frames 0 to %ld", text,
+                           count - 1);
+    }
+    take->frame_count = (int)((last - first) / step) + 1;
+    take->frames = malloc((size_t)take->frame_count * sizeof *take->frames);
+    if (take->frames == NULL) {
+        return exit_code(TDL_STATUS_NO_MEMORY);
+    }
+    for (int k = 0; k < take->frame_count; ++k) {
+        take->frames[k] = first + k * step;
+    }
+    return EXIT_DONE;
+}
+
+// --- what there is to see -------------------------------------------------------------------
+
+static TdlStatus measure(Take* take) {
+    int looks = take->frame_count < LOOKED_AT ? take->frame_count : LOOKED_AT;
+    take->low = (TdlVec3){INFINITY, INFINITY, INFINITY};
+    take->high = (TdlVec3){-INFINITY, -INFINITY, -INFINITY};
+    TdlStatus status = TDL_STATUS_OK;
+    for (int k = 0; k < looks && status == TDL_STATUS_OK; ++k) {
+        int last = take->frame_count - 1;
+        status = take_load(take, looks > 1 ? (int)((long)last * k / (looks - 1)) : last);
+        for (int i = 0; i < take->info.point_count && status == TDL_STATUS_OK; ++i) {
+            TdlVec3 p = take->points[i];
+            take->low =
+                (TdlVec3){fmin(take->low.x, p.x), fmin(take->low.y, p.y), fmin(take->low.z, p.z)};
+            take->high = (TdlVec3){fmax(take->high.x, p.x), fmax(take->high.y, p.y),
+                                   fmax(take->high.z, p.z)};
+        }
+    }
+    if (!(take->low.x <= take->high.x)) { // no rods
+        take->low = (TdlVec3){-0.5, -0.5, -0.5};
+        take->high = (TdlVec3){0.5, 0.5, 0.5};
+    }
+    return status;
+}
+
+// A shape in the frame of its body. What is endless reaches a little beyond all that moves.
+static void add_shape(Mesh* mesh, const TdlResultShape* shape, double reach) {
+    int from = mesh->point_count;
+    double radius = shape->size[0], length = shape->size[1];
+    TdlVec3 zero = {0}, x = {1.0, 0.0, 0.0}, y = {0.0, 1.0, 0.0}, z = {0.0, 0.0, 1.0};
+    if (strcmp(shape->shape, "plane") == 0) {
+        mesh_add_box(mesh, zero, tdl_scale3(reach, x), tdl_scale3(reach, y), zero);
+    } else if (strcmp(shape->shape, "sphere") == 0) {
+        mesh_add_sphere(mesh, zero, radius);
+    } else if (strcmp(shape->shape, "cylinder") == 0 || strcmp(shape->shape, "capsule") == 0) {
+        bool endless = shape->shape[1] == 'y';
+        double half = endless ? reach : 0.5 * length;
+        TdlVec3 ends[] = {tdl_scale3(-half, x), tdl_scale3(half, x)};
+        mesh_add_tube(mesh, ends, 2, radius, SIDES, !endless);
+    } else if (strcmp(shape->shape, "box") == 0) {
+        mesh_add_box(mesh, zero, tdl_scale3(shape->size[0], x), tdl_scale3(shape->size[1], y),
+                     tdl_scale3(shape->size[2], z));
+    } else if (strcmp(shape->shape, "disc") == 0) {
+        mesh_add_disc(mesh, zero, z, radius);
+    }
+    mesh_place(mesh, from, shape->pose);
+}
+
+// Each collider as a mesh about its own origin. A plane's patch is as large as what is seen, and
+// lies where its own origin is.
+static TdlStatus make_bodies(Take* take) {
+    double reach = 0.0;
+    TdlStatus status = take_load(take, 0);
+    for (int i = 0; i < take->info.collider_count; ++i) {
+        TdlVec3 p = take->poses[i].position;
+        TdlVec3 far = {fmax(fabs(take->low.x - p.x), fabs(take->high.x - p.x)),
+                       fmax(fabs(take->low.y - p.y), fabs(take->high.y - p.y)),
+                       fmax(fabs(take->low.z - p.z), fabs(take->high.z - p.z))};
+        reach = fmax(reach, 1.2 * tdl_norm3(far));
+    }
+    bool failed = false;
+    for (int i = 0; i < take->info.shape_count && status == TDL_STATUS_OK; ++i) {
+        TdlResultShape shape = tdl_result_shape(take->result, i);
+        Mesh* mesh = &take->bodies[shape.body];
+        add_shape(mesh, &shape, reach);
+        failed = failed || mesh->failed;
+    }
+    return failed ? TDL_STATUS_NO_MEMORY : status;
+}
+
+static TdlStatus prepare(Take* take) {
+    size_t rods = (size_t)take->info.rod_count, points = (size_t)take->info.point_count;
+    size_t bodies = (size_t)take->info.collider_count;
+    take->start = tdl_result_point_start(take->result);
+    take->radius = malloc((rods + 1) * sizeof *take->radius);
+    take->points = malloc((points + 1) * sizeof *take->points);
+    take->curvature = malloc((points + 1) * sizeof *take->curvature);
+    take->poses = malloc((bodies + 1) * sizeof *take->poses);
+    take->bodies = calloc(bodies + 1, sizeof *take->bodies);
+    if (take->radius == NULL || take->points == NULL || take->curvature == NULL ||
+        take->poses == NULL || take->bodies == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < take->info.rod_count; ++i) {
+        TdlResultRod rod = tdl_result_rod(take->result, i);
+        take->radius[i] = sqrt(rod.radius[0] * rod.radius[1]);
+    }
+    TdlStatus status = measure(take);
+    return status == TDL_STATUS_OK ? make_bodies(take) : status;
+}
+
+int take_open(const Args* args, const char* fallback, Take* take) {
+    *take = (Take){.path = args_operand(args, 0)};
+    TdlStatus status = tdl_result_open(args_host(args), take->path, &take->result);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    take->info = tdl_result_info(take->result);
+    int code = choose_frames(args, fallback, take);
+    return code == EXIT_DONE ? exit_code(prepare(take)) : code;
+}
+
+void take_close(Take* take) {
+    for (int i = 0; i < take->info.collider_count && take->bodies != NULL; ++i) {
+        mesh_destroy(&take->bodies[i]);
+    }
+    free(take->radius);
+    free(take->frames);
+    free(take->bodies);
+    free(take->points);
+    free(take->curvature);
+    free(take->poses);
+    if (take->result != NULL) {
+        tdl_result_close(take->result);
+    }
+    *take = (Take){0};
+}
+
+// --- one frame ------------------------------------------------------------------------------
+
+// One over the radius of the circle through three points: 2 sin of an angle over the side across.
+static double curvature_at(TdlVec3 a, TdlVec3 b, TdlVec3 c) {
+    TdlVec3 u = tdl_sub3(b, a), v = tdl_sub3(c, b), w = tdl_sub3(c, a);
+    double sides = tdl_norm3(u) * tdl_norm3(v) * tdl_norm3(w);
+    return sides > 0.0 ? 2.0 * tdl_norm3(tdl_cross3(u, v)) / sides : 0.0;
+}
+
+static void fill_curvature(Take* take) {
+    for (int rod = 0; rod < take->info.rod_count; ++rod) {
+        const TdlVec3* x = take->points + take->start[rod];
+        double* kappa = take->curvature + take->start[rod];
+        int count = take->start[rod + 1] - take->start[rod];
+        for (int i = 0; i < count; ++i) {
+            int mid = i == 0 ? 1 : i == count - 1 ? count - 2 : i;
+            kappa[i] = count < 3 ? 0.0 : curvature_at(x[mid - 1], x[mid], x[mid + 1]);
+        }
+    }
+}
+
+static bool is_finite_frame(const Take* take) {
+    bool finite = isfinite(take->time);
+    for (int i = 0; i < take->info.point_count; ++i) {
+        finite = finite && tdl_finite3(take->points[i]);
+    }
+    for (int i = 0; i < take->info.collider_count; ++i) {
+        const TdlPose* pose = &take->poses[i];
+        finite = finite && tdl_finite3(pose->position) && tdl_finite3(pose->rotation.cx) &&
+                 tdl_finite3(pose->rotation.cy) && tdl_finite3(pose->rotation.cz);
+    }
+    return finite;
+}
+
+TdlStatus take_load(Take* take, int index) {
+    long frame = take->frames[index];
+    // three doubles in a row are a TdlVec3
+    TdlStatus status =
+        tdl_result_read_frame(take->result, frame, &take->time, (double*)take->points);
+    if (status == TDL_STATUS_OK && take->info.collider_count > 0) {
+        status = tdl_result_read_poses(take->result, frame, take->poses);
+    }
+    if (status == TDL_STATUS_OK && !is_finite_frame(take)) {
+        fprintf(stderr, "%s: frame %ld holds something that is not a number\n", take->path, frame);
+        status = TDL_STATUS_BAD_INPUT;
+    }
+    if (status == TDL_STATUS_OK) {
+        fill_curvature(take);
+    }
+    return status;
+}

@@ -1,0 +1,38 @@
+// What other programs and pictures need of a result, frame by frame: the rods as lines with radius
+// and curvature, and meshes of everything else with their places.
+#ifndef TDL_APP_TAKE_H
+#define TDL_APP_TAKE_H
+
+#include "app/command.h"
+#include "app/mesh.h"
+
+typedef struct Take {
+    const char* path;
+    TdlResult* result;
+    TdlResultInfo info;
+    const int* start; // [rod_count + 1], see tdl_result_point_start
+    double* radius;   // [rod_count], m: of the circle with the section's area
+    long* frames;     // [frame_count]: the frames that were asked for
+    int frame_count;
+    Mesh* bodies;      // [collider_count], each about its own origin
+    TdlVec3 low, high; // m: a box around all points of some of these frames
+    // the frame that was loaded
+    double time;       // s
+    TdlVec3* points;   // [point_count]
+    double* curvature; // [point_count], 1/m: of the circle through a point and its neighbours
+    TdlPose* poses;    // [collider_count]
+} Take;
+
+// Opens the operand of a command and chooses frames by its option --frames, or `fallback` when that
+// is not given. Says what is wrong and returns an exit code; take_close accepts what is half open.
+int take_open(const Args* args, const char* fallback, Take* take);
+void take_close(Take* take);
+
+// Reads frame take->frames[index].
+TdlStatus take_load(Take* take, int index);
+
+// The option --frames, for the tables of commands.
+#define TAKE_FRAMES_HELP                                                                           \
+    "frames FIRST:LAST:STEP, from 0, negative from the end; a single number is one frame"
+
+#endif

@@ -1,0 +1,70 @@
+// Reads a .usda with two parsers and compares it with the CSV of the same frames: TinyUSDZ must
+// accept its syntax and types, three's parser gives the numbers.
+// Usage: node check_usd.mjs FILE.usda FILE.csv BODIES
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { USDAParser } from 'three/examples/jsm/loaders/usd/USDAParser.js';
+
+const [usda, csv, bodyCount] = process.argv.slice(2);
+const bytes = fs.readFileSync(usda);
+
+// TinyUSDZ is built for browsers: tell it that this is one, and hand it its code
+process.type = 'renderer';
+globalThis.window = globalThis;
+const { default: start } = await import('tinyusdz/tinyusdz.js');
+const code = fs.readFileSync(new URL('node_modules/tinyusdz/tinyusdz.wasm', import.meta.url));
+const tiny = await start({
+    instantiateWasm(imports, done) {
+        WebAssembly.instantiate(code, imports).then((r) => done(r.instance, r.module));
+        return {};
+    },
+});
+const layer = new tiny.TinyUSDZLoaderNative();
+assert(layer.loadAsLayerFromBinary(bytes, 'a.usda'), layer.error());
+const stage = new tiny.TinyUSDZLoaderNative();
+assert(stage.loadFromBinary(bytes, 'a.usda'), stage.error());
+assert.equal(stage.numMeshes(), Number(bodyCount));
+for (let i = 0; i < stage.numMeshes(); ++i) {
+    const mesh = stage.getMesh(i);
+    const top = Math.max(...mesh.faceVertexIndices);
+    assert(mesh.faceVertexIndices.length > 0 && 3 * (top + 1) <= mesh.points.length);
+}
+
+const specs = new USDAParser().parseData(bytes.toString()).specsByPath;
+const field = (path, name) => specs[path].fields[name];
+const rate = field('/', 'timeCodesPerSecond');
+assert.equal(field('/', 'upAxis'), 'Z');
+assert.equal(field('/', 'metersPerUnit'), 1);
+
+// the rows of the CSV: frame, time, rod, point, x, y, z, radius, curvature
+const frames = new Map();
+for (const line of fs.readFileSync(csv, 'utf8').trim().split('\n').slice(1)) {
+    const row = line.split(',').map(Number);
+    frames.set(row[1], [...(frames.get(row[1]) ?? []), row]);
+}
+const { times, values } = field('/Tendril/Rods.points', 'timeSamples');
+assert.equal(times.length, frames.size);
+[...frames].forEach(([time, rows], k) => {
+    assert(Math.abs(times[k] - time * rate) < 1e-6);
+    assert.deepEqual(Array.from(values[k]), rows.flatMap((row) => row.slice(4, 7)));
+});
+const rows = [...frames.values()][0];
+const counts = [], radii = [];
+for (const row of rows) {
+    counts[row[2]] = (counts[row[2]] ?? 0) + 1;
+    radii[row[2]] = row[7];
+}
+assert.deepEqual(Array.from(field('/Tendril/Rods.curveVertexCounts', 'default')), counts);
+Array.from(field('/Tendril/Rods.widths', 'default')).forEach((width, rod) => {
+    assert(Math.abs(width - 2 * radii[rod]) <= 1e-6 * width);
+});
+for (let i = 0; i < Number(bodyCount); ++i) {
+    const moves = field(`/Tendril/Body${i}.xformOp:transform`, 'timeSamples');
+    assert.equal(moves.times.length, frames.size);
+    for (const m of moves.values) { // rows: the axes, then the place; each ends in 0, 0, 0, 1
+        assert.deepEqual([m[3], m[7], m[11], m[15]], [0, 0, 0, 1]);
+        assert(Math.abs(Math.hypot(...m.slice(0, 3)) - 1) < 1e-12);
+        assert(m.slice(0, 16).every(Number.isFinite));
+    }
+}
+console.log(`USD: ${frames.size} frames, ${counts.length} rods, ${bodyCount} bodies`);

@@ -1,0 +1,76 @@
+"""Reads a .pvd and its .vtp files with VTK and compares them with the CSV of the same frames.
+
+Usage: check_vtp.py FILE.pvd FILE.csv
+"""
+import csv
+import os
+import struct
+import sys
+import xml.etree.ElementTree as xml
+
+from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+
+def single(x):
+    """x as a float of four bytes."""
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def read(path):
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(path)
+    reader.Update()
+    assert reader.GetErrorCode() == 0, path
+    return reader.GetOutput()
+
+
+def check_rods(data, rows):
+    assert data.GetNumberOfPoints() == len(rows), "points"
+    arrays = {name: data.GetPointData().GetArray(name) for name in ("radius", "curvature", "rod")}
+    for i, row in enumerate(rows):
+        x = data.GetPoint(i)
+        assert all(x[c] == single(float(row["xyz"[c]])) for c in range(3)), f"point {i}"
+        assert int(arrays["rod"].GetTuple1(i)) == int(row["rod"])
+        for name in ("radius", "curvature"):
+            value = float(row[name])
+            assert abs(arrays[name].GetTuple1(i) - value) <= 1e-5 * abs(value), f"{name} {i}"
+    # each line is one rod, from its first point to its last
+    rods = [int(row["rod"]) for row in rows]
+    assert data.GetNumberOfLines() == data.GetNumberOfCells() == max(rods) + 1
+    cell_rod = data.GetCellData().GetArray("rod")
+    for k in range(data.GetNumberOfCells()):
+        ids = data.GetCell(k).GetPointIds()
+        got = [ids.GetId(i) for i in range(ids.GetNumberOfIds())]
+        assert got == [i for i, rod in enumerate(rods) if rod == k]
+        assert int(cell_rod.GetTuple1(k)) == k
+
+
+def check_bodies(data):
+    body = data.GetCellData().GetArray("body")
+    assert data.GetNumberOfPolys() == data.GetNumberOfCells() == body.GetNumberOfTuples() > 0
+    assert data.GetPointData().GetArray("Normals").GetNumberOfComponents() == 3
+    return int(body.GetRange()[1]) + 1
+
+
+def main(pvd, table):
+    frames = {}
+    with open(table) as file:
+        for row in csv.DictReader(file):
+            frames.setdefault(float(row["time"]), []).append(row)
+    seen, bodies = 0, 0
+    for entry in xml.parse(pvd).getroot().iter("DataSet"):
+        data = read(os.path.join(os.path.dirname(pvd), entry.get("file")))
+        time = float(entry.get("timestep"))
+        assert data.GetFieldData().GetArray("TimeValue").GetTuple1(0) == time
+        if entry.get("part") == "0":
+            key = min(frames, key=lambda t: abs(t - time))
+            assert abs(key - time) <= 1e-8 * max(1.0, time)
+            check_rods(data, frames[key])
+            seen += 1
+        else:
+            bodies = check_bodies(data)
+    assert seen == len(frames), "frames"
+    print(f"VTK read {seen} frames and {bodies} bodies")
+
+
+main(*sys.argv[1:])
