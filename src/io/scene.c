@@ -92,7 +92,8 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
 
 int scene_copy_count(const RodSpec* rod) {
     const int* n = rod->repeat.count;
-    return n[0] * n[1] * n[2]; // bounded by scene_check
+    return rod->curves.node != NULL ? rod->curves.set.count
+                                    : n[0] * n[1] * n[2]; // bounded by scene_check
 }
 
 // The model's name out of "a|b|c", copied since the list has no zeros.
@@ -233,12 +234,17 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
         int i = copy % n[0], j = copy / n[0] % n[1], k = copy / n[0] / n[1];
         TdlVec3 offset = copy_offset(&rod->repeat, i, j, k, &rng);
         def.clamp.position = tdl_add3(rod->clamp.position, offset);
+        ArenaMark mark = arena_mark(arena);
+        if (rod->curves.node != NULL) {
+            status = scene_fit_curve(scene, arena, rod, copy, &def);
+        }
         if (rod->parent != NULL) {
             def.parent = find_parent(scene, rod, copy);
             def.parent_at = rod->parent_at;
         }
         TdlRodId id;
-        status = tdl_world_add_rod(world, &def, &id);
+        status = status == TDL_STATUS_OK ? tdl_world_add_rod(world, &def, &id) : status;
+        arena_release(arena, mark);
     }
     return status;
 }

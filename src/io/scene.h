@@ -2,6 +2,7 @@
 #ifndef TDL_IO_SCENE_H
 #define TDL_IO_SCENE_H
 
+#include "io/curves.h"
 #include "io/schema.h"
 #include "tendril/scene.h"
 
@@ -56,6 +57,16 @@ typedef struct LoadSpec {
     TdlVec3 force, torque;
 } LoadSpec;
 
+typedef struct CurvesSpec {
+    const Node* node; // null: the rod is described by its other keys
+    const char* file;
+    int every, limit;
+    double scale;
+    int up;           // 0: z, 1: y
+    const char* hash; // null: any
+    CurveSet set; // filled by scene_read_curves: those chosen, in the scene's axes, in the arena
+} CurvesSpec;
+
 typedef struct RodSpec {
     const Node* node;
     const char *name, *material;
@@ -71,6 +82,7 @@ typedef struct RodSpec {
     MotionSpec end_motion;
     GroupList loads; // of LoadSpec
     RepeatSpec repeat;
+    CurvesSpec curves; // length is then that of the shortest
 } RodSpec;
 
 typedef struct ColliderSpec {
@@ -106,7 +118,8 @@ struct TdlScene {
     TdlHost host;
     Arena arena; // holds all below
     NodePool pool;
-    Node* root; // includes and overrides merged in
+    Node* root;     // includes and overrides merged in
+    bool from_file; // other files may be named
     SceneSpec spec;
     const struct NameEntry* materials_by_name; // [spec.materials.count], sorted
     int rod_count, element_count, dof_count;   // with repetitions
@@ -122,6 +135,14 @@ TdlStatus scene_read_tree(TdlScene* scene, const char* path, const char* name, c
 
 // Applies one override, "path.to.key=value", to the tree.
 TdlStatus scene_override(TdlScene* scene, const char* text);
+
+// Reads the file of a rod's curves and chooses from it; the tree then has the file's full path and
+// its hash, so that the scene loads to the same world from elsewhere.
+TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod);
+
+// The definition of the rod along curve `index`, out of `def` for all; arrays are in the arena.
+TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* rod, int index,
+                          TdlRodDef* def);
 
 // What the schema cannot say: names, references, counts, sums; fills the sums.
 TdlStatus scene_check(TdlScene* scene);

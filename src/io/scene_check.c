@@ -232,7 +232,7 @@ static TdlStatus check_parent(const TdlScene* scene, const RodSpec* rod) {
 // Adds a rod's copies to the sums. Each count is at most 1e6, so their product fits 64 bits.
 static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     const int* n = rod->repeat.count;
-    int64_t copies = (int64_t)n[0] * n[1] * n[2];
+    int64_t copies = rod->curves.node != NULL ? rod->curves.set.count : (int64_t)n[0] * n[1] * n[2];
     bool fits = copies <= ELEMENTS_MAX &&
                 copies * rod->elements <= ELEMENTS_MAX - (int64_t)scene->element_count;
     if (!fits) {
@@ -254,8 +254,13 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     return TDL_STATUS_OK;
 }
 
-static TdlStatus check_rod(TdlScene* scene, const RodSpec* rod) {
+static TdlStatus check_rod(TdlScene* scene, RodSpec* rod) {
     TdlStatus status = check_material(scene, rod);
+    if (status == TDL_STATUS_OK && rod->curves.node != NULL) {
+        status = scene_read_curves(scene, rod);
+    } else if (status == TDL_STATUS_OK && node_find(rod->node, "length") == NULL) {
+        status = fail_at(&scene->host, rod->node->mark, "the rod needs the key 'length'");
+    }
     if (status == TDL_STATUS_OK) {
         status = check_list(scene, rod, &rod->natural_curvature, "natural_curvature");
     }
@@ -338,7 +343,7 @@ TdlStatus scene_check(TdlScene* scene) {
     if (status == TDL_STATUS_OK) {
         status = check_names(scene, &spec->colliders, sizeof(ColliderSpec), &names);
     }
-    const RodSpec* rods = spec->rods.items;
+    RodSpec* rods = spec->rods.items;
     for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
         status = check_rod(scene, &rods[i]);
     }

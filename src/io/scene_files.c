@@ -188,6 +188,7 @@ static TdlStatus read_file(TdlScene* scene, FileStack* stack, const char* path, 
 TdlStatus scene_read_tree(TdlScene* scene, const char* path, const char* name, const char* text,
                           size_t size) {
     FileStack stack = {.depth = 0};
+    scene->from_file = path != NULL;
     if (path != NULL) {
         return read_file(scene, &stack, path, NULL, &scene->root);
     }

@@ -23,6 +23,10 @@ static const char* hold_choices(void) {
     return "clamped|pinned|free";
 }
 
+static const char* up_choices(void) {
+    return "z|y";
+}
+
 static const char* shape_choices(void) {
     return "plane|sphere|cylinder|capsule";
 }
@@ -312,6 +316,55 @@ static const Group LOAD_GROUP = {
     .fields = LOAD_FIELDS,
 };
 
+static const Field CURVES_FIELDS[] = {
+    {.key = "file",
+     .kind = FIELD_PATH,
+     AT(CurvesSpec, file),
+     .required = true,
+     .help = "A .hair, .obj (polylines) or .csv (columns x, y, z and `curve`), relative to this "
+             "file."},
+    {.key = "every",
+     .kind = FIELD_INT,
+     AT(CurvesSpec, every),
+     .range = {1, 2147483647, false, false},
+     .fallback = "1",
+     .help = "Takes the first curve and then each so-manieth."},
+    {.key = "limit",
+     .kind = FIELD_INT,
+     AT(CurvesSpec, limit),
+     .range = {1, 2147483647, false, false},
+     .fallback_note = "all",
+     .help = "Takes at most so many."},
+    {.key = "scale",
+     .kind = FIELD_REAL,
+     AT(CurvesSpec, scale),
+     .unit = "m",
+     .range = {1.0e-9, 1.0e9, false, false},
+     .fallback = "1",
+     .help = "What one unit of the file is."},
+    {.key = "up",
+     .kind = FIELD_CHOICE,
+     AT(CurvesSpec, up),
+     .choices = up_choices,
+     .fallback = "z",
+     .help = "The axis of the file that points up; y becomes z."},
+    {.key = "hash",
+     .kind = FIELD_TEXT,
+     AT(CurvesSpec, hash),
+     .fallback_note = "any",
+     .help = "Of the file; a run writes it into its copy of the scene, and a file that was changed "
+             "since is refused."},
+    {0},
+};
+
+static const Group CURVES_GROUP = {
+    .name = "curves",
+    .help = "Curves from a file of another program. Each becomes a rod that starts at its first "
+            "point; curvatures are fitted to it, see [see.md](see.md).",
+    .size = sizeof(CurvesSpec),
+    .fields = CURVES_FIELDS,
+};
+
 static const Field ROD_FIELDS[] = {
     {.key = "name",
      .kind = FIELD_NAME,
@@ -334,7 +387,7 @@ static const Field ROD_FIELDS[] = {
      AT(RodSpec, length),
      .unit = "m",
      .range = {1.0e-9, 1.0e9, false, false},
-     .required = true,
+     .fallback_note = "required without `curves`",
      .help = "Of the centreline; the rod does not stretch."},
     {.key = "radius",
      .kind = FIELD_PAIR,
@@ -420,6 +473,13 @@ static const Field ROD_FIELDS[] = {
      .group = &REPEAT_GROUP,
      .fallback_note = "one rod",
      .help = "Makes a grid of copies."},
+    {.key = "curves",
+     .kind = FIELD_GROUP,
+     AT(RodSpec, curves),
+     .group = &CURVES_GROUP,
+     .fallback_note = "none",
+     .help = "Makes a rod along each curve of a file, in place of `length`, `curvature` and the "
+             "place of the `clamp`; its natural curvature is its first unless another is given."},
     {0},
 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Bytes of a text, so that results can keep it in a fixed field.
-enum { TEXT_MAX = 255, NAME_MAX_BYTES = 63, GROUPS_MAX = 1 << 20 };
+enum { TEXT_MAX = 255, PATH_BYTES_MAX = 4095, NAME_MAX_BYTES = 63, GROUPS_MAX = 1 << 20 };
 
 // --- words for messages
 // ---------------------------------------------------------------------------
@@ -21,6 +21,7 @@ Phrase schema_say_expected(const Field* field) {
         [FIELD_INT] = "a whole number",
         [FIELD_BOOL] = "true or false",
         [FIELD_TEXT] = "a text",
+        [FIELD_PATH] = "the path of a file",
         [FIELD_NAME] = "a name",
         [FIELD_CHOICE] = "one of ",
         [FIELD_VEC3] = "a list of 3 numbers",
@@ -118,8 +119,9 @@ static TdlStatus read_text(const SchemaReader* r, const Field* field, const Node
         return wrong_kind(r, field, node);
     }
     size_t size = strlen(node->text);
-    if (size > TEXT_MAX) {
-        return fail_at(r->host, node->mark, "%s is longer than %d bytes", field->key, TEXT_MAX);
+    int limit = field->kind == FIELD_PATH ? PATH_BYTES_MAX : TEXT_MAX;
+    if (size > (size_t)limit) {
+        return fail_at(r->host, node->mark, "%s is longer than %d bytes", field->key, limit);
     }
     // escapes in quotes can make characters that the file itself may not have
     for (size_t i = 0; i < size;) {
@@ -292,6 +294,7 @@ static TdlStatus read_field(SchemaReader* r, const Field* field, const Node* nod
     case FIELD_BOOL:
         return read_bool(r, field, node, target);
     case FIELD_TEXT:
+    case FIELD_PATH:
         return read_text(r, field, node, target);
     case FIELD_NAME:
         return read_name(r, field, node, target);

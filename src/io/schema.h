@@ -17,6 +17,7 @@ typedef enum FieldKind { //  read into
     FIELD_INT,           // int
     FIELD_BOOL,          // bool
     FIELD_TEXT,          // const char*, at most 255 bytes
+    FIELD_PATH,          // const char*: of a file, at most 4095 bytes
     FIELD_NAME,          // const char*: a letter, then letters, digits, '-' and '_'
     FIELD_CHOICE,        // int: which of `choices`
     FIELD_VEC3,          // TdlVec3

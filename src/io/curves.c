@@ -1,0 +1,406 @@
+// Readers of curves. Nothing in a file is believed: counts are compared with the bytes that are
+// there before anything is allocated for them.
+//
+// .hair (Cem Yuksel): a head of 128 bytes (the word HAIR, number of hairs, of points, which arrays
+// follow, the number of segments of hairs that do not tell), then the arrays: segments of each
+// hair (16 bits), points, and others that are passed over. Numbers are little-endian.
+// .obj: vertices and polylines ('v', 'l'); polylines that go on where the one before ended are one.
+// .csv: a row of names with x, y and z; a new curve begins where `rod` or `curve` changes. When
+// there is a `frame`, the last one is taken: so are results of `tendril export --format csv`.
+#include "io/curves.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "io/number.h"
+#include "io/source.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HAIR_HEAD = 128, HAIR_HAS_SEGMENTS = 1, HAIR_HAS_POINTS = 2, FIELD_SIZE = 64 };
+
+// A set that grows.
+typedef struct Builder {
+    const TdlHost* host;
+    const char* name;
+    CurveSet set;
+    int point_count, point_capacity, start_capacity;
+} Builder;
+
+static TdlStatus bad(const Builder* b, const char* what) {
+    return tdl_fail(b->host, TDL_STATUS_BAD_INPUT, "%s: %s", b->name, what);
+}
+
+static TdlStatus bad_line(const Builder* b, int line, const char* what) {
+    return tdl_fail(b->host, TDL_STATUS_BAD_INPUT, "%s:%d: %s", b->name, line, what);
+}
+
+static bool is_place(TdlVec3 p) {
+    return fabs(p.x) <= CURVES_COORDINATE_MAX && fabs(p.y) <= CURVES_COORDINATE_MAX &&
+           fabs(p.z) <= CURVES_COORDINATE_MAX; // NaN is not
+}
+
+static TdlStatus add_point(Builder* b, TdlVec3 point) {
+    if (b->point_count == b->point_capacity) {
+        int capacity = b->point_capacity == 0 ? 1024 : 2 * b->point_capacity;
+        TdlVec3* grown =
+            b->point_capacity > INT_MAX / 4
+                ? NULL
+                : tdl_grow_array(&b->host->mem, b->set.points, (size_t)capacity, sizeof *grown);
+        if (grown == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        b->set.points = grown;
+        b->point_capacity = capacity;
+    }
+    b->set.points[b->point_count++] = point;
+    return TDL_STATUS_OK;
+}
+
+// A curve begins at the next point.
+static TdlStatus add_start(Builder* b) {
+    if (b->set.count + 1 >= b->start_capacity) {
+        int capacity = b->start_capacity == 0 ? 64 : 2 * b->start_capacity;
+        int* grown =
+            b->start_capacity > INT_MAX / 4
+                ? NULL
+                : tdl_grow_array(&b->host->mem, b->set.start, (size_t)capacity, sizeof *grown);
+        if (grown == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        b->set.start = grown;
+        b->start_capacity = capacity;
+    }
+    b->set.start[b->set.count++] = b->point_count;
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus finish(Builder* b) {
+    if (b->set.count == 0) {
+        return bad(b, "holds no curve");
+    }
+    b->set.start[b->set.count] = b->point_count; // add_start left room
+    for (int i = 0; i < b->set.count; ++i) {
+        if (b->set.start[i + 1] - b->set.start[i] < 2) {
+            return tdl_fail(b->host, TDL_STATUS_BAD_INPUT,
+                            "%s: curve %d (from 0) has fewer than two points", b->name, i);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// --- .hair ----------------------------------------------------------------------------------
+
+static uint32_t get_u32(const char* at) {
+    const unsigned char* b = (const unsigned char*)at;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static double get_f32(const char* at) {
+    uint32_t bits = get_u32(at);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+static TdlStatus parse_hair(Builder* b, const char* data, size_t size) {
+    if (size < 4 || memcmp(data, "HAIR", 4) != 0) {
+        return bad(b, "is no .hair file: it does not begin with the word HAIR");
+    }
+    if (size < HAIR_HEAD) {
+        return bad(b, "is cut off within its head");
+    }
+    uint64_t hairs = get_u32(data + 4), points = get_u32(data + 8);
+    uint32_t arrays = get_u32(data + 12), segments_of_all = get_u32(data + 16);
+    bool tells = (arrays & HAIR_HAS_SEGMENTS) != 0;
+    if ((arrays & HAIR_HAS_POINTS) == 0) {
+        return bad(b, "has no points");
+    }
+    // thickness, transparency and colour follow, of which nothing is read
+    uint64_t per_point =
+        12u + (arrays & 4 ? 4u : 0u) + (arrays & 8 ? 4u : 0u) + (arrays & 16 ? 12u : 0u);
+    uint64_t needed = HAIR_HEAD + (tells ? 2 * hairs : 0) + per_point * points;
+    if (size < needed) {
+        return tdl_fail(
+            b->host, TDL_STATUS_BAD_INPUT,
+            "%s: is cut off: %llu hairs with %llu points take %llu bytes, there are %zu", b->name,
+            (unsigned long long)hairs, (unsigned long long)points, (unsigned long long)needed,
+            size);
+    }
+    const char* segments = data + HAIR_HEAD;
+    const char* at = segments + (tells ? 2 * hairs : 0);
+    uint64_t left = points;
+    for (uint64_t h = 0; h < hairs; ++h) {
+        uint64_t count = 1 + (tells ? (uint64_t)(unsigned char)segments[2 * h] +
+                                          256u * (uint64_t)(unsigned char)segments[2 * h + 1]
+                                    : (uint64_t)segments_of_all);
+        if (count > left) {
+            return tdl_fail(b->host, TDL_STATUS_BAD_INPUT,
+                            "%s: its hairs have more points than the %llu it tells of", b->name,
+                            (unsigned long long)points);
+        }
+        left -= count;
+        TdlStatus status = add_start(b);
+        for (uint64_t i = 0; i < count && status == TDL_STATUS_OK; ++i, at += 12) {
+            TdlVec3 p = {get_f32(at), get_f32(at + 4), get_f32(at + 8)};
+            if (!is_place(p)) {
+                return tdl_fail(b->host, TDL_STATUS_BAD_INPUT,
+                                "%s: point %llu of hair %llu (from 0) is no place", b->name,
+                                (unsigned long long)i, (unsigned long long)h);
+            }
+            status = add_point(b, p);
+        }
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// --- text -----------------------------------------------------------------------------------
+
+// The next word of a line that ends before `end`: separated by `separators`, put into `out`; too
+// long a one is spoiled, so that it is no number. False when there is none.
+static bool next_word(const char** at, const char* end, const char* separators,
+                      char out[FIELD_SIZE]) {
+    while (*at < end && strchr(separators, **at) != NULL) {
+        ++*at;
+    }
+    size_t length = 0;
+    const char* from = *at;
+    while (*at < end && strchr(separators, **at) == NULL) {
+        ++*at;
+        ++length;
+    }
+    bool fits = length < FIELD_SIZE;
+    snprintf(out, FIELD_SIZE, "%.*s%s", (int)(fits ? length : FIELD_SIZE - 4), from,
+             fits ? "" : "...");
+    return length > 0;
+}
+
+// The end of the line at `at`.
+static const char* line_end(const char* at, const char* end) {
+    const char* found = memchr(at, '\n', (size_t)(end - at));
+    return found == NULL ? end : found;
+}
+
+static TdlStatus not_a_number(const Builder* b, int line, const char* word) {
+    Quote q = quote(word);
+    return tdl_fail(b->host, TDL_STATUS_BAD_INPUT, "%s:%d: %s is not a number", b->name, line,
+                    q.text);
+}
+
+// --- .obj -----------------------------------------------------------------------------------
+
+static const char BLANKS[] = " \t\r";
+
+typedef struct Vertices {
+    TdlVec3* items;
+    int count, capacity;
+} Vertices;
+
+static TdlStatus parse_vertex(Builder* b, Vertices* v, const char* at, const char* end, int line) {
+    char word[FIELD_SIZE];
+    double x[3];
+    for (int c = 0; c < 3; ++c) {
+        if (!next_word(&at, end, BLANKS, word)) {
+            return bad_line(b, line, "a vertex has three numbers");
+        }
+        NumberFault fault = parse_real(word, &x[c]);
+        if (fault == NUMBER_SMALL) {
+            x[c] = 0.0;
+        } else if (fault != NUMBER_FINE) {
+            return not_a_number(b, line, word);
+        }
+    }
+    TdlVec3 p = {x[0], x[1], x[2]};
+    if (!is_place(p)) {
+        return bad_line(b, line, "a vertex is too far away");
+    }
+    if (v->count == v->capacity) {
+        int capacity = v->capacity == 0 ? 1024 : 2 * v->capacity;
+        TdlVec3* grown =
+            v->capacity > INT_MAX / 4
+                ? NULL
+                : tdl_grow_array(&b->host->mem, v->items, (size_t)capacity, sizeof *grown);
+        if (grown == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        v->items = grown;
+        v->capacity = capacity;
+    }
+    v->items[v->count++] = p;
+    return TDL_STATUS_OK;
+}
+
+// One 'l' line; `last` is the vertex at which the curve before ended, -1 for none.
+static TdlStatus parse_polyline(Builder* b, const Vertices* v, const char* at, const char* end,
+                                int line, int* last) {
+    char word[FIELD_SIZE];
+    TdlStatus status = TDL_STATUS_OK;
+    int before = *last;
+    for (int k = 0; status == TDL_STATUS_OK && next_word(&at, end, BLANKS, word); ++k) {
+        int index;
+        word[strcspn(word, "/")] = '\0'; // a texture vertex may follow
+        if (parse_int(word, &index) != NUMBER_FINE) {
+            return not_a_number(b, line, word);
+        }
+        index = index < 0 ? v->count + index : index - 1; // from the end, or from 1
+        if (index < 0 || index >= v->count) {
+            return bad_line(b, line, "a polyline names a vertex that is not there");
+        }
+        if (k == 0 && index == before) {
+            continue; // goes on
+        }
+        status = k == 0 ? add_start(b) : status;
+        status = status == TDL_STATUS_OK ? add_point(b, v->items[index]) : status;
+        *last = index;
+    }
+    return status;
+}
+
+static TdlStatus parse_obj(Builder* b, const char* data, size_t size) {
+    const char* end = data + size;
+    Vertices vertices = {0};
+    TdlStatus status = TDL_STATUS_OK;
+    int line = 1, last = -1;
+    for (const char* at = data; at < end && status == TDL_STATUS_OK; ++line) {
+        const char *stop = line_end(at, end), *inside = at;
+        char word[FIELD_SIZE];
+        bool any = next_word(&inside, stop, BLANKS, word);
+        if (any && strcmp(word, "v") == 0) {
+            status = parse_vertex(b, &vertices, inside, stop, line);
+        } else if (any && strcmp(word, "l") == 0) {
+            status = parse_polyline(b, &vertices, inside, stop, line, &last);
+        }
+        at = stop + 1;
+    }
+    tdl_free(&b->host->mem, vertices.items);
+    return status;
+}
+
+// --- .csv -----------------------------------------------------------------------------------
+
+enum { COLUMN_X, COLUMN_Y, COLUMN_Z, COLUMN_CURVE, COLUMN_FRAME, COLUMN_KINDS };
+
+// Which column holds what, -1 where there is none.
+static TdlStatus parse_names(Builder* b, const char* at, const char* end, int columns[]) {
+    static const char* const names[] = {"x", "y", "z", "rod", "frame"};
+    for (int k = 0; k < COLUMN_KINDS; ++k) {
+        columns[k] = -1;
+    }
+    at += end - at >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // a byte-order mark
+    for (int i = 0; at <= end; ++i) {
+        const char* stop = memchr(at, ',', (size_t)(end - at));
+        stop = stop == NULL ? end : stop;
+        char word[FIELD_SIZE];
+        const char* inside = at;
+        bool any = next_word(&inside, stop, BLANKS, word);
+        for (int k = 0; any && k < COLUMN_KINDS; ++k) {
+            bool is =
+                strcmp(word, names[k]) == 0 || (k == COLUMN_CURVE && strcmp(word, "curve") == 0);
+            columns[k] = is && columns[k] < 0 ? i : columns[k];
+        }
+        at = stop + 1;
+    }
+    if (columns[COLUMN_X] < 0 || columns[COLUMN_Y] < 0 || columns[COLUMN_Z] < 0) {
+        return bad_line(b, 1, "the first row must name columns x, y and z");
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus parse_row(Builder* b, const char* at, const char* end, int line,
+                           const int columns[], double values[]) {
+    bool seen[COLUMN_KINDS] = {false};
+    for (int i = 0; at <= end; ++i) {
+        const char* stop = memchr(at, ',', (size_t)(end - at));
+        stop = stop == NULL ? end : stop;
+        for (int k = 0; k < COLUMN_KINDS; ++k) {
+            if (columns[k] == i) {
+                char word[FIELD_SIZE];
+                const char* inside = at;
+                bool any = next_word(&inside, stop, BLANKS, word);
+                NumberFault fault = any ? parse_real(word, &values[k]) : NUMBER_NOT;
+                if (fault == NUMBER_SMALL) {
+                    values[k] = 0.0;
+                } else if (fault != NUMBER_FINE) {
+                    return not_a_number(b, line, word);
+                }
+                seen[k] = true;
+            }
+        }
+        at = stop + 1;
+    }
+    for (int k = 0; k < COLUMN_KINDS; ++k) {
+        if (columns[k] >= 0 && !seen[k]) {
+            return bad_line(b, line, "the row is shorter than the first");
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus parse_csv(Builder* b, const char* data, size_t size) {
+    const char *end = data + size, *stop = line_end(data, end);
+    int columns[COLUMN_KINDS];
+    double values[COLUMN_KINDS] = {0}, curve = 0.0, frame = 0.0;
+    TdlStatus status = parse_names(b, data, stop, columns);
+    int line = 2;
+    for (const char* at = stop + 1; at < end && status == TDL_STATUS_OK; ++line) {
+        stop = line_end(at, end);
+        if (at + strspn(at, BLANKS) < stop) {
+            status = parse_row(b, at, stop, line, columns, values);
+            TdlVec3 p = {values[COLUMN_X], values[COLUMN_Y], values[COLUMN_Z]};
+            if (status == TDL_STATUS_OK && !is_place(p)) {
+                status = bad_line(b, line, "a point is too far away");
+            }
+            if (values[COLUMN_FRAME] != frame) { // only the last frame stays
+                b->set.count = b->point_count = 0;
+                frame = values[COLUMN_FRAME];
+            }
+            if (status == TDL_STATUS_OK && (b->set.count == 0 || values[COLUMN_CURVE] != curve)) {
+                status = add_start(b);
+                curve = values[COLUMN_CURVE];
+            }
+            status = status == TDL_STATUS_OK ? add_point(b, p) : status;
+        }
+        at = stop + 1;
+    }
+    return status;
+}
+
+// --- the whole ------------------------------------------------------------------------------
+
+bool curves_format(const char* path, CurveFormat* out) {
+    static const char* const endings[] = {".hair", ".obj", ".csv"};
+    size_t length = strlen(path);
+    for (int i = 0; i < 3; ++i) {
+        size_t size = strlen(endings[i]);
+        if (length > size && strcmp(path + length - size, endings[i]) == 0) {
+            *out = (CurveFormat)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+TdlStatus curves_parse(const TdlHost* host, const char* name, CurveFormat format, const char* data,
+                       size_t size, CurveSet* out) {
+    static TdlStatus (*const parse[])(Builder*, const char*, size_t) = {parse_hair, parse_obj,
+                                                                        parse_csv};
+    Builder b = {.host = host, .name = name};
+    TdlStatus status = parse[format](&b, data, size);
+    status = status == TDL_STATUS_OK ? finish(&b) : status;
+    if (status != TDL_STATUS_OK) {
+        curves_free(host, &b.set);
+        b.set = (CurveSet){0};
+    }
+    *out = b.set;
+    return status;
+}
+
+void curves_free(const TdlHost* host, CurveSet* curves) {
+    tdl_free(&host->mem, curves->points);
+    tdl_free(&host->mem, curves->start);
+    *curves = (CurveSet){0};
+}
