@@ -1,8 +1,11 @@
-// tendril render: a picture of a result, as SVG: every fibre as a line, some moments laid over each
-// other from pale to dark, seen from afar (no perspective), with a scale.
+// tendril render: pictures of a result. As SVG: every fibre as a line, some moments laid over each
+// other from pale to dark, seen from afar (no perspective), with a scale. PNG is render_png.c's.
 #include "app/command.h"
 #include "app/json.h"
+#include "app/output.h"
+#include "app/render_png.h"
 #include "app/svg.h"
+#include "app/take.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,16 +148,12 @@ static void choose_frames(Drawing* d) {
 }
 
 static int write_picture(const Args* args, Drawing* d, const char* path) {
-    FILE* out = fopen(path, "w");
+    FILE* out = output_open(path);
     if (out == NULL) {
-        fprintf(stderr, "%s: cannot be written\n", path);
         return EXIT_INPUT;
     }
     TdlStatus status = draw(d, out);
-    bool written = !ferror(out);
-    written = fclose(out) == 0 && written;
-    if (status != TDL_STATUS_OK || !written) {
-        remove(path);
+    if (!output_close(out, path, status == TDL_STATUS_OK)) {
         return status != TDL_STATUS_OK ? exit_code(status) : EXIT_FAILED;
     }
     if (args_has(args, "json")) {
@@ -169,7 +168,7 @@ static int write_picture(const Args* args, Drawing* d, const char* path) {
     return EXIT_DONE;
 }
 
-static int run_render(const Args* args) {
+static int render_svg(const Args* args, const char* path) {
     TdlResult* result;
     TdlStatus status = tdl_result_open(args_host(args), args_operand(args, 0), &result);
     if (status != TDL_STATUS_OK) {
@@ -188,7 +187,7 @@ static int run_render(const Args* args) {
         code = EXIT_FAILED;
         if (d.points != NULL && d.frames != NULL) {
             choose_frames(&d);
-            code = write_picture(args, &d, args_text(args, "output", "picture.svg"));
+            code = write_picture(args, &d, path);
         }
     }
     free(d.points);
@@ -197,10 +196,36 @@ static int run_render(const Args* args) {
     return code;
 }
 
+static int run_render(const Args* args) {
+    bool sheet = args_has(args, "contact-sheet");
+    const char* path = args_text(args, "output", sheet ? "sheet.png" : "picture.svg");
+    const char* ending = strrchr(path, '.');
+    if (ending != NULL && strcmp(ending, ".png") == 0) {
+        return render_png(args, path);
+    }
+    if (ending == NULL || strcmp(ending, ".svg") != 0) {
+        return usage_error(args, "'%s' must end in .svg or .png", path);
+    }
+    if (sheet || args_has(args, "frames") || args_has(args, "width") || args_has(args, "height")) {
+        return usage_error(args, "--contact-sheet, --frames, --width and --height go with .png");
+    }
+    return render_svg(args, path);
+}
+
 static const Option RENDER_OPTIONS[] = {
-    {"output", 'o', OPTION_FILE, "FILE", 0, 0, "the picture; default picture.svg", false},
+    {"output", 'o', OPTION_FILE, "FILE", 0, 0,
+     "the picture, .svg or .png, or frame%04d.png for a film; default picture.svg", false},
     {"moments", 'm', OPTION_INT, "N", 1, 1000,
-     "how many moments to lay over each other; default 12, or 1 for more than 100 rods", false},
+     "how many moments to lay over each other in an .svg, or to put on a sheet; default 12, or 1 "
+     "in an .svg for more than 100 rods",
+     false},
+    {"contact-sheet", 0, OPTION_SWITCH, NULL, 0, 0,
+     "put many frames on one .png, default sheet.png", false},
+    {"frames", 0, OPTION_TEXT, "SLICE", 0, 0, TAKE_FRAMES_HELP "; default: the last, of a film all",
+     false},
+    {"width", 0, OPTION_INT, "N", 64, 8192, "of a .png, pixels; default 960, on a sheet 320",
+     false},
+    {"height", 0, OPTION_INT, "N", 64, 8192, "likewise; default 720, on a sheet 240", false},
     {"azimuth", 0, OPTION_REAL, "DEG", -360, 360,
      "turn about the vertical; 0 has x to the right; default 20", false},
     {"elevation", 0, OPTION_REAL, "DEG", -90, 90, "height of the eye; default 15", false},
@@ -210,10 +235,15 @@ static const Option RENDER_OPTIONS[] = {
 const Command RENDER_COMMAND = {
     .name = "render",
     .operands = "DIR",
-    .summary = "Draw a result as an SVG picture",
-    .text = "Every rod is a line; moments from the first frame to the last are laid over each\n"
-            "other from pale to dark. The length of the bar is given beside it.",
+    .summary = "Draw a result: SVG, PNG, the frames of a film",
+    .text = "In an .svg every rod is a line; moments from the first frame to the last are laid\n"
+            "over each other from pale to dark. A .png shows one frame with shaded tubes and\n"
+            "bodies; a name with %04d makes a picture of every frame, all from one point of view,\n"
+            "and tells the ffmpeg line that makes them a film. Hairs thinner than a pixel are\n"
+            "drawn a pixel wide. The length of the bar is given beside it.",
     .example = "tendril render out/hanging-curl -o curl.svg\n"
+               "tendril render out/hanging-curl -o frame%04d.png\n"
+               "tendril render out/hanging-curl --contact-sheet\n"
                "tendril render out/wisp --azimuth 0 --elevation 90 -o from-above.svg",
     .options = RENDER_OPTIONS,
     .run = run_render,

@@ -190,6 +190,17 @@ void mesh_add_torus(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double size, dou
     }
 }
 
+void mesh_append(Mesh* mesh, const Mesh* other) {
+    int first = mesh->point_count;
+    for (int i = 0; i < other->point_count; ++i) {
+        add_point(mesh, other->points[i], other->normals[i]);
+    }
+    for (int i = 0; i < other->triangle_count; ++i) {
+        const int* t = other->triangles[i];
+        add_triangle(mesh, first + t[0], first + t[1], first + t[2]);
+    }
+}
+
 void mesh_place(Mesh* mesh, int from, TdlPose pose) {
     for (int i = from; i < mesh->point_count; ++i) {
         mesh->points[i] = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, mesh->points[i]));

@@ -33,6 +33,8 @@ void mesh_add_disc(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double radius);
 // A ring of tube `radius` about a disc of radius `size`.
 void mesh_add_torus(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double size, double radius);
 
+void mesh_append(Mesh* mesh, const Mesh* other);
+
 // Moves what was added since the mesh had `from` points.
 void mesh_place(Mesh* mesh, int from, TdlPose pose);
 

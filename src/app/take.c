@@ -84,6 +84,10 @@ static TdlStatus measure(Take* take) {
     return status;
 }
 
+static bool is_endless(const TdlResultShape* shape) {
+    return strcmp(shape->shape, "plane") == 0 || strcmp(shape->shape, "cylinder") == 0;
+}
+
 // A shape in the frame of its body. What is endless reaches a little beyond all that moves.
 static void add_shape(Mesh* mesh, const TdlResultShape* shape, double reach) {
     int from = mesh->point_count;
@@ -94,10 +98,9 @@ static void add_shape(Mesh* mesh, const TdlResultShape* shape, double reach) {
     } else if (strcmp(shape->shape, "sphere") == 0) {
         mesh_add_sphere(mesh, zero, radius);
     } else if (strcmp(shape->shape, "cylinder") == 0 || strcmp(shape->shape, "capsule") == 0) {
-        bool endless = shape->shape[1] == 'y';
-        double half = endless ? reach : 0.5 * length;
+        double half = is_endless(shape) ? reach : 0.5 * length;
         TdlVec3 ends[] = {tdl_scale3(-half, x), tdl_scale3(half, x)};
-        mesh_add_tube(mesh, ends, 2, radius, SIDES, !endless);
+        mesh_add_tube(mesh, ends, 2, radius, SIDES, !is_endless(shape));
     } else if (strcmp(shape->shape, "box") == 0) {
         mesh_add_box(mesh, zero, tdl_scale3(shape->size[0], x), tdl_scale3(shape->size[1], y),
                      tdl_scale3(shape->size[2], z));
@@ -125,6 +128,9 @@ static TdlStatus make_bodies(Take* take) {
         Mesh* mesh = &take->bodies[shape.body];
         add_shape(mesh, &shape, reach);
         failed = failed || mesh->failed;
+        if (is_endless(&shape)) {
+            take->reach[shape.body] = shape.shape[0] == 'p' ? BODY_PLANE : BODY_ENDLESS;
+        }
     }
     return failed ? TDL_STATUS_NO_MEMORY : status;
 }
@@ -138,8 +144,9 @@ static TdlStatus prepare(Take* take) {
     take->curvature = malloc((points + 1) * sizeof *take->curvature);
     take->poses = malloc((bodies + 1) * sizeof *take->poses);
     take->bodies = calloc(bodies + 1, sizeof *take->bodies);
+    take->reach = calloc(bodies + 1, sizeof *take->reach);
     if (take->radius == NULL || take->points == NULL || take->curvature == NULL ||
-        take->poses == NULL || take->bodies == NULL) {
+        take->poses == NULL || take->bodies == NULL || take->reach == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < take->info.rod_count; ++i) {
@@ -168,6 +175,7 @@ void take_close(Take* take) {
     free(take->radius);
     free(take->frames);
     free(take->bodies);
+    free(take->reach);
     free(take->points);
     free(take->curvature);
     free(take->poses);

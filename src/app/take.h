@@ -6,6 +6,13 @@
 #include "app/command.h"
 #include "app/mesh.h"
 
+// Whether a body ends somewhere; the mesh of one that does not is cut off beyond what moves.
+typedef enum BodyReach {
+    BODY_WHOLE = 0,
+    BODY_ENDLESS,
+    BODY_PLANE, // endless, and flat: its normal is the third axis of its pose
+} BodyReach;
+
 typedef struct Take {
     const char* path;
     TdlResult* result;
@@ -15,6 +22,7 @@ typedef struct Take {
     long* frames;     // [frame_count]: the frames that were asked for
     int frame_count;
     Mesh* bodies;      // [collider_count], each about its own origin
+    BodyReach* reach;  // [collider_count]
     TdlVec3 low, high; // m: a box around all points of some of these frames
     // the frame that was loaded
     double time;       // s

@@ -1,0 +1,311 @@
+// Draws frames of a result with the rasteriser: rods as tubes, everything else as meshes, all
+// frames from one point of view so that they make a film.
+#include "app/render_png.h"
+
+#include "app/json.h"
+#include "app/output.h"
+#include "app/raster.h"
+#include "app/take.h"
+
+#include <string.h>
+
+enum { MARGIN = 30, FOOT = 34, SHEET_GAP = 8, FEW_RODS = 8, CROWD = 100, LOOKED_AT = 24 };
+
+static const Color PALETTE[] = {{0.106f, 0.31f, 0.541f}, {0.784f, 0.333f, 0.239f},
+                                {0.18f, 0.545f, 0.341f}, {0.851f, 0.588f, 0.102f},
+                                {0.478f, 0.31f, 0.639f}, {0.247f, 0.627f, 0.753f},
+                                {0.549f, 0.427f, 0.31f}, {0.4f, 0.4f, 0.4f}};
+static const Color HAIR = {0.42f, 0.27f, 0.16f}, BODY = {0.80f, 0.80f, 0.78f};
+static const Color FLOOR = {0.93f, 0.93f, 0.92f}, SHADOW = {0.82f, 0.82f, 0.82f};
+
+typedef struct Painter {
+    const Args* args;
+    Take take;
+    Camera camera;
+    Canvas* canvas;
+    Mesh mesh, shadow;
+    int width, height;
+} Painter;
+
+// --- the point of view ----------------------------------------------------------------------
+
+typedef struct Bounds {
+    double low[2], high[2]; // along right and up, m
+} Bounds;
+
+static void include(Bounds* b, const Camera* camera, TdlVec3 p, double radius) {
+    double at[2] = {tdl_dot3(p, camera->right), tdl_dot3(p, camera->up)};
+    for (int c = 0; c < 2; ++c) {
+        b->low[c] = fmin(b->low[c], at[c] - radius);
+        b->high[c] = fmax(b->high[c], at[c] + radius);
+    }
+}
+
+static void include_frame(Bounds* b, const Painter* p) {
+    const Take* take = &p->take;
+    for (int rod = 0; rod < take->info.rod_count; ++rod) {
+        for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
+            include(b, &p->camera, take->points[i], take->radius[rod]);
+        }
+    }
+    for (int k = 0; k < take->info.collider_count; ++k) {
+        TdlPose pose = take->poses[k];
+        for (int i = 0; i < take->bodies[k].point_count && take->reach[k] == BODY_WHOLE; ++i) {
+            TdlVec3 x = tdl_mul33_3(pose.rotation, take->bodies[k].points[i]);
+            include(b, &p->camera, tdl_add3(pose.position, x), 0.0);
+        }
+    }
+}
+
+// Puts everything that moves into the middle of the picture, as large as it goes.
+static TdlStatus aim(Painter* p) {
+    Bounds b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    int last = p->take.frame_count - 1, looks = last < LOOKED_AT ? last : LOOKED_AT;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int k = 0; k <= looks && status == TDL_STATUS_OK; ++k) {
+        status = take_load(&p->take, looks == 0 ? 0 : (int)((long)last * k / looks));
+        include_frame(&b, p);
+    }
+    if (!(b.low[0] <= b.high[0])) { // only things without end
+        include(&b, &p->camera, tdl_scale3(0.5, tdl_add3(p->take.low, p->take.high)), 0.5);
+    }
+    TdlVec3 centre = tdl_scale3(0.5 * (b.low[0] + b.high[0]), p->camera.right);
+    p->camera.centre = tdl_axpy3(centre, 0.5 * (b.low[1] + b.high[1]), p->camera.up);
+    p->camera.scale = fmin((p->width - 2.0 * MARGIN) / fmax(b.high[0] - b.low[0], 1.0e-9),
+                           (p->height - 2.0 * MARGIN - FOOT) / fmax(b.high[1] - b.low[1], 1.0e-9));
+    // room for the foot
+    p->camera.centre = tdl_axpy3(p->camera.centre, -0.5 * FOOT / p->camera.scale, p->camera.up);
+    return status;
+}
+
+// --- one frame ------------------------------------------------------------------------------
+
+// Few rods have colours of their own; the hairs of a wisp differ a little in how light they are.
+static Color rod_color(int rod, int count) {
+    if (count <= FEW_RODS) {
+        return PALETTE[rod];
+    }
+    unsigned mixed = (unsigned)rod * 2654435761u;
+    float light = 0.8f + 0.4f * (float)(mixed >> 24) / 255.0f;
+    return (Color){HAIR.r * light, HAIR.g * light, HAIR.b * light};
+}
+
+// The shadow of p->mesh on every plane, straight down from its free side: a lid just above it.
+static void draw_shadows(Painter* p) {
+    for (int k = 0; k < p->take.info.collider_count; ++k) {
+        if (p->take.reach[k] != BODY_PLANE) {
+            continue;
+        }
+        TdlVec3 normal = p->take.poses[k].rotation.cz, at = p->take.poses[k].position;
+        Mesh* flat = &p->shadow;
+        mesh_clear(flat);
+        mesh_append(flat, &p->mesh);
+        for (int i = 0; i < flat->point_count; ++i) {
+            double height = tdl_dot3(normal, tdl_sub3(flat->points[i], at));
+            double fall = height > 0.0 ? 0.3 / p->camera.scale - height : 0.0;
+            flat->points[i] = tdl_axpy3(flat->points[i], fall, normal);
+            flat->normals[i] = normal;
+        }
+        canvas_draw(p->canvas, &p->camera, flat, SHADOW);
+        p->mesh.failed = p->mesh.failed || flat->failed;
+    }
+}
+
+static void draw_rods(Painter* p) {
+    const Take* take = &p->take;
+    int sides = take->info.rod_count > CROWD ? 6 : 16;
+    double thinnest = 0.6 / p->camera.scale; // of what is drawn: a hair must be seen
+    for (int rod = 0; rod < take->info.rod_count; ++rod) {
+        int from = take->start[rod], count = take->start[rod + 1] - from;
+        mesh_clear(&p->mesh);
+        mesh_add_tube(&p->mesh, take->points + from, count, fmax(take->radius[rod], thinnest),
+                      sides, true);
+        canvas_draw(p->canvas, &p->camera, &p->mesh, rod_color(rod, take->info.rod_count));
+        draw_shadows(p);
+    }
+}
+
+static void draw_bodies(Painter* p) {
+    for (int k = 0; k < p->take.info.collider_count; ++k) {
+        bool plane = p->take.reach[k] == BODY_PLANE;
+        mesh_clear(&p->mesh);
+        mesh_append(&p->mesh, &p->take.bodies[k]);
+        mesh_place(&p->mesh, 0, p->take.poses[k]);
+        canvas_draw(p->canvas, &p->camera, &p->mesh, plane ? FLOOR : BODY);
+        if (!plane) {
+            draw_shadows(p);
+        }
+    }
+}
+
+// The largest of 1, 2, 5 times a power of ten that is at most `length`.
+static double round_length(double length) {
+    double power = pow(10.0, floor(log10(length)));
+    double lead = length / power;
+    return power * (lead >= 5.0 ? 5.0 : lead >= 2.0 ? 2.0 : 1.0);
+}
+
+// Time at the left, a bar with its length at the right.
+static void draw_foot(Painter* p) {
+    char text[64];
+    int size = p->width >= 640 ? 2 : 1, base = p->height - 12;
+    snprintf(text, sizeof text, "t = %.4g s", p->take.time);
+    canvas_text(p->canvas, MARGIN, base, size, text);
+    double length = round_length(0.25 * p->width / p->camera.scale);
+    int pixels = (int)lround(length * p->camera.scale), right = p->width - MARGIN;
+    const char* unit = length >= 0.5 ? "m" : length >= 0.5e-3 ? "mm" : "um";
+    double value = length * (length >= 0.5 ? 1.0 : length >= 0.5e-3 ? 1.0e3 : 1.0e6);
+    snprintf(text, sizeof text, "%.3g %s", value, unit);
+    canvas_bar(p->canvas, right - pixels, base - 2, pixels, 2, (Color){0.2f, 0.2f, 0.2f});
+    canvas_text(p->canvas, right - canvas_text_width(size, text), base - 7, size, text);
+}
+
+static TdlStatus paint(Painter* p, int index) {
+    TdlStatus status = take_load(&p->take, index);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    canvas_clear(p->canvas);
+    draw_bodies(p);
+    draw_rods(p);
+    canvas_finish(p->canvas);
+    draw_foot(p);
+    return p->mesh.failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+}
+
+// --- files ----------------------------------------------------------------------------------
+
+// Where "%d" or "%04d" stands in a path, and how wide the number is; false when there is none.
+static bool find_number(const char* path, size_t* at, size_t* size, int* width) {
+    const char* percent = strchr(path, '%');
+    if (percent == NULL) {
+        return false;
+    }
+    const char* c = percent + 1;
+    *width = 0;
+    while (*c >= '0' && *c <= '9' && *width < 20) {
+        *width = 10 * *width + (*c++ - '0');
+    }
+    *at = (size_t)(percent - path);
+    *size = (size_t)(c + 1 - percent);
+    return *c == 'd' && strchr(c, '%') == NULL;
+}
+
+static int paint_frames(Painter* p, const char* path) {
+    size_t at, size;
+    int width, code = EXIT_DONE;
+    bool numbered = find_number(path, &at, &size, &width);
+    for (int k = 0; k < p->take.frame_count && code == EXIT_DONE; ++k) {
+        char file[OUTPUT_PATH_SIZE];
+        snprintf(file, sizeof file, "%.4000s", path);
+        if (numbered) {
+            snprintf(file, sizeof file, "%.*s%0*d%.2000s", (int)(at > 2000 ? 2000 : at), path,
+                     width, k, path + at + size);
+        }
+        code = exit_code(paint(p, k));
+        if (code == EXIT_DONE && !canvas_write_png(p->canvas, file)) {
+            code = EXIT_FAILED;
+        }
+    }
+    return code;
+}
+
+// All frames on one sheet, row by row.
+static int paint_sheet(Painter* p, const char* path) {
+    int count = p->take.frame_count, columns = (int)ceil(sqrt((double)count));
+    int rows = (count + columns - 1) / columns;
+    Canvas* sheet = canvas_create(columns * (p->width + SHEET_GAP) + SHEET_GAP,
+                                  rows * (p->height + SHEET_GAP) + SHEET_GAP);
+    int code = sheet == NULL ? EXIT_FAILED : EXIT_DONE;
+    for (int k = 0; k < count && code == EXIT_DONE; ++k) {
+        code = exit_code(paint(p, k));
+        canvas_paste(sheet, p->canvas, SHEET_GAP + k % columns * (p->width + SHEET_GAP),
+                     SHEET_GAP + k / columns * (p->height + SHEET_GAP));
+    }
+    if (code == EXIT_DONE && !canvas_write_png(sheet, path)) {
+        code = EXIT_FAILED;
+    }
+    canvas_destroy(sheet);
+    return code;
+}
+
+// Frames a second at which a film runs as time does.
+static double frame_rate(Painter* p) {
+    if (take_load(&p->take, 0) != TDL_STATUS_OK) {
+        return 25.0;
+    }
+    double first = p->take.time;
+    if (take_load(&p->take, p->take.frame_count - 1) != TDL_STATUS_OK) {
+        return 25.0;
+    }
+    double span = p->take.time - first;
+    return span > 0.0 ? (p->take.frame_count - 1) / span : 25.0;
+}
+
+static void report(Painter* p, const char* path, bool sheet) {
+    int count = p->take.frame_count;
+    if (args_has(p->args, "json")) {
+        printf("{\"picture\": ");
+        json_text(path);
+        printf(", \"frames\": %d, \"rods\": %d, \"bodies\": %d, \"width\": %d, \"height\": %d}\n",
+               count, p->take.info.rod_count, p->take.info.collider_count, p->width, p->height);
+    } else if (!args_has(p->args, "quiet")) {
+        fprintf(stderr, "Drew %d frame%s of %d rod%s in %s\n", count, count == 1 ? "" : "s",
+                p->take.info.rod_count, p->take.info.rod_count == 1 ? "" : "s", path);
+        if (count > 1 && !sheet) {
+            fprintf(stderr, "A film: ffmpeg -framerate %.6g -i '%s' -pix_fmt yuv420p film.mp4\n",
+                    frame_rate(p), path);
+        }
+    }
+}
+
+// Evenly spread frames when nobody says which: --moments of them, from the first to the last.
+static void thin_out(Take* take, int wanted) {
+    int count = take->frame_count < wanted ? take->frame_count : wanted;
+    for (int k = 0; k < count; ++k) {
+        int last = take->frame_count - 1;
+        take->frames[k] =
+            take->frames[count > 1 ? (int)lround((double)last * k / (count - 1)) : last];
+    }
+    take->frame_count = count;
+}
+
+int render_png(const Args* args, const char* path) {
+    size_t at, size;
+    int digits;
+    bool sheet = args_has(args, "contact-sheet"), chosen = args_has(args, "frames");
+    bool numbered = !sheet && find_number(path, &at, &size, &digits);
+    if (!numbered && strchr(path, '%') != NULL) {
+        return usage_error(args,
+                           sheet ? "a contact sheet is one picture: '%s' has a number"
+                                 : "the number in '%s' must be written %%d or %%04d",
+                           path);
+    }
+    Painter p = {.args = args,
+                 .width = args_int(args, "width", sheet ? 320 : 960),
+                 .height = args_int(args, "height", sheet ? 240 : 720)};
+    p.camera = camera_make(args_real(args, "azimuth", 20.0), args_real(args, "elevation", 15.0));
+    int code = take_open(args, sheet || numbered ? ":" : "-1", &p.take);
+    if (code == EXIT_DONE && !numbered && !sheet && p.take.frame_count > 1) {
+        code =
+            usage_error(args, "several frames need a number in the name, such as frame%%04d.png");
+    }
+    if (code == EXIT_DONE && sheet && !chosen) {
+        thin_out(&p.take, args_int(args, "moments", 12));
+    }
+    if (code == EXIT_DONE) {
+        p.canvas = canvas_create(p.width, p.height);
+        code = p.canvas == NULL ? EXIT_FAILED : exit_code(aim(&p));
+    }
+    if (code == EXIT_DONE) {
+        code = sheet ? paint_sheet(&p, path) : paint_frames(&p, path);
+    }
+    if (code == EXIT_DONE) {
+        report(&p, path, sheet);
+    }
+    canvas_destroy(p.canvas);
+    mesh_destroy(&p.mesh);
+    mesh_destroy(&p.shadow);
+    take_close(&p.take);
+    return code;
+}
