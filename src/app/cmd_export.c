@@ -55,13 +55,12 @@ static int run_export(const Args* args) {
         printf("{\"format\": \"%s\", \"output\": ", name);
         json_text(output);
         printf(", \"frames\": %d, \"rods\": %d, \"points\": %d, \"bodies\": %d}\n",
-               take.frame_count, take.info.rod_count, take.info.point_count,
-               take.info.collider_count);
+               take.frame_count, take.info.rod_count, take.info.point_count, take.body_count);
     } else if (code == EXIT_DONE && !args_has(args, "quiet")) {
         fprintf(stderr, "Wrote %d frame%s of %d rod%s and %d other bod%s to %s\n", take.frame_count,
                 take.frame_count == 1 ? "" : "s", take.info.rod_count,
-                take.info.rod_count == 1 ? "" : "s", take.info.collider_count,
-                take.info.collider_count == 1 ? "y" : "ies", output);
+                take.info.rod_count == 1 ? "" : "s", take.body_count,
+                take.body_count == 1 ? "y" : "ies", output);
     }
     take_close(&take);
     return code;
@@ -80,11 +79,13 @@ const Command EXPORT_COMMAND = {
     .name = "export",
     .operands = "DIR",
     .summary = "Write a result for ParaView, Blender, Houdini and others",
-    .text = "vtp: a .pvd for ParaView and, for each frame, the rods as lines with radius,\n"
-            "curvature and rod number and the other bodies as meshes. usda: USD text with curves,\n"
-            "meshes and time samples. obj: polylines and meshes of a frame. pc2: a point cache of\n"
-            "all frames, and the .obj it moves. hair: Cem Yuksel's format. csv: a row a point.\n"
-            "Everything is in metres with z up.",
+    .text =
+        "vtp: a .pvd for ParaView and, for each frame, the rods as lines with radius,\n"
+        "curvature and rod number, the other bodies as meshes, and contacts with their forces.\n"
+        "usda: USD text with curves,\n"
+        "meshes and time samples. obj: polylines and meshes of a frame. pc2: a point cache of\n"
+        "all frames, and the .obj it moves. hair: Cem Yuksel's format. csv: a row a point.\n"
+        "Everything is in metres with z up.",
     .example = "tendril export out/wisp --format vtp -o wisp.pvd\n"
                "tendril export out/wisp --format usda --frames 0:-1:2\n"
                "tendril export out/wisp --format hair --frames -1 -o wisp.hair",

@@ -5,8 +5,9 @@
 
 #include "app/take.h"
 
-// A .pvd that lists, for every frame, NAME-0000.vtp with the rods and NAME-bodies-0000.vtp with the
-// meshes (when there are any); raw appended data.
+// A .pvd that lists, for every frame, NAME-0000.vtp with the rods, NAME-bodies-0000.vtp with the
+// meshes and NAME-contacts-0000.vtp with the contacts and their forces, when there are any; raw
+// appended data.
 int export_vtp(Take* take, const char* path);
 
 // Text USD: the rods as BasisCurves, each body as a Mesh; time samples.

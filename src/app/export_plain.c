@@ -48,7 +48,7 @@ static void print_obj_rods(const Take* take, FILE* out) {
 static void print_obj(const Take* take, FILE* out) {
     print_obj_rods(take, out);
     int before = take->info.point_count, normals = 0;
-    for (int b = 0; b < take->info.collider_count; ++b) {
+    for (int b = 0; b < take->body_count; ++b) {
         const Mesh* mesh = &take->bodies[b];
         TdlPose pose = take->poses[b];
         fprintf(out, "o body_%d\n", b);

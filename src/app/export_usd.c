@@ -166,7 +166,7 @@ int export_usda(Take* take, const char* path) {
     if (take->info.rod_count > 0) {
         status = print_rods(out, take, rate);
     }
-    for (int i = 0; i < take->info.collider_count && status == TDL_STATUS_OK; ++i) {
+    for (int i = 0; i < take->body_count && status == TDL_STATUS_OK; ++i) {
         status = print_body(out, take, rate, i);
     }
     fprintf(out, "}\n");

@@ -19,12 +19,13 @@ enum { MAX_ARRAYS = 12 };
 
 typedef struct Vtp {
     double time;
-    int point_count, line_count, triangle_count;
+    int point_count, vertex_count, line_count, triangle_count;
     VtpArray arrays[MAX_ARRAYS];
     int array_count;
 } Vtp;
 
-static const char* const SECTIONS[] = {"PointData", "CellData", "Points", "Lines", "Polys"};
+static const char* const SECTIONS[] = {"PointData", "CellData", "Points",
+                                       "Verts",     "Lines",    "Polys"};
 
 static void add_array(Vtp* vtp, const char* section, const char* name, const char* type,
                       int components, const void* data, int64_t count) {
@@ -62,10 +63,10 @@ static int write_vtp(const Vtp* vtp, const char* path) {
             "byte_order=\"%s\" header_type=\"UInt64\">\n  <PolyData>\n    <FieldData>\n"
             "      <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
             "format=\"ascii\">%.17g</DataArray>\n    </FieldData>\n"
-            "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"0\" NumberOfLines=\"%d\" "
+            "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"%d\" NumberOfLines=\"%d\" "
             "NumberOfStrips=\"0\" NumberOfPolys=\"%d\">\n",
-            little ? "LittleEndian" : "BigEndian", vtp->time, vtp->point_count, vtp->line_count,
-            vtp->triangle_count);
+            little ? "LittleEndian" : "BigEndian", vtp->time, vtp->point_count, vtp->vertex_count,
+            vtp->line_count, vtp->triangle_count);
     for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; ++i) {
         print_section(vtp, SECTIONS[i], out);
     }
@@ -155,7 +156,7 @@ static void add_body(BodyArrays* a, const Mesh* mesh, TdlPose pose, int body) {
 
 static int write_bodies(const Take* take, const char* path) {
     size_t points = 1, triangles = 1;
-    for (int i = 0; i < take->info.collider_count; ++i) {
+    for (int i = 0; i < take->body_count; ++i) {
         points += (size_t)take->bodies[i].point_count;
         triangles += (size_t)take->bodies[i].triangle_count;
     }
@@ -168,7 +169,7 @@ static int write_bodies(const Take* take, const char* path) {
     int code = EXIT_FAILED;
     if (a.points != NULL && a.normals != NULL && a.point_body != NULL && a.cell_body != NULL &&
         a.corners != NULL && a.ends != NULL) {
-        for (int i = 0; i < take->info.collider_count; ++i) {
+        for (int i = 0; i < take->body_count; ++i) {
             add_body(&a, &take->bodies[i], take->poses[i], i);
         }
         Vtp vtp = {
@@ -191,12 +192,66 @@ static int write_bodies(const Take* take, const char* path) {
     return code;
 }
 
+// --- contacts -------------------------------------------------------------------------------
+
+enum { CONTACT_REALS = 11, CONTACT_WHOLES = 5 }; // point, force, normal, gap, mu; what touches
+
+static int write_contacts(const Take* take, const char* path) {
+    size_t n = (size_t)take->contact_count;
+    float* reals = malloc((CONTACT_REALS * n + 1) * sizeof *reals);
+    int32_t* wholes = malloc((CONTACT_WHOLES * n + 1) * sizeof *wholes);
+    int64_t* cells = malloc((2 * n + 1) * sizeof *cells);
+    int code = EXIT_FAILED;
+    if (reals != NULL && wholes != NULL && cells != NULL) {
+        float *force = reals + 3 * n, *normal = reals + 6 * n, *gap = reals + 9 * n, *mu = gap + n;
+        int32_t *kind = wholes, *body = wholes + 2 * n, *sliding = wholes + 4 * n;
+        for (size_t i = 0; i < n; ++i) {
+            const TdlContactForce* c = &take->contacts[i];
+            store_float3(reals + 3 * i, c->point);
+            store_float3(force + 3 * i, c->force);
+            store_float3(normal + 3 * i, c->normal);
+            gap[i] = (float)c->gap;
+            mu[i] = (float)c->mu;
+            for (int side = 0; side < 2; ++side) {
+                kind[2 * i + (size_t)side] = (int32_t)c->kind[side];
+                body[2 * i + (size_t)side] = c->index[side];
+            }
+            sliding[i] = c->sliding;
+            cells[i] = (int64_t)i;
+            cells[n + i] = (int64_t)i + 1;
+        }
+        int count = take->contact_count;
+        Vtp vtp = {.time = take->time, .point_count = count, .vertex_count = count};
+        add_array(&vtp, "PointData", "force", "Float32", 3, force, count);
+        add_array(&vtp, "PointData", "normal", "Float32", 3, normal, count);
+        add_array(&vtp, "PointData", "gap", "Float32", 1, gap, count);
+        add_array(&vtp, "PointData", "mu", "Float32", 1, mu, count);
+        add_array(&vtp, "PointData", "kind", "Int32", 2, kind, count);
+        add_array(&vtp, "PointData", "body", "Int32", 2, body, count);
+        add_array(&vtp, "PointData", "sliding", "Int32", 1, sliding, count);
+        add_array(&vtp, "Points", "Points", "Float32", 3, reals, count);
+        add_array(&vtp, "Verts", "connectivity", "Int64", 1, cells, count);
+        add_array(&vtp, "Verts", "offsets", "Int64", 1, cells + n, count);
+        code = write_vtp(&vtp, path);
+    }
+    free(reals);
+    free(wholes);
+    free(cells);
+    return code;
+}
+
 // --- the series -----------------------------------------------------------------------------
 
 static const char* base_name(const char* path) {
     const char* slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
 }
+
+static const struct {
+    const char* name;
+    int (*write)(const Take* take, const char* path);
+} PARTS[] = {{"", write_rods}, {"-bodies", write_bodies}, {"-contacts", write_contacts}};
+enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 int export_vtp(Take* take, const char* path) {
     char file[OUTPUT_PATH_SIZE], suffix[64];
@@ -209,13 +264,14 @@ int export_vtp(Take* take, const char* path) {
     int code = EXIT_DONE;
     for (int k = 0; k < take->frame_count && code == EXIT_DONE; ++k) {
         code = exit_code(take_load(take, k));
-        for (int part = 0; part < (take->info.collider_count > 0 ? 2 : 1); ++part) {
-            snprintf(suffix, sizeof suffix, "%s-%04ld.vtp", part == 0 ? "" : "-bodies",
-                     take->frames[k]);
-            output_path(file, path, ".pvd", suffix);
-            if (code == EXIT_DONE) {
-                code = part == 0 ? write_rods(take, file) : write_bodies(take, file);
+        for (int part = 0; part < PART_COUNT && code == EXIT_DONE; ++part) {
+            bool empty = part == 1 ? take->body_count == 0 : part == 2 && take->contact_count == 0;
+            if (empty) {
+                continue;
             }
+            snprintf(suffix, sizeof suffix, "%s-%04ld.vtp", PARTS[part].name, take->frames[k]);
+            output_path(file, path, ".pvd", suffix);
+            code = PARTS[part].write(take, file);
             fprintf(index, "    <DataSet timestep=\"%.17g\" part=\"%d\" file=\"", take->time, part);
             svg_text(index, base_name(file));
             fprintf(index, "\"/>\n");

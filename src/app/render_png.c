@@ -48,7 +48,7 @@ static void include_frame(Bounds* b, const Painter* p) {
             include(b, &p->camera, take->points[i], take->radius[rod]);
         }
     }
-    for (int k = 0; k < take->info.collider_count; ++k) {
+    for (int k = 0; k < take->body_count; ++k) {
         TdlPose pose = take->poses[k];
         for (int i = 0; i < take->bodies[k].point_count && take->reach[k] == BODY_WHOLE; ++i) {
             TdlVec3 x = tdl_mul33_3(pose.rotation, take->bodies[k].points[i]);
@@ -92,7 +92,7 @@ static Color rod_color(int rod, int count) {
 
 // The shadow of p->mesh on every plane, straight down from its free side: a lid just above it.
 static void draw_shadows(Painter* p) {
-    for (int k = 0; k < p->take.info.collider_count; ++k) {
+    for (int k = 0; k < p->take.body_count; ++k) {
         if (p->take.reach[k] != BODY_PLANE) {
             continue;
         }
@@ -126,7 +126,7 @@ static void draw_rods(Painter* p) {
 }
 
 static void draw_bodies(Painter* p) {
-    for (int k = 0; k < p->take.info.collider_count; ++k) {
+    for (int k = 0; k < p->take.body_count; ++k) {
         bool plane = p->take.reach[k] == BODY_PLANE;
         mesh_clear(&p->mesh);
         mesh_append(&p->mesh, &p->take.bodies[k]);
@@ -248,7 +248,7 @@ static void report(Painter* p, const char* path, bool sheet) {
         printf("{\"picture\": ");
         json_text(path);
         printf(", \"frames\": %d, \"rods\": %d, \"bodies\": %d, \"width\": %d, \"height\": %d}\n",
-               count, p->take.info.rod_count, p->take.info.collider_count, p->width, p->height);
+               count, p->take.info.rod_count, p->take.body_count, p->width, p->height);
     } else if (!args_has(p->args, "quiet")) {
         fprintf(stderr, "Drew %d frame%s of %d rod%s in %s\n", count, count == 1 ? "" : "s",
                 p->take.info.rod_count, p->take.info.rod_count == 1 ? "" : "s", path);

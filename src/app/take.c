@@ -106,16 +106,19 @@ static void add_shape(Mesh* mesh, const TdlResultShape* shape, double reach) {
                      tdl_scale3(shape->size[2], z));
     } else if (strcmp(shape->shape, "disc") == 0) {
         mesh_add_disc(mesh, zero, z, radius);
+        if (shape->size[1] > 0.0) {
+            mesh_add_torus(mesh, zero, z, radius, shape->size[1]);
+        }
     }
     mesh_place(mesh, from, shape->pose);
 }
 
-// Each collider as a mesh about its own origin. A plane's patch is as large as what is seen, and
+// Each body as a mesh about its own origin. A plane's patch is as large as what is seen, and
 // lies where its own origin is.
 static TdlStatus make_bodies(Take* take) {
     double reach = 0.0;
     TdlStatus status = take_load(take, 0);
-    for (int i = 0; i < take->info.collider_count; ++i) {
+    for (int i = 0; i < take->body_count; ++i) {
         TdlVec3 p = take->poses[i].position;
         TdlVec3 far = {fmax(fabs(take->low.x - p.x), fabs(take->high.x - p.x)),
                        fmax(fabs(take->low.y - p.y), fabs(take->high.y - p.y)),
@@ -137,7 +140,7 @@ static TdlStatus make_bodies(Take* take) {
 
 static TdlStatus prepare(Take* take) {
     size_t rods = (size_t)take->info.rod_count, points = (size_t)take->info.point_count;
-    size_t bodies = (size_t)take->info.collider_count;
+    size_t bodies = (size_t)take->body_count;
     take->start = tdl_result_point_start(take->result);
     take->radius = malloc((rods + 1) * sizeof *take->radius);
     take->points = malloc((points + 1) * sizeof *take->points);
@@ -164,12 +167,13 @@ int take_open(const Args* args, const char* fallback, Take* take) {
         return exit_code(status);
     }
     take->info = tdl_result_info(take->result);
+    take->body_count = take->info.collider_count + take->info.body_count;
     int code = choose_frames(args, fallback, take);
     return code == EXIT_DONE ? exit_code(prepare(take)) : code;
 }
 
 void take_close(Take* take) {
-    for (int i = 0; i < take->info.collider_count && take->bodies != NULL; ++i) {
+    for (int i = 0; i < take->body_count && take->bodies != NULL; ++i) {
         mesh_destroy(&take->bodies[i]);
     }
     free(take->radius);
@@ -211,10 +215,14 @@ static bool is_finite_frame(const Take* take) {
     for (int i = 0; i < take->info.point_count; ++i) {
         finite = finite && tdl_finite3(take->points[i]);
     }
-    for (int i = 0; i < take->info.collider_count; ++i) {
+    for (int i = 0; i < take->body_count; ++i) {
         const TdlPose* pose = &take->poses[i];
         finite = finite && tdl_finite3(pose->position) && tdl_finite3(pose->rotation.cx) &&
                  tdl_finite3(pose->rotation.cy) && tdl_finite3(pose->rotation.cz);
+    }
+    for (int i = 0; i < take->contact_count; ++i) {
+        finite = finite && tdl_finite3(take->contacts[i].point) &&
+                 tdl_finite3(take->contacts[i].force) && isfinite(take->contacts[i].gap);
     }
     return finite;
 }
@@ -224,8 +232,12 @@ TdlStatus take_load(Take* take, int index) {
     // three doubles in a row are a TdlVec3
     TdlStatus status =
         tdl_result_read_frame(take->result, frame, &take->time, (double*)take->points);
-    if (status == TDL_STATUS_OK && take->info.collider_count > 0) {
+    if (status == TDL_STATUS_OK && take->body_count > 0) {
         status = tdl_result_read_poses(take->result, frame, take->poses);
+    }
+    if (status == TDL_STATUS_OK) {
+        status =
+            tdl_result_read_contacts(take->result, frame, &take->contacts, &take->contact_count);
     }
     if (status == TDL_STATUS_OK && !is_finite_frame(take)) {
         fprintf(stderr, "%s: frame %ld holds something that is not a number\n", take->path, frame);

@@ -21,14 +21,17 @@ typedef struct Take {
     double* radius;   // [rod_count], m: of the circle with the section's area
     long* frames;     // [frame_count]: the frames that were asked for
     int frame_count;
-    Mesh* bodies;      // [collider_count], each about its own origin
-    BodyReach* reach;  // [collider_count]
+    int body_count;    // colliders, then rigid bodies
+    Mesh* bodies;      // [body_count], each about its own origin
+    BodyReach* reach;  // [body_count]
     TdlVec3 low, high; // m: a box around all points of some of these frames
     // the frame that was loaded
     double time;       // s
     TdlVec3* points;   // [point_count]
     double* curvature; // [point_count], 1/m: of the circle through a point and its neighbours
-    TdlPose* poses;    // [collider_count]
+    const TdlContactForce* contacts; // [contact_count], of the step before; may be none
+    int contact_count;
+    TdlPose* poses; // [body_count]
 } Take;
 
 // Opens the operand of a command and chooses frames by its option --frames, or `fallback` when that

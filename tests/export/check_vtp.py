@@ -52,12 +52,29 @@ def check_bodies(data):
     return int(body.GetRange()[1]) + 1
 
 
+def check_contacts(data):
+    count = data.GetNumberOfPoints()
+    assert data.GetNumberOfVerts() == data.GetNumberOfCells() == count > 0
+    arrays = {name: data.GetPointData().GetArray(name)
+              for name in ("force", "normal", "gap", "mu", "kind", "body", "sliding")}
+    for i in range(count):
+        normal, force = arrays["normal"].GetTuple3(i), arrays["force"].GetTuple3(i)
+        assert abs(sum(c * c for c in normal) - 1) < 1e-5
+        # a force lies in its cone: it pushes the second body away, along the normal
+        push = sum(a * b for a, b in zip(normal, force))
+        slip = [f - push * n for f, n in zip(force, normal)]
+        size = sum(c * c for c in slip) ** 0.5
+        assert push >= -1e-6 and size <= arrays["mu"].GetTuple1(i) * push * 1.001 + 1e-9, (push, size)
+        assert arrays["kind"].GetTuple2(i)[0] in (0, 1) and arrays["sliding"].GetTuple1(i) in (0, 1)
+    return count
+
+
 def main(pvd, table):
     frames = {}
     with open(table) as file:
         for row in csv.DictReader(file):
             frames.setdefault(float(row["time"]), []).append(row)
-    seen, bodies = 0, 0
+    seen, bodies, contacts = 0, 0, 0
     for entry in xml.parse(pvd).getroot().iter("DataSet"):
         data = read(os.path.join(os.path.dirname(pvd), entry.get("file")))
         time = float(entry.get("timestep"))
@@ -67,10 +84,12 @@ def main(pvd, table):
             assert abs(key - time) <= 1e-8 * max(1.0, time)
             check_rods(data, frames[key])
             seen += 1
-        else:
+        elif entry.get("part") == "1":
             bodies = check_bodies(data)
+        else:
+            contacts += check_contacts(data)
     assert seen == len(frames), "frames"
-    print(f"VTK read {seen} frames and {bodies} bodies")
+    print(f"VTK read {seen} frames, {bodies} bodies and {contacts} contacts")
 
 
 main(*sys.argv[1:])
