@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum { SPHERE_SIDES = 32, CAP_RINGS = 8, DISC_SIDES = 96, TORUS_SIDES = 16 };
+enum { SPHERE_SIDES = 48, CAP_RINGS = 12, DISC_SIDES = 96, TORUS_SIDES = 16 };
 
 void mesh_destroy(Mesh* mesh) {
     free(mesh->points);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKED_AT = 24, SIDES = 32 };
+enum { LOOKED_AT = 24, SIDES = 48 };
 
 // --- the frames asked for -------------------------------------------------------------------
 

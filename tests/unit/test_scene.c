@@ -508,10 +508,11 @@ static const char* source_root(void) {
 }
 
 TEST(a_written_scene_loads_to_the_same_world) {
-    static const char* const SCENES[] = {"hanging-curl", "wisp", "whipped-cable"};
+    static const char* const SCENES[] = {"hanging-curl", "wisp", "whipped-cable",
+                                         "ropes-over-ball"};
     static const char* const SET[] = {"rods.0.elements=3", "title='a: b'"};
     make_folder();
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 4; ++i) {
         Capture capture;
         TdlHost host = capture_host(&capture);
         char path[4096];
