@@ -2,7 +2,7 @@
 #ifndef TENDRIL_EXPERIMENT_H
 #define TENDRIL_EXPERIMENT_H
 
-#include "tendril/base.h"
+#include "tendril/world.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +43,61 @@ TDL_API TdlStatus tdl_three_point_solve(const TdlHost* host, const TdlThreePoint
 
 /// Height of the disc's centre over the clamp at first contact, m. The set-up must be in range.
 TDL_API double tdl_three_point_first_height(const TdlThreePointDef* def);
+
+/// The same test done on a world: a rod of any model, clamped, and a disc that rises under it, with
+/// contact and friction as in any other simulation.
+typedef struct TdlThreePointRunDef {
+    TdlThreePointDef setup;      // friction acts as the world has it, on the centreline
+    const char* model;           // one of tdl_rod_models(); default "super-helix"
+    int element_count;           // default 20
+    TdlContactGeometry geometry; // default: curves
+    int segments;                // per element, > 0, when detection sees segments; default 5
+    double length;               // m, of half the rod, longer than the largest arc length to the
+                                 // contact; default 0.05
+    double poisson;              // default 0.33
+    double density;              // kg/m^3, > 0; default 6450
+    double step;                 // s, > 0; default 1e-4
+    double speed;                // m/s, >= 0: of the disc; default 0: 5e-3, or slower with long
+                                 // steps, so that it rises by at most span / 1e5 in one
+    double depth;                // m, > 0: the last indentation; default 0.015
+    int point_count;             // > 0: at so many indentations, evenly spread; default 1000
+    double tolerance;            // > 0, of the contact solver; default 1e-10
+} TdlThreePointRunDef;
+
+TDL_API TdlThreePointRunDef tdl_three_point_run_def_default(void);
+
+/// What was measured at one indentation. Without a contact the force is 0 and the rest NaN.
+typedef struct TdlThreePointSample {
+    double indentation; // m, at the end of the step
+    double force;       // N, vertical, of both discs together
+    double angle;       // rad, of the contact normal against the vertical
+    double arc_length;  // m, from the middle to the contact
+    double error;       // of the contact solver in this step
+    int contact_count;
+    TdlThreePoint exact; // of the set-up at the same indentation
+} TdlThreePointSample;
+
+/// Called at every sample; returns false to stop.
+typedef bool (*TdlThreePointProgressFn)(void* user, int done, int total);
+
+/// Does the test and fills samples[point_count]. The disc starts at rest just under the rod, gains
+/// speed over a hundredth of the span, and then rises evenly. `progress` may be null.
+TDL_API TdlStatus tdl_three_point_run(const TdlHost* host, const TdlThreePointRunDef* def,
+                                      TdlThreePointProgressFn progress, void* user,
+                                      TdlThreePointSample* samples);
+
+/// How a measured curve compares with the exact one, over indentations from 0.02 to 0.3 spans.
+typedef struct TdlThreePointVerdict {
+    int count;         // samples compared
+    double deviation;  // largest |force - exact| / max(exact, a tenth of the largest exact force)
+    double at;         // indentation / span where
+    double jump;       // L1 norm of the derivative of force / exact with indentation / span
+    double chord_jump; // what it is for fine chords in place of a smooth rod, (T.15)
+    int lost_contacts; // samples without a contact
+} TdlThreePointVerdict;
+
+TDL_API TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,
+                                                   const TdlThreePointSample* samples);
 
 #ifdef __cplusplus
 }

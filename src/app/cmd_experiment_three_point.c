@@ -1,0 +1,216 @@
+// tendril experiment three-point: bends a rod on two supports and compares with the exact force.
+#include "app/bending_test.h"
+#include "app/report.h"
+#include "app/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+// What the options ask for; a usage error's exit code, or EXIT_DONE.
+static int read_options(const Args* args, TdlThreePointRunDef* def) {
+    *def = tdl_three_point_run_def_default();
+    def->model = args_text(args, "model", def->model);
+    bool nodal = strcmp(def->model, "der") == 0;
+    const char* detection = args_text(args, "detection", nodal ? "segments" : "curves");
+    def->geometry = strcmp(detection, "curves") == 0 ? TDL_CONTACT_CURVES : TDL_CONTACT_SEGMENTS;
+    if (nodal && def->geometry == TDL_CONTACT_CURVES) {
+        return usage_error(args,
+                           "a discrete elastic rod is made of segments: --detection segments");
+    }
+    def->element_count = args_int(args, "elements", nodal ? 100 : def->element_count);
+    if (def->geometry == TDL_CONTACT_SEGMENTS) {
+        int proxies = args_int(args, "proxies", nodal ? def->element_count : 100);
+        if (nodal && proxies != def->element_count) {
+            return usage_error(args, "the proxies of a discrete elastic rod are its elements");
+        }
+        if (proxies % def->element_count != 0) {
+            return usage_error(args, "--proxies must be a multiple of --elements, %d",
+                               def->element_count);
+        }
+        def->segments = proxies / def->element_count;
+    } else if (args_has(args, "proxies")) {
+        return usage_error(args, "--proxies goes with --detection segments");
+    }
+    def->setup.natural_curvature = args_real(args, "kappa0", 0.0);
+    def->setup.mu = args_real(args, "mu", 0.0);
+    def->length = args_real(args, "length", def->length);
+    def->step = args_real(args, "dt", def->step);
+    def->speed = args_real(args, "speed", 0.0);
+    def->point_count = args_int(args, "points", def->point_count);
+    def->depth = args_real(args, "depth", 0.3) * def->setup.span;
+    return EXIT_DONE;
+}
+
+static void describe(const TdlThreePointRunDef* def, char text[256]) {
+    char seen[64] = "smooth curves";
+    if (def->geometry == TDL_CONTACT_SEGMENTS) {
+        snprintf(seen, sizeof seen, "%d segments", test_proxies(def));
+    }
+    snprintf(text, 256, "%s, %d elements, touched as %s; kappa0 %g 1/m, mu %g, dt %g s", def->model,
+             def->element_count, seen, def->setup.natural_curvature, def->setup.mu, def->step);
+}
+
+static void print_plain(const Test* test, const char* folder) {
+    char text[256];
+    describe(&test->def, text);
+    printf("%s\n", text);
+    printf("  largest deviation  %.4f %% at indentation %.4f of the span\n",
+           100.0 * test->verdict.deviation, test->verdict.at);
+    printf("  jump measure       %.4g\n", test->verdict.jump);
+    printf("  lost contacts      %d of %d points\n", test->verdict.lost_contacts,
+           test->verdict.count);
+    printf("  time               %.3g s\n", test->seconds);
+    printf("%s/curve.csv has the curve, %s/report.html the plots\n", folder, folder);
+}
+
+// The call that gives the same, with every option said.
+static void tell_command(const TdlThreePointRunDef* def, char text[512]) {
+    char proxies[64] = "";
+    if (def->geometry == TDL_CONTACT_SEGMENTS) {
+        snprintf(proxies, sizeof proxies, " --proxies %d", test_proxies(def));
+    }
+    char speed[64] = "";
+    if (def->speed > 0.0) {
+        snprintf(speed, sizeof speed, " --speed %g", def->speed);
+    }
+    snprintf(text, 512,
+             "tendril experiment three-point --model %s --detection %s --elements %d%s --kappa0 %g "
+             "--mu %g --dt %g --length %g --depth %g --points %d%s --out three-point",
+             def->model, def->geometry == TDL_CONTACT_CURVES ? "curves" : "segments",
+             def->element_count, proxies, def->setup.natural_curvature, def->setup.mu, def->step,
+             def->length, def->depth / def->setup.span, def->point_count, speed);
+}
+
+static bool write_report(const Test* test, const char* folder) {
+    Report* report = report_open(folder, "Three-point bending");
+    if (report == NULL) {
+        return false;
+    }
+    char text[512];
+    describe(&test->def, text);
+    report_text(report, "%s.", text);
+    report_text(report,
+                "Largest deviation from the exact force, between indentations of 0.02 and 0.3 "
+                "spans: %.4f %%, at %.4f. Jump measure, the L1 norm of the derivative of the "
+                "force over the exact force: %.4g. Points without a contact: %d.",
+                100.0 * test->verdict.deviation, test->verdict.at, test->verdict.jump,
+                test->verdict.lost_contacts);
+    int count = test->def.point_count;
+    PlotSeries force[] = {{"measured", test->depth, test->force, count, PLOT_LINE},
+                          {"exact", test->depth, test->exact, count, PLOT_DASHED}};
+    PlotSeries ratio[] = {{"", test->depth, test->ratio, count, PLOT_LINE}};
+    PlotSeries slope[] = {{"", test->depth, test->slope, count, PLOT_LINE}};
+    const PlotAxis depth = {.label = "indentation / span"};
+    report_plot(report,
+                &(Plot){.title = "Force",
+                        .x = depth,
+                        .y = {.label = "F span² / (48 B)"},
+                        .series = force,
+                        .series_count = 2},
+                "force");
+    report_plot(report,
+                &(Plot){.title = "Force over the exact force",
+                        .x = depth,
+                        .y = {.label = "measured / exact"},
+                        .series = ratio,
+                        .series_count = 1},
+                "ratio");
+    report_plot(report,
+                &(Plot){.title = "Derivative of the force over the exact force",
+                        .x = depth,
+                        .y = {.label = "d (measured / exact)"},
+                        .series = slope,
+                        .series_count = 1},
+                "derivative");
+    report_heading(report, "Again");
+    tell_command(&test->def, text);
+    report_command(report, text);
+    return report_close(report);
+}
+
+static int run_three_point(const Args* args) {
+    TdlThreePointRunDef def;
+    int code = read_options(args, &def);
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    const char* folder = args_text(args, "out", "out/three-point");
+    if (args_has(args, "all")) {
+        return bending_figures(args, &def, folder);
+    }
+    if (!report_make_folder(folder)) {
+        return EXIT_FAILED;
+    }
+    Test test = {.def = def};
+    TestShow show = {args_has(args, "quiet"), 0, def.point_count, PTHREAD_MUTEX_INITIALIZER};
+    snprintf(test.name, sizeof test.name, "%s", def.model);
+    TdlStatus status = test_run(args_host(args), &show, &test);
+    terminal_end_progress();
+    code = exit_code(status);
+    if (status == TDL_STATUS_OK) {
+        bool written = write_report(&test, folder) && test_write_curve(&test, folder);
+        if (args_has(args, "json")) {
+            printf("{");
+            test_print_json(&test);
+            printf("}\n");
+        } else if (written) {
+            print_plain(&test, folder);
+        }
+        code = written ? EXIT_DONE : EXIT_FAILED;
+    }
+    test_free(&test);
+    return code;
+}
+
+static const Option OPTIONS[] = {
+    {"model", 'm', OPTION_CHOICE, "super-helix|super-clothoid|der", 0, 0,
+     "of the rod; default super-helix", false},
+    {"detection", 0, OPTION_CHOICE, "curves|segments", 0, 0,
+     "what contact sees of the rod; default curves, and segments for der", false},
+    {"elements", 'e', OPTION_INT, "COUNT", 1, 10000, "of half the rod; default 20, and 100 for der",
+     false},
+    {"proxies", 'p', OPTION_INT, "COUNT", 1, 100000,
+     "segments that contact sees, a multiple of the elements; default 100", false},
+    {"kappa0", 'k', OPTION_REAL, "1/M", 0, 40.6, "natural curvature, 1/m; default 0", false},
+    {"mu", 0, OPTION_REAL, "MU", 0, 10, "friction between rod and disc; default 0", false},
+    {"dt", 0, OPTION_REAL, "S", 1e-7, 1, "time step, s; default 1e-4", false},
+    {"speed", 0, OPTION_REAL, "M/S", 1e-9, 1,
+     "of the disc, m/s; default 5e-3, or slower, so that it rises at most 1e-5 spans a step",
+     false},
+    {"length", 0, OPTION_REAL, "M", 0.025, 1, "of half the rod, m; default 0.05", false},
+    {"depth", 0, OPTION_REAL, "SPANS", 0.001, 0.6, "last indentation, in spans; default 0.3",
+     false},
+    {"points", 'n', OPTION_INT, "COUNT", 1, 30000, "indentations recorded; default 1000", false},
+    {"all", 'a', OPTION_SWITCH, NULL, 0, 0,
+     "every figure: models, curvatures, frictions, refinements and steps", false},
+    {"out", 'o', OPTION_FILE, "DIR", 0, 0,
+     "folder of curve.csv, report.html and the plots; default out/three-point", false},
+    {0},
+};
+
+const Command EXPERIMENT_THREE_POINT_COMMAND = {
+    .name = "experiment three-point",
+    .operands = "",
+    .summary = "Bend a rod on two supports and compare the force with the exact one",
+    .text =
+        "A rod lies on two discs 5 cm apart and is pressed in the middle; it may be curved by "
+        "nature, away from the discs, and rub on them. Half of it is simulated: clamped level in "
+        "the middle, while the disc under its other half slowly rises. The force of the discs is "
+        "compared with that of the exact elastica (docs/theory/three-point.md). Rod, discs and "
+        "speed are those of Crespel et al. 2024: radius 0.185 mm both, 83 GPa, 6450 kg/m^3, "
+        "5 mm/s.\n\n"
+        "curve.csv has a row for each indentation: indentation / span, force F span^2 / (48 B), "
+        "exact force, their ratio, arc length to the contact over the span and contact angle, both "
+        "measured and exact. Reported are the largest deviation of the force (where the exact "
+        "force is below a tenth of its largest, relative to that tenth) and the jump measure, the "
+        "L1 norm of the derivative of the ratio, both for indentations of 0.02 to 0.3 spans.\n\n"
+        "With --detection segments the contact sees a polyline in place of the rod, and its force "
+        "jumps at every corner: the more, the more the rod is curved.",
+    .example =
+        "tendril experiment three-point --kappa0 30 --out out/smooth\n"
+        "tendril experiment three-point --kappa0 30 --detection segments --proxies 100 --out "
+        "out/jumps\n"
+        "tendril experiment three-point --all --out out/three-point",
+    .options = OPTIONS,
+    .run = run_three_point,
+};
