@@ -92,6 +92,8 @@ typedef struct TdlThreePointVerdict {
     double deviation;  // largest |force - exact| / max(exact, a tenth of the largest exact force)
     double at;         // indentation / span where
     double jump;       // L1 norm of the derivative of force / exact with indentation / span
+    double kink;       // sum of the second differences of force / exact: with twice the points half
+                       // as much where the curve is smooth, but as much as before where it jumps
     double chord_jump; // what it is for fine chords in place of a smooth rod, (T.15)
     int lost_contacts; // samples without a contact
 } TdlThreePointVerdict;

@@ -100,6 +100,7 @@ void test_print_json(const Test* test) {
     member("largest_deviation", test->verdict.deviation);
     member("deviation_at", test->verdict.at);
     member("jump", test->verdict.jump);
+    member("kink", test->verdict.kink);
     member("chord_jump", test->verdict.chord_jump);
     printf(", \"lost_contacts\": %d", test->verdict.lost_contacts);
     member("seconds", test->seconds);

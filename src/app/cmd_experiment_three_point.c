@@ -57,6 +57,7 @@ static void print_plain(const Test* test, const char* folder) {
     printf("  largest deviation  %.4f %% at indentation %.4f of the span\n",
            100.0 * test->verdict.deviation, test->verdict.at);
     printf("  jump measure       %.4g\n", test->verdict.jump);
+    printf("  kink measure       %.4g\n", test->verdict.kink);
     printf("  lost contacts      %d of %d points\n", test->verdict.lost_contacts,
            test->verdict.count);
     printf("  time               %.3g s\n", test->seconds);
@@ -89,12 +90,14 @@ static bool write_report(const Test* test, const char* folder) {
     char text[512];
     describe(&test->def, text);
     report_text(report, "%s.", text);
-    report_text(report,
-                "Largest deviation from the exact force, between indentations of 0.02 and 0.3 "
-                "spans: %.4f %%, at %.4f. Jump measure, the L1 norm of the derivative of the "
-                "force over the exact force: %.4g. Points without a contact: %d.",
-                100.0 * test->verdict.deviation, test->verdict.at, test->verdict.jump,
-                test->verdict.lost_contacts);
+    report_text(
+        report,
+        "Largest deviation from the exact force, between indentations of 0.02 and 0.3 "
+        "spans: %.4f %%, at %.4f. Jump measure, the L1 norm of the derivative of the "
+        "force over the exact force: %.4g. Kink measure, the sum of its second differences: "
+        "%.4g. Points without a contact: %d.",
+        100.0 * test->verdict.deviation, test->verdict.at, test->verdict.jump, test->verdict.kink,
+        test->verdict.lost_contacts);
     int count = test->def.point_count;
     PlotSeries force[] = {{"measured", test->depth, test->force, count, PLOT_LINE},
                           {"exact", test->depth, test->exact, count, PLOT_DASHED}};
@@ -203,7 +206,10 @@ const Command EXPERIMENT_THREE_POINT_COMMAND = {
         "exact force, their ratio, arc length to the contact over the span and contact angle, both "
         "measured and exact. Reported are the largest deviation of the force (where the exact "
         "force is below a tenth of its largest, relative to that tenth) and the jump measure, the "
-        "L1 norm of the derivative of the ratio, both for indentations of 0.02 to 0.3 spans.\n\n"
+        "L1 norm of the derivative of the ratio, both for indentations of 0.02 to 0.3 spans; and "
+        "the kink measure, the sum of the ratio's "
+        "second differences, which a smooth curve halves with twice the points and a jump does "
+        "not.\n\n"
         "With --detection segments the contact sees a polyline in place of the rod, and its force "
         "jumps at every corner: the more, the more the rod is curved.",
     .example =

@@ -208,7 +208,8 @@ static double chord_jump(const TdlThreePointDef* setup, const TdlThreePoint* exa
 TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,
                                            const TdlThreePointSample* samples) {
     TdlThreePointVerdict verdict = {.at = NAN};
-    double span = def->setup.span, largest = 0.0;
+    double span = def->setup.span, largest = 0.0, slope_before = NAN;
+    double spacing = def->depth / def->point_count;
     const TdlThreePointSample* before = NULL;
     for (int i = 0; i < def->point_count; ++i) {
         largest = fmax(largest, samples[i].exact.force);
@@ -225,7 +226,12 @@ TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,
             verdict.at = depth;
         }
         if (before != NULL) {
-            verdict.jump += fabs(sample->force / exact - before->force / before->exact.force);
+            double change = sample->force / exact - before->force / before->exact.force;
+            verdict.jump += fabs(change);
+            // points are whole steps and so not quite evenly apart
+            double slope = change / (sample->indentation - before->indentation);
+            verdict.kink += isnan(slope_before) ? 0.0 : spacing * fabs(slope - slope_before);
+            slope_before = slope;
             verdict.chord_jump += chord_jump(&def->setup, &sample->exact,
                                              sample->exact.arc_length - before->exact.arc_length);
         }

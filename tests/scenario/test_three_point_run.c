@@ -52,6 +52,15 @@ TEST(smooth_curves_measure_the_exact_force) {
     }
 }
 
+// Twice the points halve the second differences of a smooth curve.
+TEST(smooth_curves_have_no_jumps) {
+    static TdlThreePointSample samples[2 * MOST_POINTS];
+    TdlThreePointRunDef def = quick("super-helix", 30.0, 0.0);
+    double coarse = run(&def, samples).kink;
+    def.point_count *= 2;
+    CHECK_NEAR(run(&def, samples).kink / coarse, 0.5, 0.1);
+}
+
 TEST(segments_make_the_force_jump) {
     static TdlThreePointSample samples[MOST_POINTS];
     TdlThreePointRunDef smooth = quick("super-helix", 30.0, 0.0), segments = smooth;
