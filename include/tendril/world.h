@@ -42,6 +42,7 @@ typedef struct TdlWorldDef {
     TdlVec3 wind;     // m/s, the same everywhere: what drags on rods with a `drag`; default 0
     double step;      // s, > 0: length of a time step; default 1e-3
     int thread_count; // 0: one per processor; default 1. Results do not depend on it
+    bool losses;      // every step tells what damping and the rods' time steps take; default false
     TdlContactDef contacts;
 } TdlWorldDef;
 
@@ -154,10 +155,12 @@ typedef struct TdlStepInfo {
     double friction;    // J taken by friction in this step
     double impact;      // J taken by what touched or left in this step along the normals
     double push;        // J put in by moving overlapping bodies apart
-    double work;        // J done on the bodies by colliders, held ends and torques
+    double work;        // J done on the bodies by moving colliders and carried starts, at contacts
+    double damping;     // J taken by damping and drag; 0 unless `losses` is asked for
+    double numerical;   // J taken by the rods' implicit steps; 0 unless `losses` is asked for
     TdlEnergy energy;   // at the end of the step
     double energy_rise; // J gained by bodies whose clamp is still; 0 unless at the floor of splits
-    double predict_seconds, detect_seconds, solve_seconds, advance_seconds; // wall time
+    double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds; // wall
 } TdlStepInfo;
 
 // What a contact is between.

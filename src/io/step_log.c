@@ -7,14 +7,47 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char HEADER[] = "step,time,substeps,contacts,iterations,error,kinetic,elastic,gravity,"
-                             "energy_rise,predict_seconds,detect_seconds,solve_seconds,"
-                             "advance_seconds\n";
+// The columns, in order. Reals have all their digits, seconds three.
+typedef enum ColumnKind { COLUMN_LONG, COLUMN_INT, COLUMN_REAL, COLUMN_SECONDS } ColumnKind;
+typedef struct Column {
+    const char* name;
+    ColumnKind kind;
+    size_t offset; // in TdlStepInfo
+} Column;
+
+#define AT(member) offsetof(TdlStepInfo, member)
+static const Column COLUMNS[] = {
+    {"step", COLUMN_LONG, AT(step)},
+    {"time", COLUMN_REAL, AT(time)},
+    {"substeps", COLUMN_INT, AT(substeps)},
+    {"contacts", COLUMN_INT, AT(contact_count)},
+    {"iterations", COLUMN_INT, AT(iterations)},
+    {"error", COLUMN_REAL, AT(error)},
+    {"unsolved", COLUMN_INT, AT(unsolved)},
+    {"deepest", COLUMN_REAL, AT(deepest)},
+    {"kinetic", COLUMN_REAL, AT(energy.kinetic)},
+    {"elastic", COLUMN_REAL, AT(energy.elastic)},
+    {"gravity", COLUMN_REAL, AT(energy.gravity)},
+    {"energy_rise", COLUMN_REAL, AT(energy_rise)},
+    {"friction", COLUMN_REAL, AT(friction)},
+    {"impact", COLUMN_REAL, AT(impact)},
+    {"push", COLUMN_REAL, AT(push)},
+    {"work", COLUMN_REAL, AT(work)},
+    {"damping", COLUMN_REAL, AT(damping)},
+    {"numerical", COLUMN_REAL, AT(numerical)},
+    {"predict_seconds", COLUMN_SECONDS, AT(predict_seconds)},
+    {"detect_seconds", COLUMN_SECONDS, AT(detect_seconds)},
+    {"build_seconds", COLUMN_SECONDS, AT(build_seconds)},
+    {"solve_seconds", COLUMN_SECONDS, AT(solve_seconds)},
+    {"advance_seconds", COLUMN_SECONDS, AT(advance_seconds)},
+};
+enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
 
 // Longer than any row.
 enum { ROW_SIZE = 1024 };
@@ -23,22 +56,34 @@ static TdlStatus log_fail(const TdlHost* host, const char* path, const char* wha
     return tdl_fail(host, TDL_STATUS_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
+// The header line, with its end of line; its length.
+static size_t make_header(char out[ROW_SIZE]) {
+    size_t used = 0;
+    for (int i = 0; i < COLUMN_COUNT; ++i) {
+        used += (size_t)snprintf(out + used, ROW_SIZE - used, "%s%c", COLUMNS[i].name,
+                                 i + 1 < COLUMN_COUNT ? ',' : '\n');
+    }
+    return used;
+}
+
 TdlStatus step_log_create(const TdlHost* host, const char* path, StepLog* out) {
     *out = (StepLog){.host = *host, .file = fopen(path, "we")};
     snprintf(out->path, sizeof out->path, "%s", path);
     if (out->file == NULL) {
         return log_fail(host, path, "could not be created");
     }
-    fputs(HEADER, out->file);
+    char header[ROW_SIZE];
+    make_header(header);
+    fputs(header, out->file);
     return step_log_flush(out, NULL);
 }
 
 // Whether the first `size` bytes are a header and whole rows.
 static bool ends_a_row(int fd, int64_t size) {
-    char head[sizeof HEADER], last = 0;
-    size_t length = sizeof HEADER - 1;
+    char header[ROW_SIZE], head[ROW_SIZE], last = 0;
+    size_t length = make_header(header);
     return size >= (int64_t)length && pread(fd, head, length, 0) == (ssize_t)length &&
-           memcmp(head, HEADER, length) == 0 && pread(fd, &last, 1, (off_t)size - 1) == 1 &&
+           memcmp(head, header, length) == 0 && pread(fd, &last, 1, (off_t)size - 1) == 1 &&
            last == '\n';
 }
 
@@ -66,13 +111,31 @@ TdlStatus step_log_resume(const TdlHost* host, const char* path, int64_t size, S
     return status;
 }
 
+static void print_field(FILE* file, const Column* column, const TdlStepInfo* info) {
+    const char* at = (const char*)info + column->offset;
+    switch (column->kind) {
+    case COLUMN_LONG:
+        fprintf(file, "%ld", *(const long*)(const void*)at);
+        break;
+    case COLUMN_INT:
+        fprintf(file, "%d", *(const int*)(const void*)at);
+        break;
+    case COLUMN_REAL:
+        fprintf(file, "%.17g", *(const double*)(const void*)at);
+        break;
+    case COLUMN_SECONDS:
+        fprintf(file, "%.3g", *(const double*)(const void*)at);
+        break;
+    }
+}
+
 TdlStatus step_log_append(StepLog* log, const TdlStepInfo* info) {
-    int done = fprintf(
-        log->file, "%ld,%.17g,%d,%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.3g,%.3g,%.3g,%.3g\n",
-        info->step, info->time, info->substeps, info->contact_count, info->iterations, info->error,
-        info->energy.kinetic, info->energy.elastic, info->energy.gravity, info->energy_rise,
-        info->predict_seconds, info->detect_seconds, info->solve_seconds, info->advance_seconds);
-    return done > 0 ? TDL_STATUS_OK : log_fail(&log->host, log->path, "could not be written");
+    for (int i = 0; i < COLUMN_COUNT; ++i) {
+        print_field(log->file, &COLUMNS[i], info);
+        fputc(i + 1 < COLUMN_COUNT ? ',' : '\n', log->file);
+    }
+    return ferror(log->file) == 0 ? TDL_STATUS_OK
+                                  : log_fail(&log->host, log->path, "could not be written");
 }
 
 TdlStatus step_log_flush(StepLog* log, int64_t* size) {
@@ -99,18 +162,28 @@ TdlStatus step_log_close(StepLog* log) {
 }
 
 static bool parse_row(const char* row, TdlStepInfo* out) {
-    TdlStepInfo i = {0};
-    int used = 0;
-    int fields =
-        sscanf(row, "%ld,%lf,%d,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf%n", &i.step, &i.time,
-               &i.substeps, &i.contact_count, &i.iterations, &i.error, &i.energy.kinetic,
-               &i.energy.elastic, &i.energy.gravity, &i.energy_rise, &i.predict_seconds,
-               &i.detect_seconds, &i.solve_seconds, &i.advance_seconds, &used);
-    if (fields == 14 && row[used] == '\0') {
-        *out = i;
-        return true;
+    TdlStepInfo info = {0};
+    for (int i = 0; i < COLUMN_COUNT; ++i) {
+        char *at = (char*)&info + COLUMNS[i].offset, *end;
+        switch (COLUMNS[i].kind) {
+        case COLUMN_LONG:
+            *(long*)(void*)at = strtol(row, &end, 10);
+            break;
+        case COLUMN_INT:
+            *(int*)(void*)at = (int)strtol(row, &end, 10);
+            break;
+        case COLUMN_REAL:
+        case COLUMN_SECONDS:
+            *(double*)(void*)at = strtod(row, &end);
+            break;
+        }
+        if (end == row || *end != (i + 1 < COLUMN_COUNT ? ',' : '\0')) {
+            return false;
+        }
+        row = end + 1;
     }
-    return false;
+    *out = info;
+    return true;
 }
 
 TdlStatus step_log_last(const TdlHost* host, const char* path, TdlStepInfo* out) {
@@ -135,7 +208,8 @@ TdlStatus step_log_last(const TdlHost* host, const char* path, TdlStepInfo* out)
     tail[length - 1] = '\0';
     const char* before = strrchr(tail, '\n');
     const char* row = before == NULL ? tail : before + 1;
-    if (parse_row(row, out) || (strncmp(row, HEADER, sizeof HEADER - 2) == 0)) {
+    char header[ROW_SIZE];
+    if (parse_row(row, out) || strncmp(row, header, make_header(header) - 1) == 0) {
         return TDL_STATUS_OK;
     }
     return tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: its last row is not one of Tendril's", path);

@@ -13,8 +13,10 @@ typedef struct WorldRod {
     Motion motion, end_motion;
     TdlPose placed, end_placed;
     int material;
+    int root;           // the rod at the root of its tree
     RodStep step;       // of the step under way
     TdlEnergy energy;   // in the present state
+    RodLosses losses;   // of the last attempt, of a whole tree at its root
     double energy_rise; // J, in the last attempt, more than could be taken from the velocity
     double stability;   // at the last settling
     double push_work;   // J, in the last attempt
@@ -58,7 +60,7 @@ struct TdlWorld {
     Contacts* contacts;  // null: nothing touches
     size_t bodies_size;  // bytes of the bodies' state
     SavedState step_start, attempt_start;
-    double predict_seconds, detect_seconds, solve_seconds, advance_seconds;
+    double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds;
 };
 
 static inline TdlContactLaw contact_law(const TdlWorld* world, int a, int b) {

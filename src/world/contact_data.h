@@ -18,7 +18,8 @@ struct Contacts {
     TdlHost host;
     TdlDetector* detector;
     TdlFrictionSolver* solver;
-    Arena arena; // scratch of a step
+    TdlFrictionSolver* thorough; // for what the first one leaves, where there are few contacts
+    Arena arena;                 // scratch of a step
 
     // the fibres that detection sees: rods, rigid bodies, colliders made of curves
     int rod_count, rigid_count, collider_count; // bodies that the layout knows

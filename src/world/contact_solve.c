@@ -6,7 +6,7 @@
 // stepping leaves as overlap is taken away by moving the bodies, not by giving them velocity.
 #include "world/contacts.h"
 
-#include "base/log.h"
+#include "base/clock.h"
 #include "world/contact_data.h"
 
 #include <string.h>
@@ -22,6 +22,9 @@ static const double SLOP = 2.0e-3;
 static const double PUSH_SHARE = 0.3;
 static const double PUSH_MOST = 0.1;
 enum { PUSH_SWEEPS = 20 };
+
+// Contacts up to which a solve that did not converge is done again by the thorough solver.
+enum { FEW = 300 };
 
 // Contacts whose diagonal blocks set the unit of impulses.
 enum { SCALE_SAMPLES = 32 };
@@ -77,7 +80,7 @@ static void choose_contacts(Problem* p, bool all) {
 static int body_of(const TdlWorld* world, Side side) {
     switch (side.kind) {
     case TDL_BODY_ROD:
-        return side.index;
+        return world->rods[side.index].root;
     case TDL_BODY_RIGID:
         return world->rod_count + side.index;
     case TDL_BODY_COLLIDER:
@@ -105,7 +108,8 @@ static bool lay_out(Problem* p) {
     int dofs = 0;
     for (int i = 0; i < p->body_count; ++i) {
         p->dof_start[i] = dofs;
-        dofs += i < world->rod_count ? world->rods[i].rod->dof_count : 6;
+        bool root = i < world->rod_count && world->rods[i].root == i;
+        dofs += i >= world->rod_count ? 6 : root ? world->rods[i].rod->tree_dofs : 0;
     }
     p->dof_start[p->body_count] = dofs;
     size_t used = 0;
@@ -134,13 +138,14 @@ static void gather_velocities(Problem* p) {
 
 // --- rows -----------------------------------------------------------------------------------
 
+// At the root of a tree.
 static void solve_rows(const Rod* rod, double* y) {
-    if (rod->model->solve_columns != NULL) {
+    if (rod->model->solve_columns != NULL && rod->child == NULL) {
         rod->model->solve_columns(rod, 3, y);
         return;
     }
     for (int k = 0; k < 3; ++k) {
-        rod->model->solve(rod, y + (size_t)k * (size_t)rod->dof_count);
+        rod->model->solve(rod, y + (size_t)k * (size_t)rod->tree_dofs);
     }
 }
 
@@ -152,8 +157,9 @@ static TdlVec3 prescribed(const TdlWorld* world, Side side, TdlVec3 at, TdlMat3 
         rate = world->colliders[side.index].rate;
         about = world->colliders[side.index].pose.position;
     } else if (side.kind == TDL_BODY_ROD && world->rods[side.index].rod->model->carried) {
-        rate = world->rods[side.index].step.base_rate;
-        about = world->rods[side.index].rod->base.now.position;
+        const WorldRod* root = &world->rods[world->rods[side.index].root];
+        rate = root->step.base_rate;
+        about = root->rod->base.now.position;
     }
     TdlVec3 v = tdl_add3(rate.linear, tdl_cross3(rate.angular, tdl_sub3(at, about)));
     return tdl_tmul33_3(basis, v);
@@ -190,7 +196,7 @@ static void fill_side(const Problem* p, int i, int which, TdlVec3 at, TdlVec3* u
     }
     *u = tdl_add3(*u, (TdlVec3){part[0], part[1], part[2]});
     if (side.kind == TDL_BODY_ROD) {
-        solve_rows(world->rods[side.index].rod, y);
+        solve_rows(world->rods[body].rod, y);
     } else {
         for (int k = 0; k < 3; ++k) {
             rigid_solve(world->rigids[side.index].rigid, y + (size_t)k * 6);
@@ -299,8 +305,12 @@ static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
     }
     TdlFrictionInfo info;
     status = tdl_friction_solver_solve(p->contacts->solver, problem, p->r, p->u, &info);
+    out->iterations = info.iterations;
+    if (status == TDL_STATUS_OK && info.outcome != TDL_FRICTION_CONVERGED && p->count <= FEW) {
+        status = tdl_friction_solver_solve(p->contacts->thorough, problem, p->r, p->u, &info);
+        out->iterations += info.iterations;
+    }
     if (status == TDL_STATUS_OK) {
-        out->iterations = info.iterations;
         out->error = info.error;
         out->converged = info.outcome == TDL_FRICTION_CONVERGED;
         status = tdl_friction_body_velocity(problem, p->r, p->velocity);
@@ -459,7 +469,7 @@ static bool find_pushes(Problem* p) {
         }
         int rigid = i - world->rod_count;
         if (rigid < 0) {
-            world->rods[i].pushed = true;
+            world->rods[i].pushed = world->rods[i].rod->child == NULL;
             world->rods[i].push = move + p->dof_start[i];
         } else {
             world->rigids[rigid].pushed = true;
@@ -488,10 +498,13 @@ TdlStatus contacts_solve(TdlWorld* world, double dt, bool all, ContactsSolved* o
     if (!lay_out(&p)) {
         return TDL_STATUS_NO_MEMORY;
     }
+    double start = clock_now();
     gather_velocities(&p);
     pool_run(world->pool, p.count, 16, fill_contact, &p);
     p.unit = find_unit(&p);
     pool_run(world->pool, p.count, 64, scale_rows, &p);
+    double built = clock_now();
+    out->build_seconds = built - start;
     TdlStatus status = solve_friction(&p, out);
     if (status == TDL_STATUS_OK) {
         status = note_forces(&p, out);
@@ -502,5 +515,6 @@ TdlStatus contacts_solve(TdlWorld* world, double dt, bool all, ContactsSolved* o
     if (status == TDL_STATUS_OK) {
         hand_out_velocities(&p);
     }
+    out->solve_seconds = clock_now() - built;
     return status;
 }

@@ -48,6 +48,10 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     if (status == TDL_STATUS_OK) {
         status = tdl_friction_solver_create(&c->host, &options, &c->solver);
     }
+    options.solver = TDL_FRICTION_AUTO;
+    if (status == TDL_STATUS_OK) {
+        status = tdl_friction_solver_create(&c->host, &options, &c->thorough);
+    }
     if (status != TDL_STATUS_OK) {
         contacts_destroy(c);
         return status;
@@ -71,6 +75,7 @@ void contacts_destroy(Contacts* c) {
     TdlHost host = c->host;
     tdl_detector_destroy(c->detector);
     tdl_friction_solver_destroy(c->solver);
+    tdl_friction_solver_destroy(c->thorough);
     arena_destroy(&c->arena);
     free_layout(c);
     tdl_free(&host.mem, c->found);
@@ -79,10 +84,6 @@ void contacts_destroy(Contacts* c) {
 }
 
 // --- what detection sees --------------------------------------------------------------------
-
-static bool in_tree(const Rod* rod) {
-    return rod->parent != NULL || rod->child != NULL;
-}
 
 static double rod_radius(const Rod* rod) {
     return fmax(rod->radius[0], rod->radius[1]);
@@ -101,9 +102,8 @@ static int curves_each(const TdlWorld* world, const Rod* rod) {
     return rod->model == &SUPER_CLOTHOID || pieces < 1 ? 1 : pieces;
 }
 
-// Curves that stand for a rod. Rods of a tree touch nothing.
 static int rod_curve_count(const TdlWorld* world, const Rod* rod) {
-    return in_tree(rod) ? 0 : rod->element_count * curves_each(world, rod);
+    return rod->element_count * curves_each(world, rod);
 }
 
 static void count_fibres(const TdlWorld* world, Contacts* c) {
@@ -189,12 +189,6 @@ static TdlStatus lay_out(const TdlWorld* world, Contacts* c) {
         return TDL_STATUS_NO_MEMORY;
     }
     place_fibres(world, c);
-    for (int i = 0; i < world->rod_count; ++i) {
-        if (in_tree(world->rods[i].rod)) {
-            tdl_log(&c->host, TDL_LOG_WARNING, "rods with branches do not touch anything yet");
-            break;
-        }
-    }
     return TDL_STATUS_OK;
 }
 

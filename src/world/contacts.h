@@ -39,6 +39,7 @@ typedef struct ContactsSolved {
     double error; // relative, of the solver
     bool converged;
     double friction, impact, work; // J
+    double build_seconds, solve_seconds;
 } ContactsSolved;
 
 // After every body was predicted: finds the impulses of a step of `dt`, adds what they do to the

@@ -180,6 +180,9 @@ static void advance_group(void* user, int index, int worker) {
         closed[i] = is_closed(&wr[i], world->def.wind);
         memcpy(rod->v, rod->v_free, (size_t)rod->dof_count * sizeof *rod->v);
     }
+    for (int i = 0; i < count && world->def.losses && wr->rod->model->losses != NULL; ++i) {
+        wr[i].losses = wr[i].rod->model->losses(wr[i].rod, &wr[i].step, wr[i].rod->v_free);
+    }
     if (count > 1) {
         wr->rod->model->advance_group(wr->rod->group, steps);
     } else if (count == 1) {
@@ -208,7 +211,7 @@ typedef struct Attempt {
     double energy_rise; // J
     ContactsSolved solved;
     ContactsFound found;
-    double push; // J
+    double push, damping, numerical; // J
 } Attempt;
 
 static void predict_all(TdlWorld* world, double start, double dt) {
@@ -263,6 +266,8 @@ static void sum_up(TdlWorld* world, Attempt* attempt) {
         finite = finite && !wr->failed;
         attempt->energy_rise += wr->energy_rise;
         attempt->push += wr->push_work;
+        attempt->damping += wr->losses.damping;
+        attempt->numerical += wr->losses.numerical;
     }
     for (int i = 0; i < world->rigid_count; ++i) {
         finite = finite && !world->rigids[i].failed;
@@ -277,8 +282,16 @@ static void sum_up(TdlWorld* world, Attempt* attempt) {
 // Contacts of the shape before the step, when bodies were changed from outside.
 static TdlStatus look_before(TdlWorld* world, double dt) {
     ContactsFound found;
-    bool known = world->contacts == NULL || contacts_ready(world->contacts);
-    return known ? TDL_STATUS_OK : contacts_find(world, 0.0, dt, &found);
+    if (world->contacts == NULL || contacts_ready(world->contacts)) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = contacts_find(world, 0.0, dt, &found);
+    if (status == TDL_STATUS_OK && found.worst < -DEEP) {
+        tdl_log(&world->host, TDL_LOG_WARNING,
+                "bodies overlap at %.6g s, before the step: the deepest by %.3g m, %.2g radii",
+                tdl_world_time(world), -found.deepest, -found.worst);
+    }
+    return status;
 }
 
 static Attempt attempt_step(TdlWorld* world, double start, double dt, bool all) {
@@ -288,11 +301,11 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt, bool all) 
     bool contacts = world->contacts != NULL && contacts_count(world->contacts) > 0;
     if (contacts) {
         pool_run(world->pool, world->rod_count, GRAIN, predict_group, world);
-        double t1 = clock_now();
-        world->predict_seconds += t1 - t0;
+        world->predict_seconds += clock_now() - t0;
         attempt.status = contacts_solve(world, dt, all, &attempt.solved);
+        world->build_seconds += attempt.solved.build_seconds;
+        world->solve_seconds += attempt.solved.solve_seconds;
         t0 = clock_now();
-        world->solve_seconds += t0 - t1;
         if (attempt.status != TDL_STATUS_OK) {
             attempt.fault = "the contacts could not be solved";
             return attempt;
@@ -337,6 +350,8 @@ static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
     info->impact += attempt->solved.impact;
     info->work += attempt->solved.work;
     info->push += attempt->push;
+    info->damping += attempt->damping;
+    info->numerical += attempt->numerical;
 }
 
 static void say_again(const TdlWorld* world, double start, double dt, const char* fault,
@@ -408,7 +423,7 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     info = info == NULL ? &local : info;
     *info = (TdlStepInfo){0};
     world->predict_seconds = world->advance_seconds = 0.0;
-    world->detect_seconds = world->solve_seconds = 0.0;
+    world->detect_seconds = world->build_seconds = world->solve_seconds = 0.0;
     double start = tdl_world_time(world);
     world->step_start.size = 0; // nothing to go back to yet
     TdlStatus status = look_before(world, world->def.step);
@@ -435,6 +450,7 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     info->energy = tdl_world_energy(world);
     info->predict_seconds = world->predict_seconds;
     info->detect_seconds = world->detect_seconds;
+    info->build_seconds = world->build_seconds;
     info->solve_seconds = world->solve_seconds;
     info->advance_seconds = world->advance_seconds;
     return TDL_STATUS_OK;

@@ -214,6 +214,8 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
     }
     added.end_placed = rod_end(added.rod);
     added.energy = added.rod->model->energy(added.rod, world->def.gravity);
+    added.root =
+        added.rod->parent == NULL ? world->rod_count : world->rods[def->parent.index - 1].root;
     world->rods[world->rod_count++] = added;
     world->bodies_size += rod_state_size(added.rod);
     forget_contacts(world);
