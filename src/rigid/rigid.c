@@ -16,6 +16,13 @@
 
 enum { MAX_PIECES = 100000, NEWTON_LIMIT = 50, HALVING_LIMIT = 30 };
 
+TdlRigidDef tdl_rigid_def_default(void) {
+    return (TdlRigidDef){.shape = TDL_RIGID_SPHERE,
+                         .radius = 0.01,
+                         .density = 1000.0,
+                         .pose.rotation = tdl_identity33()};
+}
+
 static bool positive(double x) {
     return isfinite(x) && x > 0.0;
 }
