@@ -233,7 +233,7 @@ TDL_API const double* tdl_rod_velocities(const TdlWorld* world, TdlRodId rod);
 
 TDL_API int tdl_world_rigid_count(const TdlWorld* world);
 TDL_API TdlRigidDef tdl_rigid_def(const TdlWorld* world, int index); // as given
-TDL_API TdlPose tdl_rigid_pose(const TdlWorld* world, int index);    // now
+TDL_API TdlPose tdl_rigid_pose(const TdlWorld* world, int index);    // now, of the same point
 TDL_API TdlVec3 tdl_rigid_velocity(const TdlWorld* world, int index);
 TDL_API TdlVec3 tdl_rigid_angular_velocity(const TdlWorld* world, int index);
 

@@ -415,7 +415,7 @@ TdlRigidDef tdl_rigid_def(const TdlWorld* world, int index) {
 }
 
 TdlPose tdl_rigid_pose(const TdlWorld* world, int index) {
-    return find_rigid(world, index)->pose;
+    return rigid_pose(find_rigid(world, index));
 }
 
 TdlVec3 tdl_rigid_velocity(const TdlWorld* world, int index) {
