@@ -28,8 +28,9 @@ typedef struct TdlSceneInfo {
     int samples;              // points per element in the result
     bool contacts;            // kept in the result
     bool settle;              // start from static equilibrium
-    int rod_count, collider_count, element_count, dof_count;
-    int rod_group_count; // entries under `rods`, before repetition
+    int rod_count, rigid_count, collider_count, element_count, dof_count;
+    int rod_group_count;  // entries under `rods`, before repetition
+    int body_group_count; // entries under `bodies`, before repetition
 } TdlSceneInfo;
 
 TDL_API TdlSceneInfo tdl_scene_info(const TdlScene* scene);
@@ -46,13 +47,33 @@ typedef struct TdlSceneRods {
 
 TDL_API TdlSceneRods tdl_scene_rods(const TdlScene* scene, int index); // 0 <= index < group count
 
+/// One entry under `bodies`.
+typedef struct TdlSceneBodies {
+    const char *name, *shape;
+    const char* material; // null: none
+    int count;            // of copies
+    double density;       // kg/m^3
+} TdlSceneBodies;
+
+TDL_API TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index); // < body_group_count
+
 /// One entry under `colliders`.
 typedef struct TdlSceneCollider {
     const char *name, *shape;
-    bool moves; // has a scripted motion
+    const char* material; // null: none
+    bool moves;           // has a motion or a velocity
 } TdlSceneCollider;
 
 TDL_API TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index);
+
+/// How things touch.
+typedef struct TdlSceneContacts {
+    const char* detection;        // "curves", "segments" or "off"
+    double friction, restitution; // of all pairs of materials but `pair_count`
+    int pair_count;
+} TdlSceneContacts;
+
+TDL_API TdlSceneContacts tdl_scene_contacts(const TdlScene* scene);
 
 /// Builds the world the scene describes.
 TDL_API TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out);

@@ -20,22 +20,69 @@ static void print_json_rods(const TdlScene* scene, int count) {
     printf("]");
 }
 
+// A name or null.
+static void print_json_name(const char* name) {
+    if (name == NULL) {
+        printf("null");
+    } else {
+        printf("\"%s\"", name);
+    }
+}
+
+static void print_json_bodies(const TdlScene* scene, int count) {
+    printf(", \"bodies\": [");
+    for (int i = 0; i < count; ++i) {
+        TdlSceneBodies bodies = tdl_scene_bodies(scene, i);
+        printf("%s{\"name\": \"%s\", \"shape\": \"%s\", \"count\": %d, \"density\": %.17g, "
+               "\"material\": ",
+               i == 0 ? "" : ", ", bodies.name, bodies.shape, bodies.count, bodies.density);
+        print_json_name(bodies.material);
+        printf("}");
+    }
+    printf("]");
+}
+
+static void print_json_contacts(const TdlScene* scene) {
+    TdlSceneContacts contacts = tdl_scene_contacts(scene);
+    printf(", \"contacts\": {\"detection\": \"%s\", \"friction\": %.17g, \"restitution\": %.17g, "
+           "\"pairs\": %d}",
+           contacts.detection, contacts.friction, contacts.restitution, contacts.pair_count);
+}
+
 static void print_json(const TdlScene* scene) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("{\"title\": ");
     json_text(info.title);
     printf(", \"step\": %.17g, \"end\": %.17g, \"steps\": %.0f, \"frame_period\": %.17g, "
-           "\"settled\": %s, \"rod_count\": %d, \"elements\": %d, \"dofs\": %d",
+           "\"settled\": %s, \"rod_count\": %d, \"elements\": %d, \"dofs\": %d, \"body_count\": %d",
            info.step, info.end, step_count(&info), info.frame_period,
-           info.settle ? "true" : "false", info.rod_count, info.element_count, info.dof_count);
+           info.settle ? "true" : "false", info.rod_count, info.element_count, info.dof_count,
+           info.rigid_count);
     print_json_rods(scene, info.rod_group_count);
+    print_json_bodies(scene, info.body_group_count);
+    print_json_contacts(scene);
     printf(", \"colliders\": [");
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);
-        printf("%s{\"name\": \"%s\", \"shape\": \"%s\", \"moves\": %s}", i == 0 ? "" : ", ",
-               collider.name, collider.shape, collider.moves ? "true" : "false");
+        printf("%s{\"name\": \"%s\", \"shape\": \"%s\", \"moves\": %s, \"material\": ",
+               i == 0 ? "" : ", ", collider.name, collider.shape,
+               collider.moves ? "true" : "false");
+        print_json_name(collider.material);
+        printf("}");
     }
     printf("]}\n");
+}
+
+static void print_contacts(const TdlScene* scene) {
+    TdlSceneContacts contacts = tdl_scene_contacts(scene);
+    printf("  contacts   %s", contacts.detection);
+    if (strcmp(contacts.detection, "off") != 0) {
+        printf(", friction %g, restitution %g", contacts.friction, contacts.restitution);
+    }
+    if (contacts.pair_count > 0) {
+        printf(" but for %d pairs of materials", contacts.pair_count);
+    }
+    printf("\n");
 }
 
 static void print_plain(const TdlScene* scene) {
@@ -57,11 +104,22 @@ static void print_plain(const TdlScene* scene) {
         }
         printf(" m\n");
     }
+    printf("  bodies     %d\n", info.rigid_count);
+    for (int i = 0; i < info.body_group_count; ++i) {
+        TdlSceneBodies bodies = tdl_scene_bodies(scene, i);
+        printf("    %-16s %d x %s, %s%s%g kg/m^3\n", bodies.name, bodies.count, bodies.shape,
+               bodies.material == NULL ? "" : bodies.material, bodies.material == NULL ? "" : ", ",
+               bodies.density);
+    }
     printf("  colliders  %d\n", info.collider_count);
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);
-        printf("    %-16s %s%s\n", collider.name, collider.shape, collider.moves ? ", moving" : "");
+        printf("    %-16s %s%s%s%s\n", collider.name, collider.shape,
+               collider.material == NULL ? "" : ", ",
+               collider.material == NULL ? "" : collider.material,
+               collider.moves ? ", moving" : "");
     }
+    print_contacts(scene);
 }
 
 enum { SET_MAX = 4096 };

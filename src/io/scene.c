@@ -84,16 +84,21 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
         .settle = spec->start == START_SETTLED,
         .rod_count = scene->rod_count,
         .rod_group_count = spec->rods.count,
+        .rigid_count = scene->rigid_count,
+        .body_group_count = spec->bodies.count,
         .collider_count = spec->colliders.count,
         .element_count = scene->element_count,
         .dof_count = scene->dof_count,
     };
 }
 
+static int grid_count(const RepeatSpec* repeat) {
+    const int* n = repeat->count;
+    return n[0] * n[1] * n[2]; // bounded by scene_check
+}
+
 int scene_copy_count(const RodSpec* rod) {
-    const int* n = rod->repeat.count;
-    return rod->curves.node != NULL ? rod->curves.set.count
-                                    : n[0] * n[1] * n[2]; // bounded by scene_check
+    return rod->curves.node != NULL ? rod->curves.set.count : grid_count(&rod->repeat);
 }
 
 // The model's name out of "a|b|c", copied since the list has no zeros.
@@ -117,13 +122,44 @@ TdlSceneRods tdl_scene_rods(const TdlScene* scene, int index) {
     return rods;
 }
 
+// Its own, that of its material, or the default.
+static double body_density(const TdlScene* scene, const BodySpec* body) {
+    if (body->density > 0.0 || body->material == NULL) {
+        return body->density > 0.0 ? body->density : tdl_rigid_def_default().density;
+    }
+    return scene_find_material(scene, body->material)->density;
+}
+
 TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index) {
     TDL_ASSERT(index >= 0 && index < scene->spec.colliders.count);
-    static const char* const SHAPES[] = {"plane", "sphere", "cylinder", "capsule"};
+    static const char* const SHAPES[] = {"plane", "sphere", "cylinder", "capsule",
+                                         "plate", "comb",   "curves"};
     const ColliderSpec* collider = (const ColliderSpec*)scene->spec.colliders.items + index;
+    bool goes = tdl_norm3(collider->velocity) + tdl_norm3(collider->angular_velocity) > 0.0;
     return (TdlSceneCollider){.name = collider->name,
                               .shape = SHAPES[collider->shape],
-                              .moves = collider->motion.keyframes.count > 0};
+                              .material = collider->material,
+                              .moves = goes || collider->motion.keyframes.count > 0};
+}
+
+TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index) {
+    TDL_ASSERT(index >= 0 && index < scene->spec.bodies.count);
+    static const char* const SHAPES[] = {"sphere", "capsule", "box", "curves"};
+    const BodySpec* body = (const BodySpec*)scene->spec.bodies.items + index;
+    return (TdlSceneBodies){.name = body->name,
+                            .shape = SHAPES[body->shape],
+                            .material = body->material,
+                            .count = grid_count(&body->repeat),
+                            .density = body_density(scene, body)};
+}
+
+TdlSceneContacts tdl_scene_contacts(const TdlScene* scene) {
+    const ContactsSpec* contacts = &scene->spec.contacts;
+    static const char* const DETECTION[] = {"curves", "segments", "off"};
+    return (TdlSceneContacts){.detection = DETECTION[contacts->detection],
+                              .friction = contacts->friction,
+                              .restitution = contacts->restitution,
+                              .pair_count = contacts->pairs.count};
 }
 
 TdlStatus tdl_scene_write(const TdlScene* scene, const char* path) {
@@ -170,6 +206,7 @@ TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
     def.damping = material->damping;
     def.mass_damping = material->mass_damping;
     def.drag = rod->drag;
+    def.material = scene_material_number(scene, rod->material);
     def.start = (TdlHold)rod->start;
     def.end = (TdlHold)rod->end;
     def.natural_curvature = natural->items[0];
@@ -181,11 +218,13 @@ TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
     return def;
 }
 
-// Where copy (i, j, k) of a grid stands relative to the clamp; three draws each, in order.
-static TdlVec3 copy_offset(const RepeatSpec* repeat, int i, int j, int k, Rng* rng) {
+// Where a copy of a grid stands relative to the place given; x varies fastest, and each takes three
+// draws, in order.
+static TdlVec3 copy_offset(const RepeatSpec* repeat, int copy, Rng* rng) {
     TdlVec3 s = repeat->spacing, w = repeat->jitter;
     double shift = repeat->centred ? 0.5 : 0.0;
     const int* n = repeat->count;
+    int i = copy % n[0], j = copy / n[0] % n[1], k = copy / n[0] / n[1];
     TdlVec3 offset = {s.x * (i - shift * (n[0] - 1)), s.y * (j - shift * (n[1] - 1)),
                       s.z * (k - shift * (n[2] - 1))};
     offset.x += rng_range(rng, -w.x, w.x);
@@ -228,11 +267,9 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
         status == TDL_STATUS_OK ? make_motion(arena, &rod->end_motion, &def.end_motion) : status;
     status = status == TDL_STATUS_OK ? make_loads(arena, rod, &def) : status;
     Rng rng = rng_seed((uint64_t)rod->repeat.seed);
-    const int* n = rod->repeat.count;
-    for (int copy = 0; status == TDL_STATUS_OK && copy < scene_copy_count(rod); ++copy) {
-        // x varies fastest
-        int i = copy % n[0], j = copy / n[0] % n[1], k = copy / n[0] / n[1];
-        TdlVec3 offset = copy_offset(&rod->repeat, i, j, k, &rng);
+    int copies = scene_copy_count(rod);
+    for (int copy = 0; status == TDL_STATUS_OK && copy < copies; ++copy) {
+        TdlVec3 offset = copy_offset(&rod->repeat, copy, &rng);
         def.clamp.position = tdl_add3(rod->clamp.position, offset);
         ArenaMark mark = arena_mark(arena);
         if (rod->curves.node != NULL) {
@@ -249,36 +286,131 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
     return status;
 }
 
-static TdlStatus add_collider(Arena* arena, const ColliderSpec* spec, TdlWorld* world) {
+// First axis along `direction`, third as near to `normal` as it can be.
+static TdlMat3 make_axes(TdlVec3 direction, TdlVec3 normal) {
+    TdlVec3 first = tdl_unit3(direction), third = tdl_unit3(normal);
+    return tdl_frame_from_tangent_hint(first, tdl_cross3(third, first));
+}
+
+// The pieces of a chain in the arena, which the world copies; null when there is no memory.
+static TdlCurvePiece* make_pieces(Arena* arena, const GroupList* list) {
+    const PieceSpec* from = list->items;
+    TdlCurvePiece* pieces = ARENA_NEW(arena, TdlCurvePiece, list->count);
+    for (int i = 0; pieces != NULL && i < list->count; ++i) {
+        pieces[i] = (TdlCurvePiece){from[i].length, from[i].curvature};
+    }
+    return pieces;
+}
+
+TdlRigidDef scene_make_body(const TdlScene* scene, const BodySpec* body, Arena* arena) {
+    TdlRigidDef def = tdl_rigid_def_default();
+    def.shape = (TdlRigidShape)body->shape;
+    def.radius = body->radius;
+    def.length = body->length;
+    def.half = body->half;
+    def.pieces = make_pieces(arena, &body->pieces);
+    def.piece_count = body->pieces.count;
+    def.density = body_density(scene, body);
+    def.pose = (TdlPose){body->position, make_axes(body->direction, body->normal)};
+    def.velocity = body->velocity;
+    def.angular_velocity = body->angular_velocity;
+    def.material = scene_material_number(scene, body->material);
+    return def;
+}
+
+static TdlStatus add_bodies(const TdlScene* scene, Arena* arena, const BodySpec* body,
+                            TdlWorld* world) {
+    TdlRigidDef def = scene_make_body(scene, body, arena);
+    TdlStatus status = def.pieces == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    Rng rng = rng_seed((uint64_t)body->repeat.seed);
+    int copies = grid_count(&body->repeat);
+    for (int copy = 0; status == TDL_STATUS_OK && copy < copies; ++copy) {
+        def.pose.position = tdl_add3(body->position, copy_offset(&body->repeat, copy, &rng));
+        TdlRigidId id;
+        status = tdl_world_add_rigid(world, &def, &id);
+    }
+    return status;
+}
+
+static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const ColliderSpec* spec,
+                              TdlWorld* world) {
     TdlColliderDef def = tdl_collider_def_default();
     def.shape = (TdlShape)spec->shape;
     def.pose.position = spec->position;
-    if (def.shape == TDL_SHAPE_PLANE) {
+    if (def.shape == TDL_SHAPE_PLANE || def.shape == TDL_SHAPE_PLATE) {
         // the normal is the third axis
         TdlMat3 frame = tdl_frame_from_tangent(spec->normal);
         def.pose.rotation = (TdlMat3){frame.cy, frame.cz, frame.cx};
+    } else if (def.shape == TDL_SHAPE_COMB || def.shape == TDL_SHAPE_CURVES) {
+        def.pose.rotation = make_axes(spec->direction, spec->normal);
     } else {
         def.pose.rotation = tdl_frame_from_tangent(spec->direction);
+    }
+    if (def.shape != TDL_SHAPE_PLANE) {
         def.radius = spec->radius;
         def.length = spec->length;
     }
+    def.teeth = spec->teeth;
+    def.pitch = spec->pitch;
+    def.pieces = make_pieces(arena, &spec->pieces);
+    def.piece_count = spec->pieces.count;
+    def.velocity = spec->velocity;
+    def.angular_velocity = spec->angular_velocity;
+    def.material = scene_material_number(scene, spec->material);
     TdlStatus status = make_motion(arena, &spec->motion, &def.motion);
+    status = status == TDL_STATUS_OK && def.pieces == NULL ? TDL_STATUS_NO_MEMORY : status;
     TdlColliderId id;
     return status == TDL_STATUS_OK ? tdl_world_add_collider(world, &def, &id) : status;
+}
+
+static TdlStatus set_laws(const TdlScene* scene, TdlWorld* world) {
+    const ContactsSpec* contacts = &scene->spec.contacts;
+    const PairSpec* pairs = contacts->pairs.items;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < contacts->pairs.count; ++i) {
+        const PairSpec* pair = &pairs[i];
+        TdlContactLaw law = {contacts->friction, contacts->restitution};
+        law.mu = node_find(pair->node, "friction") != NULL ? pair->friction : law.mu;
+        if (node_find(pair->node, "restitution") != NULL) {
+            law.restitution = pair->restitution;
+        }
+        status = tdl_world_set_contact_law(world, scene_material_number(scene, pair->between[0]),
+                                           scene_material_number(scene, pair->between[1]), law);
+    }
+    return status;
 }
 
 static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world) {
     const SceneSpec* spec = &scene->spec;
     const RodSpec* rods = spec->rods.items;
+    const BodySpec* bodies = spec->bodies.items;
     const ColliderSpec* colliders = spec->colliders.items;
-    TdlStatus status = TDL_STATUS_OK;
+    TdlStatus status = set_laws(scene, world);
     for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
         status = add_rods(scene, arena, &rods[i], world);
     }
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->bodies.count; ++i) {
+        status = add_bodies(scene, arena, &bodies[i], world);
+    }
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
-        status = add_collider(arena, &colliders[i], world);
+        status = add_collider(scene, arena, &colliders[i], world);
     }
     return status;
+}
+
+static TdlContactDef make_contacts(const ContactsSpec* spec) {
+    TdlContactDef def = tdl_world_def_default().contacts;
+    def.off = spec->detection == DETECTION_OFF;
+    def.geometry =
+        spec->detection == DETECTION_SEGMENTS ? TDL_CONTACT_SEGMENTS : TDL_CONTACT_CURVES;
+    def.law = (TdlContactLaw){spec->friction, spec->restitution};
+    def.segments = spec->segments;
+    def.self = spec->self;
+    def.margin = spec->margin;
+    def.solver = (TdlFrictionSolverKind)spec->solver;
+    def.tolerance = spec->tolerance;
+    def.max_iterations = spec->max_iterations;
+    return def;
 }
 
 TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out) {
@@ -288,6 +420,7 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     def.wind = scene->spec.wind;
     def.step = scene->spec.time.step;
     def.thread_count = thread_count;
+    def.contacts = make_contacts(&scene->spec.contacts);
     TdlWorld* world;
     TdlStatus status = tdl_world_create(&scene->host, &def, &world);
     if (status != TDL_STATUS_OK) {

@@ -85,14 +85,61 @@ typedef struct RodSpec {
     CurvesSpec curves; // length is then that of the shortest
 } RodSpec;
 
+typedef struct PieceSpec {
+    const Node* node;
+    double length;
+    TdlVec3 curvature;
+} PieceSpec;
+
+typedef struct BodySpec {
+    const Node* node;
+    const char *name, *material; // null: none
+    int shape;                   // a TdlRigidShape
+    double radius, length;
+    TdlVec3 half;
+    GroupList pieces; // of PieceSpec
+    double density;
+    TdlVec3 position, direction, normal;
+    TdlVec3 velocity, angular_velocity;
+    RepeatSpec repeat;
+} BodySpec;
+
 typedef struct ColliderSpec {
     const Node* node;
-    const char* name;
-    int shape; // a TdlShape
+    const char *name, *material; // null: none
+    int shape;                   // a TdlShape
     TdlVec3 position, direction, normal;
-    double radius, length;
+    double radius, length, pitch;
+    int teeth;
+    GroupList pieces; // of PieceSpec
     MotionSpec motion;
+    TdlVec3 velocity, angular_velocity;
 } ColliderSpec;
+
+typedef struct PairSpec {
+    const Node* node;
+    const char* between[2];
+    double friction, restitution;
+} PairSpec;
+
+typedef enum DetectionChoice {
+    DETECTION_CURVES = 0,
+    DETECTION_SEGMENTS,
+    DETECTION_OFF,
+} DetectionChoice;
+
+typedef struct ContactsSpec {
+    const Node* node;
+    int detection; // a DetectionChoice
+    double friction, restitution;
+    GroupList pairs; // of PairSpec
+    int segments;
+    bool self;
+    double margin;
+    int solver; // a TdlFrictionSolverKind
+    double tolerance;
+    int max_iterations;
+} ContactsSpec;
 
 typedef enum StartChoice {
     START_AS_PLACED = 0,
@@ -106,13 +153,16 @@ typedef struct SceneSpec {
     TimeSpec time;
     int start; // a StartChoice
     OutputSpec output;
-    GroupList materials, rods, colliders;
+    ContactsSpec contacts;
+    GroupList materials, rods, bodies, colliders;
 } SceneSpec;
 
 int scene_copy_count(const RodSpec* rod);
 
 extern const Group SCENE_GROUP;
-extern const char SCENE_EXAMPLE[]; // the one of the reference page
+extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
+extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP; // scene_contact_tables.c
+extern const char SCENE_EXAMPLE[];                             // the one of the reference page
 
 struct TdlScene {
     TdlHost host;
@@ -123,6 +173,7 @@ struct TdlScene {
     SceneSpec spec;
     const struct NameEntry* materials_by_name; // [spec.materials.count], sorted
     int rod_count, element_count, dof_count;   // with repetitions
+    int rigid_count;                           // the same
 };
 
 // --- stages of loading
@@ -156,7 +207,14 @@ TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* tex
 TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
                          char model[TDL_SCENE_MODEL_SIZE]);
 
-// The material a rod refers to; null when there is none of that name.
+// The definition of a body where it is placed. Its pieces are in `arena`: null when that has no
+// memory left.
+TdlRigidDef scene_make_body(const TdlScene* scene, const BodySpec* body, Arena* arena);
+
+// The material of that name; null when there is none.
 const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name);
+
+// What the world calls a material: 1 for the first, 0 for a null name.
+int scene_material_number(const TdlScene* scene, const char* name);
 
 #endif

@@ -2,6 +2,7 @@
 // grow, lists fit, and the whole is not too large. Sums are bounded before anything is allocated
 // for them.
 #include "io/scene.h"
+#include "rigid/rigid.h"
 #include "rod/rod.h"
 
 #include "base/log.h"
@@ -12,6 +13,7 @@
 
 static const double STEPS_MAX = 1.0e9;
 static const int64_t ELEMENTS_MAX = 100000000;
+static const int64_t BODIES_MAX = 1000000;
 
 // The most an element may turn, rad. The cost of a helix grows with its turns; a rod worth
 // simulating makes a few in an element, not hundreds.
@@ -88,18 +90,43 @@ const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name)
     return found == NULL ? NULL : (const MaterialSpec*)list->items + found->index;
 }
 
-static TdlStatus check_material(const TdlScene* scene, const RodSpec* rod) {
-    if (scene_find_material(scene, rod->material) != NULL) {
+int scene_material_number(const TdlScene* scene, const char* name) {
+    const MaterialSpec* first = scene->spec.materials.items;
+    return name == NULL ? 0 : 1 + (int)(scene_find_material(scene, name) - first);
+}
+
+// A null name is fine: no material.
+static TdlStatus check_material(const TdlScene* scene, const char* name, Mark mark) {
+    if (name == NULL || scene_find_material(scene, name) != NULL) {
         return TDL_STATUS_OK;
     }
     const MaterialSpec* materials = scene->spec.materials.items;
-    Nearest nearest = nearest_to(rod->material);
+    Nearest nearest = nearest_to(name);
     for (int i = 0; i < scene->spec.materials.count; ++i) {
         nearest_try(&nearest, materials[i].name, strlen(materials[i].name));
     }
     Hint hint = nearest_hint(&nearest);
-    return fail_at(&scene->host, mark_of(rod->node, "material"), "no material is named '%s'%s",
-                   rod->material, hint.text);
+    return fail_at(&scene->host, mark, "no material is named '%s'%s", name, hint.text);
+}
+
+static TdlStatus check_rod_material(const TdlScene* scene, const RodSpec* rod) {
+    Mark mark = mark_of(rod->node, "material");
+    TdlStatus status = check_material(scene, rod->material, mark);
+    if (status == TDL_STATUS_OK && scene_find_material(scene, rod->material)->young == 0.0) {
+        return fail_at(&scene->host, mark, "the material '%s' has no young, which a rod needs",
+                       rod->material);
+    }
+    return status;
+}
+
+static TdlStatus check_materials(TdlScene* scene) {
+    const MaterialSpec* materials = scene->spec.materials.items;
+    if (scene->spec.materials.count >= TDL_MATERIAL_LIMIT) {
+        return fail_at(&scene->host, materials[TDL_MATERIAL_LIMIT - 1].node->mark,
+                       "more than %d materials", TDL_MATERIAL_LIMIT - 1);
+    }
+    return check_names(scene, &scene->spec.materials, sizeof(MaterialSpec),
+                       &scene->materials_by_name);
 }
 
 // --- parts
@@ -117,22 +144,28 @@ static TdlStatus check_motion(const TdlScene* scene, const MotionSpec* motion) {
     return TDL_STATUS_OK;
 }
 
+// A normal that was given does not lie along the direction.
+static TdlStatus check_axes(const TdlScene* scene, const Node* node, TdlVec3 d, TdlVec3 n) {
+    const Node* normal = node_find(node, "normal");
+    if (normal == NULL) {
+        return TDL_STATUS_OK;
+    }
+    // scaled first: squares of tiny components would vanish
+    d = tdl_scale3(1.0 / fmax(fmax(fabs(d.x), fabs(d.y)), fabs(d.z)), d);
+    n = tdl_scale3(1.0 / fmax(fmax(fabs(n.x), fabs(n.y)), fabs(n.z)), n);
+    double sine = tdl_norm3(tdl_cross3(d, n)) / (tdl_norm3(d) * tdl_norm3(n));
+    if (!(sine > 1.0e-6)) {
+        return fail_at(&scene->host, normal->mark, "normal must not lie along direction");
+    }
+    return TDL_STATUS_OK;
+}
+
 static TdlStatus check_clamp(const TdlScene* scene, const ClampSpec* clamp) {
     if (clamp->node == NULL) {
         return TDL_STATUS_OK;
     }
-    const Node* normal = node_find(clamp->node, "normal");
-    TdlVec3 d = clamp->direction, n = clamp->normal;
-    // scaled first: squares of tiny components would vanish
-    d = tdl_scale3(1.0 / fmax(fmax(fabs(d.x), fabs(d.y)), fabs(d.z)), d);
-    if (normal != NULL) {
-        n = tdl_scale3(1.0 / fmax(fmax(fabs(n.x), fabs(n.y)), fabs(n.z)), n);
-        double sine = tdl_norm3(tdl_cross3(d, n)) / (tdl_norm3(d) * tdl_norm3(n));
-        if (!(sine > 1.0e-6)) {
-            return fail_at(&scene->host, normal->mark, "normal must not lie along direction");
-        }
-    }
-    return check_motion(scene, &clamp->motion);
+    TdlStatus status = check_axes(scene, clamp->node, clamp->direction, clamp->normal);
+    return status == TDL_STATUS_OK ? check_motion(scene, &clamp->motion) : status;
 }
 
 static TdlStatus check_list(const TdlScene* scene, const RodSpec* rod, const VecList* list,
@@ -207,10 +240,10 @@ static TdlStatus check_parent(const TdlScene* scene, const RodSpec* rod) {
         return fail_at(&scene->host, mark, "no earlier rod is named '%s'", rod->parent);
     }
     const RodSpec* parent = (const RodSpec*)scene->spec.rods.items + index;
-    int copies = scene_copy_count(parent);
-    if (copies != 1 && copies != scene_copy_count(rod)) {
-        return fail_at(&scene->host, mark, "%d branches on %d copies of '%s'",
-                       scene_copy_count(rod), copies, rod->parent);
+    int copies = scene_copy_count(parent), branches = scene_copy_count(rod);
+    if (copies != 1 && copies != branches) {
+        return fail_at(&scene->host, mark, "%d branches on %d copies of '%s'", branches, copies,
+                       rod->parent);
     }
     if (rod->model != 0 || parent->model != 0) {
         return fail_at(&scene->host, mark, "only rods of the model super-helix make trees");
@@ -255,7 +288,7 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
 }
 
 static TdlStatus check_rod(TdlScene* scene, RodSpec* rod) {
-    TdlStatus status = check_material(scene, rod);
+    TdlStatus status = check_rod_material(scene, rod);
     if (status == TDL_STATUS_OK && rod->curves.node != NULL) {
         status = scene_read_curves(scene, rod);
     } else if (status == TDL_STATUS_OK && node_find(rod->node, "length") == NULL) {
@@ -284,30 +317,138 @@ static TdlStatus check_rod(TdlScene* scene, RodSpec* rod) {
 }
 
 // Each shape takes its own keys: a key it needs must be there, one it has no use for must not.
-static TdlStatus check_collider(const TdlScene* scene, const ColliderSpec* collider) {
-    static const struct {
-        const char* key;
-        bool takes[4], needs[4]; // plane, sphere, cylinder, capsule
-    } RULES[] = {
-        {"normal", {true, false, false, false}, {false, false, false, false}},
-        {"direction", {false, false, true, true}, {false, false, false, false}},
-        {"radius", {false, true, true, true}, {false, true, true, true}},
-        {"length", {false, false, false, true}, {false, false, false, true}},
-    };
-    static const char* const SHAPES[] = {"plane", "sphere", "cylinder", "capsule"};
-    int shape = collider->shape;
-    for (int i = 0; i < 4; ++i) {
-        const Node* node = node_find(collider->node, RULES[i].key);
-        if (node == NULL && RULES[i].needs[shape]) {
-            return fail_at(&scene->host, collider->node->mark, "the %s needs the key '%s'",
-                           SHAPES[shape], RULES[i].key);
+typedef struct KeyRule {
+    const char* key;
+    const char* shapes; // one letter a shape, in its choice's order: N needs it, T takes it, - not
+} KeyRule;
+
+static TdlStatus check_keys(const TdlScene* scene, const Node* map, const KeyRule* rules, int count,
+                            int shape, const char* name) {
+    for (int i = 0; i < count; ++i) {
+        const Node* node = node_find(map, rules[i].key);
+        if (node == NULL && rules[i].shapes[shape] == 'N') {
+            return fail_at(&scene->host, map->mark, "the %s needs the key '%s'", name,
+                           rules[i].key);
         }
-        if (node != NULL && !RULES[i].takes[shape]) {
-            return fail_at(&scene->host, node->key_mark, "a %s has no %s", SHAPES[shape],
-                           RULES[i].key);
+        if (node != NULL && rules[i].shapes[shape] == '-') {
+            return fail_at(&scene->host, node->key_mark, "a %s has no %s", name, rules[i].key);
         }
     }
-    return check_motion(scene, &collider->motion);
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_pieces(const TdlScene* scene, const GroupList* list) {
+    const PieceSpec* pieces = list->items;
+    for (int i = 0; i < list->count; ++i) {
+        double turn = tdl_norm3(pieces[i].curvature) * pieces[i].length;
+        if (!(turn <= TURN_MAX)) {
+            return fail_at(&scene->host, mark_of(pieces[i].node, "curvature"),
+                           "a piece of %g m would turn by %.3g rad, at most %g", pieces[i].length,
+                           turn, TURN_MAX);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_collider(const TdlScene* scene, const ColliderSpec* collider) {
+    // plane, sphere, cylinder, capsule, plate, comb, curves
+    static const KeyRule RULES[] = {
+        {"normal", "T---TTT"}, {"direction", "--TT-TT"}, {"radius", "-NNNNNN"},
+        {"length", "---NNN-"}, {"teeth", "-----N-"},     {"pitch", "-----N-"},
+        {"pieces", "------N"},
+    };
+    static const char* const SHAPES[] = {"plane", "sphere", "cylinder",       "capsule",
+                                         "plate", "comb",   "chain of curves"};
+    enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
+    int shape = collider->shape;
+    TdlStatus status = check_keys(scene, collider->node, RULES, RULE_COUNT, shape, SHAPES[shape]);
+    if (status == TDL_STATUS_OK && shape >= TDL_SHAPE_PLATE && shape <= TDL_SHAPE_COMB &&
+        collider->length == 0.0) {
+        return fail_at(&scene->host, mark_of(collider->node, "length"),
+                       "length of a %s must be above 0", SHAPES[shape]);
+    }
+    if (status == TDL_STATUS_OK && shape > TDL_SHAPE_PLATE) {
+        status = check_axes(scene, collider->node, collider->direction, collider->normal);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_pieces(scene, &collider->pieces);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_material(scene, collider->material, mark_of(collider->node, "material"));
+    }
+    return status == TDL_STATUS_OK ? check_motion(scene, &collider->motion) : status;
+}
+
+// What the shape itself knows: radii and sizes that do not fit.
+static TdlStatus check_body_def(TdlScene* scene, const BodySpec* body) {
+    ArenaMark mark = arena_mark(&scene->arena);
+    TdlRigidDef def = scene_make_body(scene, body, &scene->arena);
+    bool memory = body->pieces.count == 0 || def.pieces != NULL;
+    const char* fault = memory ? rigid_find_fault(&def) : NULL;
+    arena_release(&scene->arena, mark);
+    if (!memory) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    return fault == NULL ? TDL_STATUS_OK : fail_at(&scene->host, body->node->mark, "%s", fault);
+}
+
+static TdlStatus check_body(TdlScene* scene, const BodySpec* body) {
+    // sphere, capsule, box, curves
+    static const KeyRule RULES[] = {
+        {"radius", "NNTN"}, {"length", "-N--"}, {"half", "--N-"}, {"pieces", "---N"}};
+    static const char* const SHAPES[] = {"sphere", "capsule", "box", "chain of curves"};
+    int shape = body->shape;
+    TdlStatus status = check_keys(scene, body->node, RULES, 4, shape, SHAPES[shape]);
+    if (status == TDL_STATUS_OK) {
+        status = check_axes(scene, body->node, body->direction, body->normal);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_pieces(scene, &body->pieces);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_material(scene, body->material, mark_of(body->node, "material"));
+    }
+    if (status == TDL_STATUS_OK && body->repeat.node != NULL) {
+        status = check_repeat(scene, &body->repeat);
+    }
+    const int* n = body->repeat.count;
+    int64_t copies = (int64_t)n[0] * n[1] * n[2];
+    if (status == TDL_STATUS_OK && copies > BODIES_MAX - scene->rigid_count) {
+        const Node* at = body->repeat.node == NULL ? body->node : body->repeat.node;
+        return fail_at(&scene->host, mark_of(at, "count"),
+                       "%lld copies of '%s' bring the scene above %lld bodies", (long long)copies,
+                       body->name, (long long)BODIES_MAX);
+    }
+    scene->rigid_count += (int)copies;
+    return status == TDL_STATUS_OK ? check_body_def(scene, body) : status;
+}
+
+static bool same_pair(const PairSpec* a, const PairSpec* b) {
+    int crossed = strcmp(a->between[0], b->between[0]) != 0;
+    return strcmp(a->between[0], b->between[crossed]) == 0 &&
+           strcmp(a->between[1], b->between[!crossed]) == 0;
+}
+
+static TdlStatus check_pairs(const TdlScene* scene) {
+    const PairSpec* pairs = scene->spec.contacts.pairs.items;
+    for (int i = 0; i < scene->spec.contacts.pairs.count; ++i) {
+        const Node* names = node_find(pairs[i].node, "between");
+        for (int k = 0; k < 2; ++k) {
+            TdlStatus status =
+                check_material(scene, pairs[i].between[k], node_item(names, k)->mark);
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
+        }
+        for (int j = 0; j < i; ++j) {
+            if (same_pair(&pairs[i], &pairs[j])) {
+                return fail_at(&scene->host, names->mark,
+                               "the pair of '%s' and '%s' is given twice", pairs[i].between[0],
+                               pairs[i].between[1]);
+            }
+        }
+    }
+    return TDL_STATUS_OK;
 }
 
 static TdlStatus check_times(TdlScene* scene) {
@@ -329,27 +470,43 @@ static TdlStatus check_times(TdlScene* scene) {
     return TDL_STATUS_OK;
 }
 
-TdlStatus scene_check(TdlScene* scene) {
+static TdlStatus check_all_names(TdlScene* scene) {
     const SceneSpec* spec = &scene->spec;
     const NameEntry* names;
-    TdlStatus status = check_times(scene);
-    if (status == TDL_STATUS_OK) {
-        status =
-            check_names(scene, &spec->materials, sizeof(MaterialSpec), &scene->materials_by_name);
-    }
+    TdlStatus status = check_materials(scene);
     if (status == TDL_STATUS_OK) {
         status = check_names(scene, &spec->rods, sizeof(RodSpec), &names);
     }
     if (status == TDL_STATUS_OK) {
+        status = check_names(scene, &spec->bodies, sizeof(BodySpec), &names);
+    }
+    if (status == TDL_STATUS_OK) {
         status = check_names(scene, &spec->colliders, sizeof(ColliderSpec), &names);
+    }
+    return status;
+}
+
+TdlStatus scene_check(TdlScene* scene) {
+    const SceneSpec* spec = &scene->spec;
+    if (spec->rods.count == 0 && spec->bodies.count == 0) {
+        return fail_at(&scene->host, spec->node->mark,
+                       "the scene needs the key 'rods' or the key 'bodies'");
+    }
+    TdlStatus status = check_times(scene);
+    if (status == TDL_STATUS_OK) {
+        status = check_all_names(scene);
     }
     RodSpec* rods = spec->rods.items;
     for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
         status = check_rod(scene, &rods[i]);
     }
+    const BodySpec* bodies = spec->bodies.items;
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->bodies.count; ++i) {
+        status = check_body(scene, &bodies[i]);
+    }
     const ColliderSpec* colliders = spec->colliders.items;
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
         status = check_collider(scene, &colliders[i]);
     }
-    return status;
+    return status == TDL_STATUS_OK ? check_pairs(scene) : status;
 }

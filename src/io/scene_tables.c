@@ -1,4 +1,5 @@
-// The scene language: every key, with its kind, unit, range, default and meaning.
+// The scene language: every key, with its kind, unit, range, default and meaning. Bodies, colliders
+// and contacts are in scene_contact_tables.c.
 #include "io/scene.h"
 
 #include <math.h>
@@ -25,10 +26,6 @@ static const char* hold_choices(void) {
 
 static const char* up_choices(void) {
     return "z|y";
-}
-
-static const char* shape_choices(void) {
-    return "plane|sphere|cylinder|capsule";
 }
 
 #define AT(type, member) .offset = offsetof(type, member)
@@ -101,13 +98,13 @@ static const Field MATERIAL_FIELDS[] = {
      .kind = FIELD_NAME,
      AT(MaterialSpec, name),
      .required = true,
-     .help = "What rods call it."},
+     .help = "What rods, bodies and colliders call it."},
     {.key = "young",
      .kind = FIELD_REAL,
      AT(MaterialSpec, young),
      .unit = "Pa",
      .range = {1.0e-6, 1.0e15, false, false},
-     .required = true,
+     .fallback_note = "required for rods",
      .help = "Young's modulus."},
     {.key = "poisson",
      .kind = FIELD_REAL,
@@ -141,7 +138,7 @@ static const Field MATERIAL_FIELDS[] = {
 
 static const Group MATERIAL_GROUP = {
     .name = "material",
-    .help = "What rods are made of.",
+    .help = "What things are made of. At most 63.",
     .size = sizeof(MaterialSpec),
     .fields = MATERIAL_FIELDS,
 };
@@ -196,7 +193,7 @@ static const Field MOTION_FIELDS[] = {
     {0},
 };
 
-static const Group MOTION_GROUP = {
+const Group MOTION_GROUP = {
     .name = "motion",
     .help = "A scripted motion of a clamp or a collider.",
     .size = sizeof(MotionSpec),
@@ -272,13 +269,14 @@ static const Field REPEAT_FIELDS[] = {
      .kind = FIELD_BOOL,
      AT(RepeatSpec, centred),
      .fallback = "true",
-     .help = "Whether the grid has its centre, or its first copy, at the position of the clamp."},
+     .help = "Whether the grid has its centre, or its first copy, at the position of the clamp or "
+             "body."},
     {0},
 };
 
-static const Group REPEAT_GROUP = {
+const Group REPEAT_GROUP = {
     .name = "repeat",
-    .help = "A grid of copies of a rod along the axes of the world.",
+    .help = "A grid of copies of a rod or a body along the axes of the world.",
     .size = sizeof(RepeatSpec),
     .fields = REPEAT_FIELDS,
 };
@@ -490,67 +488,6 @@ static const Group ROD_GROUP = {
     .fields = ROD_FIELDS,
 };
 
-static const Field COLLIDER_FIELDS[] = {
-    {.key = "name",
-     .kind = FIELD_NAME,
-     AT(ColliderSpec, name),
-     .required = true,
-     .help = "What messages and overrides call it."},
-    {.key = "shape",
-     .kind = FIELD_CHOICE,
-     AT(ColliderSpec, shape),
-     .choices = shape_choices,
-     .required = true,
-     .help = "A cylinder has no ends; a capsule is a cylinder with round caps."},
-    {.key = "position",
-     .kind = FIELD_VEC3,
-     AT(ColliderSpec, position),
-     .unit = "m",
-     .range = ANY_LENGTH,
-     .fallback = "[0, 0, 0]",
-     .help = "A point of the plane, or the centre of the shape."},
-    {.key = "normal",
-     .kind = FIELD_DIRECTION,
-     AT(ColliderSpec, normal),
-     .range = ANY_LENGTH,
-     .fallback = "[0, 0, 1]",
-     .help = "Of a plane only: where its free side faces; any length."},
-    {.key = "direction",
-     .kind = FIELD_DIRECTION,
-     AT(ColliderSpec, direction),
-     .range = ANY_LENGTH,
-     .fallback = "[1, 0, 0]",
-     .help = "Of a cylinder or capsule only: its axis; any length."},
-    {.key = "radius",
-     .kind = FIELD_REAL,
-     AT(ColliderSpec, radius),
-     .unit = "m",
-     .range = {1.0e-12, 1.0e9, false, false},
-     .fallback_note = "required but for a plane",
-     .help = "Of a sphere, cylinder or capsule."},
-    {.key = "length",
-     .kind = FIELD_REAL,
-     AT(ColliderSpec, length),
-     .unit = "m",
-     .range = {0.0, 1.0e9, false, false},
-     .fallback_note = "required for a capsule",
-     .help = "Of a capsule only: between the centres of its caps."},
-    {.key = "motion",
-     .kind = FIELD_GROUP,
-     AT(ColliderSpec, motion),
-     .group = &MOTION_GROUP,
-     .fallback_note = "still",
-     .help = "How it moves."},
-    {0},
-};
-
-static const Group COLLIDER_GROUP = {
-    .name = "collider",
-    .help = "An obstacle that goes where its motion takes it.",
-    .size = sizeof(ColliderSpec),
-    .fields = COLLIDER_FIELDS,
-};
-
 static const Field SCENE_FIELDS[] = {
     {.key = "title",
      .kind = FIELD_TEXT,
@@ -596,21 +533,33 @@ static const Field SCENE_FIELDS[] = {
     {.key = "materials",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, materials),
-     .required = true,
      .group = &MATERIAL_GROUP,
-     .help = "What rods are made of."},
+     .fallback_note = "none",
+     .help = "What rods, bodies and colliders are made of."},
     {.key = "rods",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, rods),
-     .required = true,
      .group = &ROD_GROUP,
-     .help = "The rods."},
+     .fallback_note = "none",
+     .help = "The rods. A scene has rods or bodies."},
+    {.key = "bodies",
+     .kind = FIELD_GROUPS,
+     AT(SceneSpec, bodies),
+     .group = &BODY_GROUP,
+     .fallback_note = "none",
+     .help = "The rigid bodies."},
     {.key = "colliders",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, colliders),
      .group = &COLLIDER_GROUP,
      .fallback_note = "none",
      .help = "The obstacles."},
+    {.key = "contacts",
+     .kind = FIELD_GROUP,
+     AT(SceneSpec, contacts),
+     .group = &CONTACTS_GROUP,
+     .fallback_note = "its defaults",
+     .help = "How things touch."},
     {0},
 };
 

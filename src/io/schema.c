@@ -23,6 +23,7 @@ Phrase schema_say_expected(const Field* field) {
         [FIELD_TEXT] = "a text",
         [FIELD_PATH] = "the path of a file",
         [FIELD_NAME] = "a name",
+        [FIELD_NAMES] = "a list of 2 names",
         [FIELD_CHOICE] = "one of ",
         [FIELD_VEC3] = "a list of 3 numbers",
         [FIELD_DIRECTION] = "a list of 3 numbers",
@@ -163,6 +164,15 @@ static TdlStatus read_name(const SchemaReader* r, const Field* field, const Node
     return status;
 }
 
+static TdlStatus read_names(const SchemaReader* r, const Field* field, const Node* node,
+                            const char** out) {
+    if (node->kind != NODE_LIST || node->count != 2) {
+        return wrong_kind(r, field, node);
+    }
+    TdlStatus status = read_name(r, field, node->first, &out[0]);
+    return status == TDL_STATUS_OK ? read_name(r, field, node->first->next, &out[1]) : status;
+}
+
 static TdlStatus read_choice(const SchemaReader* r, const Field* field, const Node* node,
                              int* out) {
     *out = node->kind == NODE_TEXT ? choice_index(field->choices(), node->text) : -1;
@@ -298,6 +308,8 @@ static TdlStatus read_field(SchemaReader* r, const Field* field, const Node* nod
         return read_text(r, field, node, target);
     case FIELD_NAME:
         return read_name(r, field, node, target);
+    case FIELD_NAMES:
+        return read_names(r, field, node, target);
     case FIELD_CHOICE:
         return read_choice(r, field, node, target);
     case FIELD_VEC3:

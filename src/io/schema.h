@@ -19,6 +19,7 @@ typedef enum FieldKind { //  read into
     FIELD_TEXT,          // const char*, at most 255 bytes
     FIELD_PATH,          // const char*: of a file, at most 4095 bytes
     FIELD_NAME,          // const char*: a letter, then letters, digits, '-' and '_'
+    FIELD_NAMES,         // const char*[2]: two such names
     FIELD_CHOICE,        // int: which of `choices`
     FIELD_VEC3,          // TdlVec3
     FIELD_DIRECTION,     // TdlVec3, not zero; of any length

@@ -34,6 +34,31 @@ TEST(good_scenes_are_described) {
     CHECK(strstr(said, "static equilibrium") != NULL);
 }
 
+TEST(bodies_colliders_and_contacts_are_described) {
+    if (!can_run()) {
+        SKIP("TENDRIL_COMMAND and TENDRIL_SOURCE are not set");
+    }
+    const char* sets = "hanging-curl.yaml --set 'bodies=[{name: ball, shape: sphere, radius: 1, "
+                       "material: hair, repeat: {count: [2, 3, 1], spacing: [3, 3, 0]}}]' "
+                       "--set 'colliders=[{name: comb, shape: comb, radius: 1e-3, length: 0.1, "
+                       "teeth: 5, pitch: 0.01, velocity: [0, 0, -1]}]' "
+                       "--set 'contacts={friction: 0.25, pairs: [{between: [hair, hair]}]}'";
+    char line[1024];
+    CHECK_INT(run(sets), 0);
+    CHECK(strstr(said, "  bodies     6\n    ball             6 x sphere, hair, 1000 kg/m^3\n"));
+    CHECK(strstr(said, "    comb             comb, moving\n"));
+    CHECK(strstr(said, "  contacts   curves, friction 0.25, restitution 0 but for 1 pairs of "
+                       "materials\n"));
+    snprintf(line, sizeof line, "%s --json", sets);
+    CHECK_INT(run(line), 0);
+    CHECK(strstr(said, "\"body_count\": 6"));
+    CHECK(strstr(said, "\"bodies\": [{\"name\": \"ball\", \"shape\": \"sphere\", \"count\": 6, "
+                       "\"density\": 1000, \"material\": \"hair\"}]"));
+    CHECK(strstr(said, "\"contacts\": {\"detection\": \"curves\", \"friction\": 0.25, "
+                       "\"restitution\": 0, \"pairs\": 1}"));
+    CHECK(strstr(said, "\"moves\": true, \"material\": null}]}"));
+}
+
 TEST(json_is_one_object) {
     if (!can_run()) {
         SKIP("TENDRIL_COMMAND and TENDRIL_SOURCE are not set");

@@ -98,8 +98,8 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails("", "s:1:1: there is nothing here");
     check_fails("- a\n", "s:1:1: a scene is a group of keys, such as 'title: ...' and 'rods: ...'");
     check_fails(HAIR ROD, "s:1:1: the scene needs the key 'time'");
-    check_fails(TIME ROD, "s:1:1: the scene needs the key 'materials'");
-    check_fails(TIME HAIR, "s:1:1: the scene needs the key 'rods'");
+    check_fails(TIME ROD, "s:3:25: no material is named 'hair'");
+    check_fails(TIME HAIR, "s:1:1: the scene needs the key 'rods' or the key 'bodies'");
     check_fails("# x\n\ngravty: [0, 0, 0]\n" TIME HAIR ROD,
                 "s:3:1: unknown key 'gravty' in the scene; did you mean 'gravity'?");
     check_fails("include: x.yaml\n" TIME HAIR ROD, "s:1:10: only a file can include another");
@@ -126,6 +126,8 @@ TEST(each_mistake_is_told_at_its_place) {
                 "s:4:25: no material is named 'hair'; did you mean 'hairs'?");
     check_fails(TIME "materials: [{name: steel, young: 1}]\n" ROD,
                 "s:4:25: no material is named 'hair'");
+    check_fails(TIME "materials: [{name: hair, density: 1}]\n" ROD,
+                "s:4:25: the material 'hair' has no young, which a rod needs");
     char models[512];
     snprintf(models, sizeof models,
              "s:8:12: model must be one of %s, not 'superhelix'; did you mean 'super-helix'?",
@@ -177,8 +179,9 @@ TEST(each_mistake_is_told_at_its_place) {
                 "    repeat: {count: [2, 1, 1], spacing: [1, 1, 1], jitter: [-1, 0, 0]}\n",
                 "s:8:61: jitter must be in [0, 1e9] m, not -1");
     // colliders
-    check_fails(TIME HAIR ROD "colliders: [{name: c, shape: ball, radius: 1}]\n",
-                "s:5:30: shape must be one of plane|sphere|cylinder|capsule, not 'ball'");
+    check_fails(
+        TIME HAIR ROD "colliders: [{name: c, shape: ball, radius: 1}]\n",
+        "s:5:30: shape must be one of plane|sphere|cylinder|capsule|plate|comb|curves, not 'ball'");
     check_fails(TIME HAIR ROD "colliders: [{name: c, shape: sphere}]\n",
                 "s:5:13: the sphere needs the key 'radius'");
     check_fails(TIME HAIR ROD "colliders: [{name: c, shape: capsule, radius: 1}]\n",
@@ -194,6 +197,119 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails(TIME HAIR ROD "colliders:\n  - {name: c, shape: plane}\n"
                               "  - {name: c, shape: plane}\n",
                 "s:7:12: the name 'c' is already taken");
+}
+
+#define BODIES TIME HAIR "bodies:\n  - {name: b, "
+
+TEST(each_mistake_of_bodies_is_told_at_its_place) {
+    check_fails(BODIES "shape: cube, half: [1, 1, 1]}\n",
+                "s:4:22: shape must be one of sphere|capsule|box|curves, not 'cube'");
+    check_fails(BODIES "shape: sphere}\n", "s:4:5: the sphere needs the key 'radius'");
+    check_fails(BODIES "shape: sphere, radius: 0}\n", "s:4:5: radius must be positive");
+    check_fails(BODIES "shape: sphere, radius: -1}\n",
+                "s:4:38: radius must be in [0, 1e9] m, not -1");
+    check_fails(BODIES "shape: sphere, radius: nan}\n",
+                "s:4:38: radius must be a number, not the text 'nan'");
+    check_fails(BODIES "shape: sphere, radius: 1, length: 1}\n", "s:4:41: a sphere has no length");
+    check_fails(BODIES "shape: capsule, radius: 1}\n", "s:4:5: the capsule needs the key 'length'");
+    check_fails(BODIES "shape: box}\n", "s:4:5: the box needs the key 'half'");
+    check_fails(BODIES "shape: box, half: [1, 0, 1]}\n",
+                "s:4:37: half must be in [1e-9, 1e9] m, not 0");
+    check_fails(BODIES "shape: box, half: [1, 0.2, 1], radius: 0.3}\n",
+                "s:4:5: radius must not exceed half");
+    check_fails(BODIES "shape: curves, radius: 0.1}\n",
+                "s:4:5: the chain of curves needs the key 'pieces'");
+    check_fails(BODIES "shape: curves, radius: 0.1, pieces: []}\n", "s:4:51: pieces is empty");
+    check_fails(BODIES "shape: curves, radius: 0.1, pieces: [{length: 0}]}\n",
+                "s:4:61: length must be in [1e-9, 1e9] m, not 0");
+    check_fails(BODIES
+                "shape: curves, radius: 0.1, pieces: [{length: 1, curvature: [0, 0, 10]}]}\n",
+                "s:4:5: curvature of a piece times radius must be below 1");
+    check_fails(BODIES "shape: curves, radius: 1e-6, pieces: [{length: 1, curvature: [1e4, 0, "
+                       "0]}]}\n",
+                "s:4:76: a piece of 1 m would turn by 1e+04 rad, at most 1000");
+    check_fails(BODIES "shape: sphere, radius: 1, material: steel}\n",
+                "s:4:51: no material is named 'steel'");
+    check_fails(BODIES "shape: sphere, radius: 1, density: 0}\n",
+                "s:4:50: density must be in [1e-6, 1e9] kg/m^3, not 0");
+    check_fails(BODIES "shape: sphere, radius: 1, direction: [0, 0, 2], normal: [0, 0, 1]}\n",
+                "s:4:71: normal must not lie along direction");
+    check_fails(BODIES "shape: sphere, radius: 1, velocity: [0, 0]}\n",
+                "s:4:51: velocity must be a list of 3 numbers, not a list of 2");
+    check_fails(BODIES "shape: sphere, radius: 1, repeat: {count: [2, 1, 1]}}\n",
+                "s:4:49: copies along x would lie in one place: give a spacing or a jitter");
+    check_fails(BODIES "shape: sphere, radius: 1, repeat: {count: [1001, 1000, 1], spacing: [1, 1, "
+                       "1]}}\n",
+                "s:4:57: 1001000 copies of 'b' bring the scene above 1000000 bodies");
+    check_fails(BODIES "shape: sphere, radius: 1}\n  - {name: b, shape: sphere, radius: 1}\n",
+                "s:5:12: the name 'b' is already taken");
+}
+
+TEST(each_mistake_of_new_colliders_is_told_at_its_place) {
+#define COLLIDER TIME HAIR ROD "colliders:\n  - {name: c, "
+    check_fails(COLLIDER "shape: comb, radius: 1, length: 1, pitch: 1}\n",
+                "s:6:5: the comb needs the key 'teeth'");
+    check_fails(COLLIDER "shape: comb, radius: 1, length: 0, pitch: 1, teeth: 3}\n",
+                "s:6:47: length of a comb must be above 0");
+    check_fails(COLLIDER "shape: comb, radius: 1, length: 1, pitch: 1, teeth: 0}\n",
+                "s:6:67: teeth must be in [1, 10000], not 0");
+    check_fails(COLLIDER "shape: comb, radius: 1, length: 1, pitch: 1, teeth: 3, direction: [0, 0, "
+                         "1], normal: [0, 0, 1]}\n",
+                "s:6:100: normal must not lie along direction");
+    check_fails(COLLIDER "shape: plate, radius: 1}\n", "s:6:5: the plate needs the key 'length'");
+    check_fails(COLLIDER "shape: plate, radius: 1, length: 1, direction: [1, 0, 0]}\n",
+                "s:6:51: a plate has no direction");
+    check_fails(COLLIDER "shape: curves, radius: 1}\n",
+                "s:6:5: the chain of curves needs the key 'pieces'");
+    check_fails(COLLIDER "shape: sphere, radius: 1, teeth: 4}\n", "s:6:41: a sphere has no teeth");
+    check_fails(COLLIDER "shape: sphere, radius: 1, material: glas}\n",
+                "s:6:51: no material is named 'glas'");
+    check_fails(COLLIDER "shape: sphere, radius: 1, velocity: 3}\n",
+                "s:6:51: velocity must be a list of 3 numbers, not the text '3'");
+    check_fails(COLLIDER "shape: sphere, radius: 1, angular_velocity: [0, 0, 1e9]}\n",
+                "s:6:66: angular_velocity must be in [-1e6, 1e6] rad/s, not 1e9");
+}
+
+TEST(each_mistake_of_contacts_is_told_at_its_place) {
+#define CONTACTS TIME HAIR ROD "contacts: "
+    check_fails(CONTACTS "{detection: curve}\n",
+                "s:5:23: detection must be one of curves|segments|off, not 'curve'; did you mean "
+                "'curves'?");
+    check_fails(CONTACTS "{friction: -0.1}\n", "s:5:22: friction must be in [0, 1e6], not -0.1");
+    check_fails(CONTACTS "{friction: inf}\n",
+                "s:5:22: friction must be a number, not the text 'inf'");
+    check_fails(CONTACTS "{restitution: 1.1}\n", "s:5:25: restitution must be in [0, 1], not 1.1");
+    check_fails(CONTACTS "{segments: 0}\n", "s:5:22: segments must be in [1, 1000], not 0");
+    check_fails(CONTACTS "{margin: -1}\n", "s:5:20: margin must be in [0, 1e6] m, not -1");
+    check_fails(CONTACTS "{tolerance: 0}\n", "s:5:23: tolerance must be in [1e-15, 1], not 0");
+    check_fails(CONTACTS "{max_iterations: 0}\n",
+                "s:5:28: max_iterations must be in [1, 1e8], not 0");
+    check_fails(CONTACTS "{self: maybe}\n", "s:5:18: self must be true or false, not the text "
+                                            "'maybe'");
+    check_fails(CONTACTS "{solver: newtn}\n",
+                "s:5:20: solver must be one of auto|gauss-seidel|anderson|newton|proximal|interior|"
+                "admm|fixed-point|gradient|faceted, not 'newtn'; did you mean 'newton'?");
+    check_fails(CONTACTS "{pairs: [{friction: 1}]}\n", "s:5:20: the pair needs the key 'between'");
+    check_fails(CONTACTS "{pairs: [{between: hair}]}\n",
+                "s:5:30: between must be a list of 2 names, not the text 'hair'");
+    check_fails(CONTACTS "{pairs: [{between: [hair]}]}\n",
+                "s:5:30: between must be a list of 2 names, not a list of 1");
+    check_fails(CONTACTS "{pairs: [{between: [hair, steel]}]}\n",
+                "s:5:37: no material is named 'steel'");
+    check_fails(CONTACTS "{pairs: [{between: [hair, hair]}, {between: [hair, hair]}]}\n",
+                "s:5:55: the pair of 'hair' and 'hair' is given twice");
+    check_fails(TIME "materials: [{name: a, young: 1}, {name: b}]\n"
+                     "rods:\n  - {name: a, material: a, length: 1, radius: 0.1}\n"
+                     "contacts: {pairs: [{between: [a, b]}, {between: [b, a]}]}\n",
+                "s:5:49: the pair of 'b' and 'a' is given twice");
+    static char many[8192];
+    size_t used = (size_t)snprintf(many, sizeof many, TIME "materials:\n");
+    for (int i = 0; i < 64; ++i) {
+        used += (size_t)snprintf(many + used, sizeof many - used, "  - {name: m%d, young: 1}\n", i);
+    }
+    snprintf(many + used, sizeof many - used,
+             "rods: [{name: a, material: m0, length: 1, radius: 1}]\n");
+    check_fails(many, "s:66:5: more than 63 materials");
 }
 
 TEST(the_sum_of_all_rods_is_bounded) {
@@ -658,6 +774,108 @@ TEST(colliders_face_where_they_are_told) {
     CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
     CHECK_NEAR3(tdl_collider_pose(world, 1).position, ((TdlVec3){1e-3, 0.0, 0.0}), 1e-15);
     tdl_world_destroy(world);
+}
+
+TEST(bodies_stand_where_they_are_told) {
+    TdlWorld* world = build(
+        TIME "materials: [{name: steel, density: 7800}]\n"
+             "bodies:\n"
+             "  - {name: grid, shape: sphere, radius: 0.1, material: steel, position: [1, 2, 3],\n"
+             "     repeat: {count: [2, 1, 3], spacing: [1, 0, 2], centred: false}}\n"
+             "  - {name: box, shape: box, half: [1, 2, 3], radius: 0.5, density: 5,\n"
+             "     direction: [0, 3, 0], normal: [2, 1, 0], velocity: [1, 2, 3],\n"
+             "     angular_velocity: [4, 5, 6]}\n"
+             "  - {name: hook, shape: curves, radius: 0.1, pieces: [{length: 1}, {length: 2, "
+             "curvature: [0, 0, 3]}]}\n");
+    REQUIRE(world != NULL);
+    REQUIRE(tdl_world_rigid_count(world) == 8);
+    for (int i = 0; i < 6; ++i) {
+        TdlRigidDef def = tdl_rigid_def(world, i);
+        CHECK(def.shape == TDL_RIGID_SPHERE && def.radius == 0.1 && def.density == 7800.0);
+        CHECK_INT(def.material, 1);
+        CHECK_NEAR3(tdl_rigid_pose(world, i).position,
+                    ((TdlVec3){1.0 + i % 2, 2.0, 3.0 + 2.0 * (i / 2)}), 0.0);
+    }
+    TdlRigidDef box = tdl_rigid_def(world, 6);
+    CHECK(box.shape == TDL_RIGID_BOX && box.radius == 0.5 && box.density == 5.0);
+    CHECK_NEAR3(box.half, ((TdlVec3){1, 2, 3}), 0.0);
+    CHECK_INT(box.material, 0);
+    TdlPose pose = tdl_rigid_pose(world, 6);
+    CHECK_NEAR3(pose.rotation.cx, ((TdlVec3){0, 1, 0}), 1e-15);
+    CHECK_NEAR3(pose.rotation.cz, ((TdlVec3){1, 0, 0}), 1e-15);
+    CHECK_NEAR3(tdl_rigid_velocity(world, 6), ((TdlVec3){1, 2, 3}), 0.0);
+    CHECK_NEAR3(tdl_rigid_angular_velocity(world, 6), ((TdlVec3){4, 5, 6}), 0.0);
+    TdlRigidDef hook = tdl_rigid_def(world, 7);
+    REQUIRE(hook.shape == TDL_RIGID_CURVES && hook.piece_count == 2);
+    CHECK(hook.pieces[1].length == 2.0 && hook.pieces[1].curvature.z == 3.0);
+    CHECK_NEAR(hook.density, 1000.0, 0.0);
+    CHECK_NEAR3(tdl_rigid_pose(world, 7).position, ((TdlVec3){0}), 1e-15);
+    tdl_world_destroy(world);
+}
+
+TEST(colliders_of_all_shapes_are_made) {
+    TdlWorld* world = build(
+        TIME
+        "materials: [{name: a}, {name: b}]\n"
+        "bodies: [{name: ball, shape: sphere, radius: 0.1, position: [0, 0, 9]}]\n"
+        "colliders:\n"
+        "  - {name: p, shape: plate, radius: 0.01, length: 0.5, normal: [0, 1, 0], material: b}\n"
+        "  - {name: c, shape: comb, radius: 0.02, length: 0.3, teeth: 7, pitch: 0.1,\n"
+        "     direction: [0, 1, 0], velocity: [1, 0, 0], angular_velocity: [0, 0, 2]}\n"
+        "  - {name: r, shape: curves, radius: 0.01, position: [0, 0, 1],\n"
+        "     pieces: [{length: 0.4, curvature: [0, 0, 1]}]}\n");
+    REQUIRE(world != NULL);
+    REQUIRE(tdl_world_collider_count(world) == 3);
+    TdlColliderDef plate = tdl_collider_def(world, 0), comb = tdl_collider_def(world, 1);
+    CHECK(plate.shape == TDL_SHAPE_PLATE && plate.radius == 0.01 && plate.length == 0.5);
+    CHECK_INT(plate.material, 2);
+    CHECK_NEAR3(plate.pose.rotation.cz, ((TdlVec3){0, 1, 0}), 1e-15);
+    CHECK(comb.shape == TDL_SHAPE_COMB && comb.teeth == 7 && comb.pitch == 0.1);
+    CHECK_NEAR3(comb.pose.rotation.cx, ((TdlVec3){0, 1, 0}), 1e-15);
+    CHECK_NEAR3(comb.pose.rotation.cz, ((TdlVec3){0, 0, 1}), 1e-15);
+    TdlColliderDef rail = tdl_collider_def(world, 2);
+    REQUIRE(rail.shape == TDL_SHAPE_CURVES && rail.piece_count == 1);
+    CHECK(rail.pieces[0].length == 0.4 && rail.pieces[0].curvature.z == 1.0);
+    // a step of 1 ms
+    CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
+    CHECK_NEAR3(tdl_collider_pose(world, 1).position, ((TdlVec3){1e-3, 0, 0}), 1e-17);
+    CHECK_NEAR3(tdl_collider_pose(world, 1).rotation.cx, ((TdlVec3){-sin(2e-3), cos(2e-3), 0}),
+                1e-15);
+    tdl_world_destroy(world);
+}
+
+// The force that holds a ball on a slope tells which law acts.
+TEST(pairs_of_materials_have_their_own_law) {
+#define SLOPE(contacts)                                                                            \
+    TIME "materials: [{name: ice}, {name: rubber}]\n"                                              \
+         "bodies: [{name: a, shape: sphere, radius: 0.1, position: [0, 0, 0.1], material: ice,\n"  \
+         "          velocity: [1, 0, 0]},\n"                                                       \
+         "         {name: b, shape: sphere, radius: 0.1, position: [0, 5, 0.1], material: "        \
+         "rubber,\n          velocity: [1, 0, 0]}]\n"                                              \
+         "colliders: [{name: floor, shape: plane, material: ice}]\n"                               \
+         "contacts: " contacts "\n"
+    static const struct {
+        const char* text;
+        double mu[2];
+    } CASES[] = {
+        {SLOPE("{friction: 0.1}"), {0.1, 0.1}},
+        {SLOPE("{friction: 0.1, pairs: [{between: [rubber, ice], friction: 0.2}]}"), {0.1, 0.2}},
+        {SLOPE("{pairs: [{between: [ice, ice], friction: 0}]}"), {0.0, 0.3}},
+        {SLOPE("{pairs: [{between: [rubber, rubber], friction: 0}]}"), {0.3, 0.3}},
+        {SLOPE("{detection: off}"), {0.0, 0.0}},
+    };
+    for (int i = 0; i < 5; ++i) {
+        TdlWorld* world = build(CASES[i].text);
+        REQUIRE(world != NULL);
+        for (int step = 0; step < 10; ++step) {
+            REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
+        }
+        for (int k = 0; k < 2; ++k) {
+            // nine and a half steps of 1 ms of sliding at mu g
+            CHECK_NEAR(1.0 - tdl_rigid_velocity(world, k).x, CASES[i].mu[k] * 9.81 * 9.5e-3, 1e-6);
+        }
+        tdl_world_destroy(world);
+    }
 }
 
 // --- the reference page

@@ -1,0 +1,366 @@
+// The scene language: what touches. Bodies, colliders, and how contacts are found and solved.
+#include "io/scene.h"
+
+#define ANY_LENGTH                                                                                 \
+    { -1.0e9, 1.0e9, false, false }
+#define AT(type, member) .offset = offsetof(type, member)
+
+// in the order of TdlRigidShape
+static const char* body_choices(void) {
+    return "sphere|capsule|box|curves";
+}
+
+// in the order of TdlShape
+static const char* shape_choices(void) {
+    return "plane|sphere|cylinder|capsule|plate|comb|curves";
+}
+
+// in the order of DetectionChoice
+static const char* detection_choices(void) {
+    return "curves|segments|off";
+}
+
+// in the order of TdlFrictionSolverKind
+static const char* solver_choices(void) {
+    return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|faceted";
+}
+
+static const Field PIECE_FIELDS[] = {
+    {.key = "length",
+     .kind = FIELD_REAL,
+     AT(PieceSpec, length),
+     .unit = "m",
+     .range = {1.0e-9, 1.0e9, false, false},
+     .required = true,
+     .help = "Of its centreline."},
+    {.key = "curvature",
+     .kind = FIELD_VEC3,
+     AT(PieceSpec, curvature),
+     .unit = "1/m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "(twist, k1, k2) about the axes of its frame, which starts as that of the body or "
+             "collider. A piece may turn by at most 1000 rad."},
+    {0},
+};
+
+static const Group PIECE_GROUP = {
+    .name = "piece",
+    .help = "A piece of a chain of curves, which are tubes joined end to end.",
+    .size = sizeof(PieceSpec),
+    .fields = PIECE_FIELDS,
+};
+
+static const Field BODY_FIELDS[] = {
+    {.key = "name",
+     .kind = FIELD_NAME,
+     AT(BodySpec, name),
+     .required = true,
+     .help = "What messages and overrides call it."},
+    {.key = "shape",
+     .kind = FIELD_CHOICE,
+     AT(BodySpec, shape),
+     .choices = body_choices,
+     .required = true,
+     .help =
+         "A capsule is a cylinder with round caps, along the first axis. A box touches with its "
+         "edges and corners, not with its faces. Curves are a chain that starts at the "
+         "position, along the first axis."},
+    {.key = "radius",
+     .kind = FIELD_REAL,
+     AT(BodySpec, radius),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback_note = "required but for a box",
+     .help = "Of a sphere, a capsule or a chain's tube; of a box, by which its edges are rounded "
+             "(0 when not given: then it touches only planes well)."},
+    {.key = "length",
+     .kind = FIELD_REAL,
+     AT(BodySpec, length),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback_note = "required for a capsule",
+     .help = "Of a capsule only: between the centres of its caps."},
+    {.key = "half",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, half),
+     .unit = "m",
+     .range = {1.0e-9, 1.0e9, false, false},
+     .fallback_note = "required for a box",
+     .help = "Of a box only: half its sizes along its axes, rounding included."},
+    {.key = "pieces",
+     .kind = FIELD_GROUPS,
+     AT(BodySpec, pieces),
+     .group = &PIECE_GROUP,
+     .fallback_note = "required for curves",
+     .help = "Of curves only: the chain."},
+    {.key = "material",
+     .kind = FIELD_NAME,
+     AT(BodySpec, material),
+     .fallback_note = "none",
+     .help = "The name of one of the `materials`: of its density and of how it touches."},
+    {.key = "density",
+     .kind = FIELD_REAL,
+     AT(BodySpec, density),
+     .unit = "kg/m^3",
+     .range = {1.0e-6, 1.0e9, false, false},
+     .fallback_note = "of its material, or 1000",
+     .help = "Mass per volume."},
+    {.key = "position",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, position),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "Of its centre of mass; of a chain's start."},
+    {.key = "direction",
+     .kind = FIELD_DIRECTION,
+     AT(BodySpec, direction),
+     .range = ANY_LENGTH,
+     .fallback = "[1, 0, 0]",
+     .help = "Its first axis; any length."},
+    {.key = "normal",
+     .kind = FIELD_DIRECTION,
+     AT(BodySpec, normal),
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 1]",
+     .help = "Its third axis lies as near to this as it can."},
+    {.key = "velocity",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, velocity),
+     .unit = "m/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Of its centre of mass, at the start."},
+    {.key = "angular_velocity",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, angular_velocity),
+     .unit = "rad/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "At the start, about the axes of the world."},
+    {.key = "repeat",
+     .kind = FIELD_GROUP,
+     AT(BodySpec, repeat),
+     .group = &REPEAT_GROUP,
+     .fallback_note = "one body",
+     .help = "Makes a grid of copies."},
+    {0},
+};
+
+const Group BODY_GROUP = {
+    .name = "body",
+    .help = "A rigid body of even density.",
+    .size = sizeof(BodySpec),
+    .fields = BODY_FIELDS,
+};
+
+static const Field COLLIDER_FIELDS[] = {
+    {.key = "name",
+     .kind = FIELD_NAME,
+     AT(ColliderSpec, name),
+     .required = true,
+     .help = "What messages and overrides call it."},
+    {.key = "shape",
+     .kind = FIELD_CHOICE,
+     AT(ColliderSpec, shape),
+     .choices = shape_choices,
+     .required = true,
+     .help = "A cylinder has no ends; a capsule is a cylinder with round caps. A plate is a disc, "
+             "touched from above, with a round rim that stands out by its `radius`. A comb has "
+             "`teeth`, capsules in a row along `direction` that point against `normal`, and a "
+             "handle of twice their radius across their tops. Curves are a chain of tubes, such as "
+             "a rail."},
+    {.key = "position",
+     .kind = FIELD_VEC3,
+     AT(ColliderSpec, position),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "A point of the plane or of a cylinder's axis; the centre of a sphere, a plate or a "
+             "comb's handle; the start of a capsule's axis or of a chain."},
+    {.key = "normal",
+     .kind = FIELD_DIRECTION,
+     AT(ColliderSpec, normal),
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 1]",
+     .help = "Of a plane or plate: where its free side faces; any length. Of a comb or chain: its "
+             "third axis lies as near to this as it can."},
+    {.key = "direction",
+     .kind = FIELD_DIRECTION,
+     AT(ColliderSpec, direction),
+     .range = ANY_LENGTH,
+     .fallback = "[1, 0, 0]",
+     .help = "Of a cylinder or capsule: its axis; of a comb: the row of its teeth; of a chain: its "
+             "tangent at the start. Any length."},
+    {.key = "radius",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, radius),
+     .unit = "m",
+     .range = {1.0e-12, 1.0e9, false, false},
+     .fallback_note = "required but for a plane",
+     .help = "Of a sphere, cylinder or capsule; of the tube of a plate's rim, a comb's teeth or a "
+             "chain."},
+    {.key = "length",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, length),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback_note = "required for a capsule, plate or comb",
+     .help =
+         "Of a capsule: between the centres of its caps; of a plate: the radius of its disc; of "
+         "a comb: of its teeth."},
+    {.key = "teeth",
+     .kind = FIELD_INT,
+     AT(ColliderSpec, teeth),
+     .range = {1, 10000, false, false},
+     .fallback_note = "required for a comb",
+     .help = "Of a comb only: how many."},
+    {.key = "pitch",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, pitch),
+     .unit = "m",
+     .range = {1.0e-12, 1.0e9, false, false},
+     .fallback_note = "required for a comb",
+     .help = "Of a comb only: from tooth to tooth, between their axes."},
+    {.key = "pieces",
+     .kind = FIELD_GROUPS,
+     AT(ColliderSpec, pieces),
+     .group = &PIECE_GROUP,
+     .fallback_note = "required for curves",
+     .help = "Of curves only: the chain."},
+    {.key = "material",
+     .kind = FIELD_NAME,
+     AT(ColliderSpec, material),
+     .fallback_note = "none",
+     .help = "The name of one of the `materials`: of how it touches."},
+    {.key = "motion",
+     .kind = FIELD_GROUP,
+     AT(ColliderSpec, motion),
+     .group = &MOTION_GROUP,
+     .fallback_note = "still",
+     .help = "How it moves."},
+    {.key = "velocity",
+     .kind = FIELD_VEC3,
+     AT(ColliderSpec, velocity),
+     .unit = "m/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Constant, on top of its motion."},
+    {.key = "angular_velocity",
+     .kind = FIELD_VEC3,
+     AT(ColliderSpec, angular_velocity),
+     .unit = "rad/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Constant, on top of its motion: about its position and the axes of the world."},
+    {0},
+};
+
+const Group COLLIDER_GROUP = {
+    .name = "collider",
+    .help = "An obstacle that goes where its motion takes it.",
+    .size = sizeof(ColliderSpec),
+    .fields = COLLIDER_FIELDS,
+};
+
+static const Field PAIR_FIELDS[] = {
+    {.key = "between",
+     .kind = FIELD_NAMES,
+     AT(PairSpec, between),
+     .required = true,
+     .help = "Two of the `materials`, or one of them twice."},
+    {.key = "friction",
+     .kind = FIELD_REAL,
+     AT(PairSpec, friction),
+     .range = {0.0, 1.0e6, false, false},
+     .fallback_note = "as for the others",
+     .help = "Coulomb's coefficient."},
+    {.key = "restitution",
+     .kind = FIELD_REAL,
+     AT(PairSpec, restitution),
+     .range = {0.0, 1.0, false, false},
+     .fallback_note = "as for the others",
+     .help = "Of rigid bodies: how much of its velocity an impact gives back."},
+    {0},
+};
+
+static const Group PAIR_GROUP = {
+    .name = "pair",
+    .help = "How two materials touch.",
+    .size = sizeof(PairSpec),
+    .fields = PAIR_FIELDS,
+};
+
+static const Field CONTACTS_FIELDS[] = {
+    {.key = "detection",
+     .kind = FIELD_CHOICE,
+     AT(ContactsSpec, detection),
+     .choices = detection_choices,
+     .fallback = "curves",
+     .help = "What is looked for contacts: smooth `curves`, where a model has them; `segments` in "
+             "their place, the usual proxy; or `off`: things pass through each other."},
+    {.key = "friction",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, friction),
+     .range = {0.0, 1.0e6, false, false},
+     .fallback = "0.3",
+     .help = "Coulomb's coefficient between things whose materials are not among the `pairs`."},
+    {.key = "restitution",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, restitution),
+     .range = {0.0, 1.0, false, false},
+     .fallback = "0",
+     .help = "Of rigid bodies: how much of its velocity an impact gives back, for the same."},
+    {.key = "pairs",
+     .kind = FIELD_GROUPS,
+     AT(ContactsSpec, pairs),
+     .group = &PAIR_GROUP,
+     .fallback_note = "none",
+     .help = "Pairs of materials that touch in their own way."},
+    {.key = "segments",
+     .kind = FIELD_INT,
+     AT(ContactsSpec, segments),
+     .range = {1, 1000, false, false},
+     .fallback = "8",
+     .help = "How many stand for an element, with `detection: segments`."},
+    {.key = "self",
+     .kind = FIELD_BOOL,
+     AT(ContactsSpec, self),
+     .fallback = "true",
+     .help = "Whether a rod touches itself."},
+    {.key = "margin",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, margin),
+     .unit = "m",
+     .range = {0.0, 1.0e6, false, false},
+     .fallback = "0",
+     .help =
+         "Gap up to which things are looked at; 0: chosen in every step by how far they moved."},
+    {.key = "solver",
+     .kind = FIELD_CHOICE,
+     AT(ContactsSpec, solver),
+     .choices = solver_choices,
+     .fallback = "anderson",
+     .help = "How the impulses are found."},
+    {.key = "tolerance",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, tolerance),
+     .range = {1.0e-15, 1.0, false, false},
+     .fallback = "1e-8",
+     .help = "Relative error at which the solver stops."},
+    {.key = "max_iterations",
+     .kind = FIELD_INT,
+     AT(ContactsSpec, max_iterations),
+     .range = {1, 100000000, false, false},
+     .fallback = "1000",
+     .help = "After which the solver stops anyway; the log tells."},
+    {0},
+};
+
+const Group CONTACTS_GROUP = {
+    .name = "contacts",
+    .help = "How contacts are found and solved.",
+    .size = sizeof(ContactsSpec),
+    .fields = CONTACTS_FIELDS,
+};
