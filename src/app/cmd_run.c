@@ -132,10 +132,6 @@ static int run_run(const Args* args) {
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
-    if (!quiet && tdl_scene_info(scene).collider_count > 0) {
-        fprintf(stderr, "warning: colliders follow their motion, but rods pass through them in "
-                        "this version\n");
-    }
     TdlRunInfo info;
     status = tdl_run(args_host(args), scene, &def, &info);
     tdl_scene_destroy(scene);
