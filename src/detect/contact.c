@@ -24,23 +24,19 @@ TdlMat3 contact_basis(TdlVec3 ta, TdlVec3 tb, TdlVec3 g, int ends) {
     tb = tdl_unit3(tb);
     double distance = tdl_norm3(g);
 
-    // two ends: the gap itself
-    if (ends == 2 && distance > 0.0) {
-        TdlMat3 frame = tdl_frame_from_tangent_hint(g, ta);
-        return frame;
-    }
-
     // the mean of both tangents; of opposite ones, half their difference
     TdlVec3 t1 = tdl_unit3(tdl_axpy3(ta, tdl_dot3(ta, tb) < 0.0 ? -1.0 : 1.0, tb));
+
+    // an end, or a point such as a sphere's centre: the gap itself
+    if (ends > 0 && distance > 0.0) {
+        return tdl_frame_from_tangent_hint(g, t1);
+    }
     TdlVec3 n = tdl_cross3(ta, tb);
     if (ends > 0 || !(tdl_norm3(n) > PARALLEL_SINE)) {
         // the part of the gap across the tangent
         TdlVec3 across = tdl_axpy3(g, -tdl_dot3(t1, g), t1);
         if (tdl_norm3(across) > 1.0e-8 * distance) {
             return complete_basis(across, t1);
-        }
-        if (ends > 0 && distance > 0.0) {
-            return tdl_frame_from_tangent_hint(g, ta); // end on: along the gap
         }
         if (!(tdl_norm3(n) > 0.0)) {
             n = tdl_frame_from_tangent(t1).cy; // on top of each other: any normal

@@ -169,6 +169,10 @@ TEST(the_basis_has_its_special_cases) {
     CHECK_NEAR3(b.cx, ((TdlVec3){0, 0, -1}), 1e-15);
     b = contact_basis(x, y, ((TdlVec3){0, 3, 4}), 2); // two ends: the gap itself
     CHECK_NEAR3(b.cx, ((TdlVec3){0, 0.6, 0.8}), 1e-15);
+    b = contact_basis(y, x, g, 1); // an end beside a crossing fibre
+    CHECK_NEAR3(b.cx, ((TdlVec3){0, 0, -1}), 1e-15);
+    b = contact_basis(((TdlVec3){0, 0, 1}), x, g, 1); // a fibre that stands on another
+    CHECK_NEAR3(b.cx, ((TdlVec3){0, 0, -1}), 1e-15);
     b = contact_basis(x, x, ((TdlVec3){2, 0, 0}), 1); // end on
     CHECK_NEAR3(b.cx, x, 1e-15);
     b = contact_basis(x, x, ((TdlVec3){0}), 0); // on top of each other

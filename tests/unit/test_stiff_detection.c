@@ -295,6 +295,37 @@ TEST(a_box_on_a_box_stands_on_four_corners) {
     tdl_detector_destroy(d);
 }
 
+// However a ball is turned, it is touched along the line from its centre.
+TEST(a_ball_has_no_tangent) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(35);
+    TdlDetector* d = make_detector(0.02, false);
+    for (int i = 0; i < 100; ++i) {
+        TdlCurve c[2] = {random_curve(&rng, i % 5, (TdlVec3){0}, 3.0)};
+        tdl_curve_set_radius(&host, 0.01, 0.01, &c[0]);
+        CurvePoint p = curve_eval(&c[0], 0.5 * c[0].end);
+        TdlVec3 side = tdl_frame_from_tangent_hint(p.d1, random_vector(&rng, 1.0)).cy;
+        TdlVec3 centre = tdl_axpy3(tdl_curve_point(&c[0], 0.5 * c[0].end), 0.06, side);
+        tdl_curve_segment(&host, centre, centre, &c[1]);
+        c[1].helix.t = tdl_unit3(random_vector(&rng, 1.0));
+        tdl_curve_set_radius(&host, 0.05, 0.05, &c[1]);
+        TdlFibre fibre[2] = {{.curves = &c[0], .count = 1},
+                             {.curves = &c[1], .count = 1, .rigid = true}};
+        TdlColliderDef ball = {
+            .shape = TDL_SHAPE_SPHERE, .radius = 0.05, .pose = {centre, random_frame(&rng)}};
+        for (int collider = 0; collider < 2; ++collider) {
+            REQUIRE(tdl_detector_update(d, fibre, 2 - collider, &ball, collider, NULL) ==
+                    TDL_STATUS_OK);
+            int count;
+            const TdlContact* k = tdl_detector_contacts(d, &count);
+            REQUIRE(count == 1);
+            TdlVec3 g = tdl_unit3(tdl_sub3(centre, k[0].point[0]));
+            CHECK_NEAR3(k[0].basis.cx, g, 1.0e-12);
+        }
+    }
+    tdl_detector_destroy(d);
+}
+
 TEST(fixed_fibres_touch_neither_each_other_nor_colliders) {
     TdlHost host = tdl_host_default();
     TdlCurve c[3];
