@@ -163,6 +163,9 @@ typedef struct TdlDetectorDef {
     int proxy_segments;       // per element, for the proxy; default 8
     bool all_minima;          // every local minimum of a pair of elements, not only the least;
                               // default false
+    bool obstacle_ends;       // elements also meet round colliders with their ends within the
+                              // margin: a bent one touches with its middle or with both; default
+                              // false
     double spacing;           // m: with all_minima, spread points so far apart along stretches that
                               // run side by side; 0 (default): none
     bool self;                // contacts of a fibre with itself; default true

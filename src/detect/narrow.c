@@ -177,6 +177,26 @@ static int add_abreast(const TdlDetectorDef* def, const TdlCurve* pair[2], int f
     return count;
 }
 
+// Adds the ends of an element within the margin of a round obstacle. (X.24)
+static int add_ends(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve* obstacle,
+                    TdlDistance found[MAX_MINIMA], int count) {
+    for (int end = 0; end < 2 && count < MAX_MINIMA; ++end) {
+        double s = end * a->end;
+        TdlVec3 p = tdl_curve_point(a, s);
+        double t = tdl_dot3(obstacle->helix.t, tdl_sub3(p, obstacle->origin));
+        t = fmin(fmax(t, 0.0), obstacle->end);
+        TdlDistance d = {.below = true, .certified = true, .s = {s, t}};
+        d.point[0] = p;
+        d.point[1] = tdl_axpy3(obstacle->origin, t, obstacle->helix.t);
+        d.distance = tdl_norm3(tdl_sub3(d.point[1], p));
+        d.gap = d.distance - tdl_curve_radius(a, s) - obstacle->radius[0];
+        if (d.gap < def->margin) {
+            found[count++] = d;
+        }
+    }
+    return count;
+}
+
 // Two straight elements of stiff bodies: the least gap and, side by side, both ends of the stretch.
 // Where the ends are as near as the least gap, that is any point between them and left out. (X.23)
 static int find_stretch(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve* b,
@@ -305,6 +325,9 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
                     ? find_stretch(def, a->curve, &curve, near, found, out)
                     : find_minima(host, def, a, &curve, near, 0.0, found, out);
     out->accepted += count > 0;
+    if (count > 0 && def->obstacle_ends && !a->stiff) {
+        count = add_ends(def, a->curve, &curve, found, count);
+    }
     for (int i = 0; i < count; ++i) {
         ContactSite site = make_site(a, &curve, true, &found[i]);
         site.contact.body[1] = -1 - index;

@@ -37,6 +37,7 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     const TdlContactDef* def = &world->def.contacts;
     TdlDetectorDef detector = tdl_detector_def_default();
     detector.self = def->self;
+    detector.obstacle_ends = true;
     detector.broad = TDL_BROAD_SWEEP;
     detector.thread_count = world->def.thread_count;
     TdlFrictionOptions options = tdl_friction_options_default();

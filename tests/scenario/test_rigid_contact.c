@@ -381,6 +381,64 @@ TEST(a_ball_bounces_by_its_restitution) {
     tdl_world_destroy(world);
 }
 
+// --- rails -----------------------------------------------------------------------------------
+
+// A ball on two parallel rails made of `pieces`, bent upwards by `bend`; after `steps` steps.
+static TdlWorld* on_rails(int pieces, double bend, double mu, int steps) {
+    TdlWorld* world = make_world(1.0e-3, mu, 0.0);
+    double length = 2.0, r = 0.003, R = 0.02, apart = 0.012;
+    double up = sqrt((R + r) * (R + r) - apart * apart), v = 1.5;
+    TdlCurvePiece piece[64];
+    for (int i = 0; i < pieces; ++i) {
+        piece[i] = (TdlCurvePiece){length / pieces, {0, -bend, 0}};
+    }
+    for (int side = -1; side <= 1; side += 2) {
+        TdlColliderDef rail = tdl_collider_def_default();
+        TdlColliderId id;
+        rail.shape = TDL_SHAPE_CURVES;
+        rail.radius = r;
+        rail.pieces = piece;
+        rail.piece_count = pieces;
+        rail.pose.position.y = side * apart;
+        if (tdl_world_add_collider(world, &rail, &id) != TDL_STATUS_OK) {
+            FAIL("rail refused");
+        }
+    }
+    TdlRigidDef ball = tdl_rigid_def_default();
+    TdlRigidId id;
+    ball.radius = R;
+    ball.pose.position = (TdlVec3){0, 0, up};
+    ball.velocity = (TdlVec3){v, 0, 0};
+    ball.angular_velocity = (TdlVec3){0, v * (R + r) / (up * R), 0}; // it rolls
+    if (tdl_world_add_rigid(world, &ball, &id) != TDL_STATUS_OK) {
+        FAIL("ball refused");
+    }
+    run(world, steps);
+    return world;
+}
+
+TEST(a_ball_does_not_feel_the_joints_of_rails) {
+    TdlWorld* world = on_rails(40, 0.0, 0.3, 1000);
+    CHECK_NEAR3(tdl_rigid_velocity(world, 0), ((TdlVec3){1.5, 0, 0}), 1.0e-9);
+    CHECK_NEAR(tdl_rigid_pose(world, 0).position.x, 1.5, 1.0e-9);
+    tdl_world_destroy(world);
+
+    // up a loop and back: the same for any number of pieces, and its energy but for the steps
+    TdlWorld *one = on_rails(1, 4.0, 2.0, 400), *many = on_rails(40, 4.0, 2.0, 400);
+    TdlVec3 p = tdl_rigid_pose(one, 0).position;
+    CHECK(p.z > 0.1);
+    CHECK_NEAR3(tdl_rigid_pose(many, 0).position, p, 1.0e-9);
+    TdlEnergy e = tdl_world_energy(one);
+    double m = 1000.0 * 4.0 / 3.0 * PI * 8.0e-6, up = sqrt(0.023 * 0.023 - 0.012 * 0.012);
+    double spin = 1.5 * 0.023 / (up * 0.02);
+    double start = 0.5 * m * (2.25 + 0.4 * 4.0e-4 * spin * spin) + m * G * up;
+    double lost = (start - e.kinetic - e.gravity) / start;
+    printf("  height %.4f m, energy lost to steps %.2e\n", p.z, lost);
+    CHECK(lost > 0.0 && lost < 5.0e-3);
+    tdl_world_destroy(one);
+    tdl_world_destroy(many);
+}
+
 // --- moving colliders ------------------------------------------------------------------------
 
 TEST(a_belt_drags_a_block_along) {

@@ -361,6 +361,53 @@ TEST(fixed_fibres_touch_neither_each_other_nor_colliders) {
     }
 }
 
+TEST(elements_touch_round_colliders_with_their_ends_where_asked) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(36);
+    TdlDetectorDef def = tdl_detector_def_default();
+    def.margin = 0.3;
+    def.obstacle_ends = true;
+    TdlDetector* d;
+    REQUIRE(tdl_detector_create(&host, &def, &d) == TDL_STATUS_OK);
+    const TdlShape shapes[3] = {TDL_SHAPE_SPHERE, TDL_SHAPE_CYLINDER, TDL_SHAPE_CAPSULE};
+    int ends_met = 0;
+    for (int i = 0; i < 300; ++i) {
+        TdlCurve c = random_curve(&rng, i % 5, random_vector(&rng, 0.4), 3.0);
+        tdl_curve_set_radius(&host, 0.01, 0.01, &c);
+        TdlColliderDef o = {.shape = shapes[i % 3],
+                            .radius = 0.2,
+                            .length = 0.3,
+                            .pose = {random_vector(&rng, 0.3), random_frame(&rng)}};
+        TdlFibre fibre = {.curves = &c, .count = 1};
+        REQUIRE(tdl_detector_update(d, &fibre, 1, &o, 1, NULL) == TDL_STATUS_OK);
+        int count;
+        const TdlContact* k = tdl_detector_contacts(d, &count);
+        for (int end = 0; end < 2; ++end) {
+            // the nearest of many points of the collider's axis
+            TdlVec3 p = tdl_curve_point(&c, end * c.end);
+            double gap = INFINITY;
+            for (int n = 0; n <= 4000; ++n) {
+                double share = n / 4000.0, t = o.shape == TDL_SHAPE_SPHERE    ? 0.0
+                                               : o.shape == TDL_SHAPE_CAPSULE ? 0.3 * share
+                                                                              : 8.0 * share - 4.0;
+                TdlVec3 q = tdl_axpy3(o.pose.position, t, o.pose.rotation.cx);
+                gap = fmin(gap, tdl_norm3(tdl_sub3(p, q)) - 0.21);
+            }
+            bool met = false;
+            for (int n = 0; n < count; ++n) {
+                // itself, or a deeper one so near that it stands for it
+                met = met ||
+                      (tdl_norm3(tdl_sub3(k[n].point[0], p)) < 0.02 && k[n].gap <= gap + 1.0e-5);
+                CHECK(k[n].gap < def.margin);
+            }
+            CHECK(met == (gap < def.margin) || fabs(gap - def.margin) < 1.0e-4);
+            ends_met += met;
+        }
+    }
+    CHECK(ends_met > 100);
+    tdl_detector_destroy(d);
+}
+
 TEST(a_fibre_round_a_cylinder_touches_with_every_element) {
     // half a turn of twelve elements at the right distance: one contact for each at least, however
     // wide the cylinder is
