@@ -314,16 +314,22 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
         return;
     }
     ++out->pairs;
-    TdlCurveCapsules cb;
-    tdl_curve_capsules(&curve, &cb);
-    uint64_t near = capsules_near(ca, &cb, def->margin);
-    if (near == 0) {
-        return;
-    }
     TdlDistance found[MAX_MINIMA];
-    int count = a->stiff && straight(a->curve) && straight(&curve)
+    int count;
+    if (!a->stiff && def->method == TDL_DISTANCE_FAST && !def->all_minima &&
+        obstacle_is_round(obstacle, a->curve)) {
+        count = obstacle_round(obstacle, &curve, a->curve, def->margin, def->tolerance, found);
+    } else {
+        TdlCurveCapsules cb;
+        tdl_curve_capsules(&curve, &cb);
+        uint64_t near = capsules_near(ca, &cb, def->margin);
+        if (near == 0) {
+            return;
+        }
+        count = a->stiff && straight(a->curve) && straight(&curve)
                     ? find_stretch(def, a->curve, &curve, near, found, out)
                     : find_minima(host, def, a, &curve, near, 0.0, found, out);
+    }
     out->accepted += count > 0;
     if (count > 0 && def->obstacle_ends && !a->stiff) {
         count = add_ends(def, a->curve, &curve, found, count);

@@ -1,5 +1,7 @@
 // Obstacles. The height of a helix above a plane is s, cosine and sine: its critical points are in
-// closed form. Other kinds are searched with the bound on their second derivative.
+// closed form. Other kinds are searched with the bound on their second derivative. The distance of
+// a helix from a point or a line is a function of one parameter, searched with a bound on its third
+// derivative: also a helix that keeps its distance is settled in some hundred intervals.
 #include "detect/obstacle.h"
 
 #include "curve/curve.h"
@@ -161,4 +163,107 @@ int obstacle_plane(const TdlColliderDef* plane, const TdlCurve* c, double bound,
         other_minima(&h, 0.0, c->end, fmax(tolerance, 1.0e-12 * c->end));
     }
     return h.count;
+}
+
+// --- spheres and cylinders -----------------------------------------------------------------------
+
+bool obstacle_is_round(const TdlColliderDef* o, const TdlCurve* c) {
+    return curve_is_helix(c) && c->radius[0] == c->radius[1] &&
+           (o->shape == TDL_SHAPE_SPHERE || o->shape == TDL_SHAPE_CYLINDER);
+}
+
+// Half the square of the distance, with its derivatives. (X.25)
+typedef struct Square {
+    double q, q1, q2;
+} Square;
+
+typedef struct Round {
+    const TdlCurve* c;
+    TdlVec3 offset, axis; // the curve's origin from the obstacle; zero axis: a point
+    double third;         // bound on the third derivative
+    double tolerance;     // of q
+    double best, s;       // least q so far, or the bound; where
+    bool found;
+} Round;
+
+static TdlVec3 across(const Round* r, TdlVec3 v) {
+    return tdl_axpy3(v, -tdl_dot3(r->axis, v), r->axis);
+}
+
+static Square square_at(const Round* r, double s) {
+    CurvePoint p = curve_eval_helix(r->c, s);
+    TdlVec3 x = across(r, tdl_add3(r->offset, p.p)), d1 = across(r, p.d1);
+    return (Square){0.5 * tdl_dot3(x, x), tdl_dot3(x, d1), tdl_dot3(d1, d1) + tdl_dot3(x, p.d2)};
+}
+
+static void offer(Round* r, double s, double q) {
+    if (q < r->best) {
+        r->best = q;
+        r->s = s;
+        r->found = true;
+    }
+}
+
+// The one minimum of an interval over which q is convex, by Newton's method.
+static void settle_convex(Round* r, double low, double high, double s) {
+    for (int i = 0; i < 20; ++i) {
+        Square f = square_at(r, s);
+        double next = fmin(fmax(s - f.q1 / f.q2, low), high);
+        offer(r, s, f.q);
+        if (!(fabs(next - s) > 1.0e-15 * r->c->end)) {
+            break;
+        }
+        s = next;
+    }
+}
+
+static void search_round(Round* r, double low, double high) {
+    double m = 0.5 * (low + high), x = 0.5 * (high - low);
+    Square f = square_at(r, m);
+    double bend = r->third * x;
+    double fall = fabs(f.q1) * x + 0.5 * fmax(0.0, -f.q2) * x * x + bend * x * x / 6.0;
+    offer(r, m, f.q);
+    if (f.q - fall >= r->best - r->tolerance) {
+        return; // nothing lower that is worth finding
+    }
+    if (f.q2 - bend > 0.0) {
+        settle_convex(r, low, high, m);
+    } else if (f.q2 + bend < 0.0 || fabs(f.q1) > fabs(f.q2) * x + 0.5 * bend * x) {
+        // concave or monotone: lowest at an end
+        offer(r, low, square_at(r, low).q);
+        offer(r, high, square_at(r, high).q);
+    } else {
+        search_round(r, low, m);
+        search_round(r, m, high);
+    }
+}
+
+bool obstacle_round(const TdlColliderDef* o, const TdlCurve* axis, const TdlCurve* c, double bound,
+                    double tolerance, TdlDistance* out) {
+    double radii = c->radius[0] + o->radius, reach = bound + radii;
+    double rounding = curve_rounding(c) * (tdl_norm3(c->origin) + c->end + radii);
+    Round r = {.c = c,
+               .offset = tdl_sub3(c->origin, o->pose.position),
+               .best = reach > 0.0 ? 0.5 * reach * reach : 0.0,
+               .tolerance = (tolerance + rounding) * radii};
+    if (o->shape == TDL_SHAPE_CYLINDER) {
+        r.axis = o->pose.rotation.cx;
+    }
+    // three products of first and second derivatives, one of the distance and the third. (X.25)
+    double far = tdl_norm3(r.offset) + c->end, k = c->helix.bend;
+    r.third = (3.0 * k + far * sqrt(c->helix.w2) * k) * (1.0 + 1.0e-9);
+    search_round(&r, 0.0, c->end);
+    if (!r.found) {
+        *out = (TdlDistance){.certified = true};
+        return false;
+    }
+    TdlVec3 p = tdl_curve_point(c, r.s);
+    double t = tdl_dot3(axis->helix.t, tdl_sub3(p, axis->origin));
+    t = fmin(fmax(t, 0.0), axis->end);
+    *out = (TdlDistance){.below = true, .certified = true, .s = {r.s, t}};
+    out->point[0] = p;
+    out->point[1] = tdl_axpy3(axis->origin, t, axis->helix.t);
+    out->distance = tdl_norm3(tdl_sub3(out->point[1], p));
+    out->gap = out->distance - radii;
+    return out->gap < bound;
 }

@@ -9,6 +9,13 @@
 // of an endless axis that lies abreast of c. Not for planes.
 TdlCurve obstacle_curve(const TdlColliderDef* obstacle, const TdlCurve* c);
 
+// Whether the next function knows the pair: a helix of one radius, and a sphere or a cylinder.
+bool obstacle_is_round(const TdlColliderDef* obstacle, const TdlCurve* c);
+
+// The least gap to it, when below `bound`; to the tolerance. `axis` is what obstacle_curve gave.
+bool obstacle_round(const TdlColliderDef* obstacle, const TdlCurve* axis, const TdlCurve* c,
+                    double bound, double tolerance, TdlDistance* out);
+
 // Which points of a curve are wanted above a plane.
 typedef enum PlanePoints {
     PLANE_LEAST,  // the lowest

@@ -408,6 +408,53 @@ TEST(elements_touch_round_colliders_with_their_ends_where_asked) {
     tdl_detector_destroy(d);
 }
 
+// One search against the other, in all positions and for helices that keep their distance.
+TEST(helices_on_round_colliders_have_the_least_gap_of_the_general_search) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(37);
+    TdlDetectorDef def = tdl_detector_def_default();
+    def.margin = 0.5;
+    TdlDetector* d[2];
+    REQUIRE(tdl_detector_create(&host, &def, &d[0]) == TDL_STATUS_OK);
+    def.method = TDL_DISTANCE_PLAIN;
+    def.tolerance = 1.0e-5; // its square is what the gap of a minimum is off by
+    REQUIRE(tdl_detector_create(&host, &def, &d[1]) == TDL_STATUS_OK);
+    int touched = 0;
+    for (int i = 0; i < 300; ++i) {
+        TdlColliderDef o = {.shape = i % 2 == 0 ? TDL_SHAPE_SPHERE : TDL_SHAPE_CYLINDER,
+                            .radius = 0.2,
+                            .pose = {random_vector(&rng, 0.3), random_frame(&rng)}};
+        TdlCurve c = random_curve(&rng, i % 3 != 0, random_vector(&rng, 0.3), 12.0);
+        if (i % 3 == 2) { // round the collider, at a distance that changes by a little or not
+            TdlMat3 f = {o.pose.rotation.cz, tdl_scale3(-1.0, o.pose.rotation.cy),
+                         o.pose.rotation.cx};
+            TdlVec3 at = tdl_axpy3(o.pose.position, 0.25, o.pose.rotation.cy);
+            double bend = 4.0 + (i % 4 == 2 ? 0.0 : 0.1 * rng_normal(&rng));
+            REQUIRE(tdl_curve_helix(&host, (TdlPose){at, f}, (TdlVec3){0, 0, bend}, 0.5, &c) ==
+                    TDL_STATUS_OK);
+        }
+        tdl_curve_set_radius(&host, 0.01, 0.01, &c);
+        TdlFibre fibre = {.curves = &c, .count = 1};
+        int count[2];
+        const TdlContact* k[2];
+        for (int n = 0; n < 2; ++n) {
+            REQUIRE(tdl_detector_update(d[n], &fibre, 1, &o, 1, NULL) == TDL_STATUS_OK);
+            k[n] = tdl_detector_contacts(d[n], &count[n]);
+        }
+        CHECK_INT(count[0], count[1]);
+        if (count[0] == 1 && count[1] == 1) {
+            ++touched;
+            CHECK(k[0]->gap <= k[1]->gap + 1.0e-12);
+            CHECK_NEAR(k[0]->gap, k[1]->gap, 1.0e-9);
+            TdlVec3 g = tdl_unit3(tdl_sub3(k[0]->point[1], k[0]->point[0]));
+            CHECK(tdl_dot3(g, k[0]->basis.cx) > 1.0 - 1.0e-9);
+        }
+    }
+    CHECK(touched > 100);
+    tdl_detector_destroy(d[0]);
+    tdl_detector_destroy(d[1]);
+}
+
 TEST(a_fibre_round_a_cylinder_touches_with_every_element) {
     // half a turn of twelve elements at the right distance: one contact for each at least, however
     // wide the cylinder is
