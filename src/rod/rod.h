@@ -56,7 +56,7 @@ typedef struct Rod {
 
     TdlHold start_hold, end_hold;
     int root_dofs;  // velocities of a start that is not clamped, said below
-    RodLoad* loads; // [load_count]
+    RodLoad* loads; // [load_count], and room for one more
     int load_count;
 
     // The state: coordinates, velocities, and the shape in which these velocities were found; the

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "math/dense.h"
 #include "math/eigen.h"
-#include "rod/rod.h"
+#include "rod/held_statics.h"
 
 #include <string.h>
 
@@ -32,10 +32,13 @@ static const double NEGATIVE = 1.0e-10;
 typedef struct Newton {
     Rod* rod;
     TdlVec3 gravity;
-    double *gradient, *step, *change, *mode; // [n]
-    void* start;                             // saved state
-    double* scratch;                         // [3 n]
-    double *hessian, *factor;                // [n n]
+    HeldStatics held;
+    int n; // coordinates that are free; those of the rod unless its far end is held
+    double *gradient, *step, *mode; // [n]; room for all coordinates
+    double *whole, *change;         // of all coordinates: the step, and a part of it
+    void* start;                    // saved state
+    double* scratch;                // [3 n]
+    double *hessian, *factor;       // [n n]
 } Newton;
 
 static double max_abs(const double* x, int n) {
@@ -46,9 +49,18 @@ static double max_abs(const double* x, int n) {
     return largest;
 }
 
+// The energy, its gradient, and its Hessian if that is asked for.
+static double evaluate(Newton* w, bool second) {
+    bool held = w->held.count > 0;
+    double energy = w->rod->model->potential(w->rod, w->gravity, w->gradient,
+                                             second && !held ? w->hessian : NULL);
+    held_statics_reduce(&w->held, w->gravity, w->gradient, second ? w->hessian : NULL);
+    return energy;
+}
+
 // Factors H + shift I.
 static bool factor_shifted(Newton* w, double shift) {
-    int n = w->rod->dof_count;
+    int n = w->n;
     memcpy(w->factor, w->hessian, (size_t)n * (size_t)n * sizeof(double));
     for (int i = 0; i < n; ++i) {
         w->factor[(size_t)i * (size_t)n + (size_t)i] += shift;
@@ -59,7 +71,7 @@ static bool factor_shifted(Newton* w, double shift) {
 // The eigenvector of the smallest eigenvalue, by inverse iteration with a factor at hand; scaled
 // to ESCAPE_STEP and pointing downhill.
 static void find_mode(Newton* w) {
-    int n = w->rod->dof_count;
+    int n = w->n;
     for (int i = 0; i < n; ++i) {
         w->mode[i] = 1.0 + 0.1 * (i % 7); // anything that is not orthogonal to it
     }
@@ -76,18 +88,39 @@ static void find_mode(Newton* w) {
     }
 }
 
+// Whether the factor at hand has a pivot that rounding may have made: there is a motion that costs
+// no energy, such as the roll of a round rod, and a step along it means nothing.
+static bool nearly_singular(const Newton* w, double largest) {
+    bool some = false;
+    for (int i = 0; i < w->n; ++i) {
+        double pivot = w->factor[(size_t)i * (size_t)w->n + (size_t)i];
+        some = some || pivot * pivot < NEGATIVE * largest;
+    }
+    return some;
+}
+
 // Sets the step, and returns the curvature of the energy along the escape from a saddle: negative,
 // or 0 where the Hessian is positive definite and the step is Newton's.
 static double find_direction(Newton* w) {
-    int n = w->rod->dof_count;
-    double lowest = 0.0;
-    if (!factor_shifted(w, 0.0)) {
-        double largest = max_abs(w->hessian, n * n);
+    int n = w->n;
+    double lowest = 0.0, largest = max_abs(w->hessian, n * n);
+    bool flat = false;
+    if (factor_shifted(w, 0.0)) {
+        flat = nearly_singular(w, largest);
+    } else {
         memcpy(w->factor, w->hessian, (size_t)n * (size_t)n * sizeof(double));
-        lowest = fmin(tdl_smallest_eigenvalue(n, w->factor, n, w->scratch), -NEGATIVE * largest);
-        factor_shifted(w, -1.01 * lowest);
-        find_mode(w);
-        factor_shifted(w, -2.0 * lowest);
+        lowest = tdl_smallest_eigenvalue(n, w->factor, n, w->scratch);
+        if (lowest < -NEGATIVE * largest) {
+            factor_shifted(w, -1.01 * lowest);
+            find_mode(w);
+        } else {
+            flat = true;
+            lowest = 0.0;
+        }
+    }
+    double shift = flat ? 2.0 * NEGATIVE * largest : -2.0 * lowest;
+    if (shift > 0.0) {
+        factor_shifted(w, shift);
     }
     for (int i = 0; i < n; ++i) {
         w->step[i] = -w->gradient[i];
@@ -103,20 +136,23 @@ static double find_direction(Newton* w) {
     return lowest < 0.0 ? lowest * tdl_dot(n, w->mode, w->mode) : 0.0;
 }
 
-static void move_to(Newton* w, double t) {
+// From the start by t times the step, and back to where a held end has to be. False when it does
+// not get there.
+static bool move_to(Newton* w, double t) {
     Rod* rod = w->rod;
     rod_load_state(rod, w->start);
     for (int i = 0; i < rod->dof_count; ++i) {
-        w->change[i] = t * w->step[i];
+        w->change[i] = t * w->whole[i];
     }
     if (rod->model->move != NULL) {
         rod->model->move(rod, w->change);
-        return;
+        return t == 0.0 || held_statics_restore(&w->held);
     }
     for (int i = 0; i < rod->dof_count; ++i) {
         rod->q[i] += w->change[i];
     }
     rod->model->refresh(rod);
+    return true;
 }
 
 static double force_scale(const Rod* rod, TdlVec3 gravity) {
@@ -128,22 +164,26 @@ static double force_scale(const Rod* rod, TdlVec3 gravity) {
 // Moves along the direction until the energy has fallen enough. False when it cannot, which near
 // the minimum means that rounding hides the fall.
 static bool search_line(Newton* w, double energy, double curvature) {
-    int n = w->rod->dof_count;
+    int n = w->n;
     double slope = tdl_dot(n, w->gradient, w->step), t = 1.0;
     bool hidden = -slope < ROUNDING * fmax(fabs(energy), force_scale(w->rod, w->gravity));
     rod_save_state(w->rod, w->start);
+    held_statics_expand(&w->held, w->step, w->whole);
     for (int k = 0; k < MAX_HALVINGS && !(hidden && curvature == 0.0); ++k, t *= 0.5) {
-        move_to(w, t);
+        bool there = move_to(w, t);
         double next = w->rod->model->potential(w->rod, w->gravity, NULL, NULL);
-        if (next <= energy + 1.0e-4 * t * (slope + 0.5 * t * curvature)) {
+        if (there && next <= energy + 1.0e-4 * t * (slope + 0.5 * t * curvature)) {
             return true;
         }
     }
     // below the rounding of the energy the gradient is still good: judge by it
     double before = max_abs(w->gradient, n);
-    move_to(w, 1.0);
-    w->rod->model->potential(w->rod, w->gravity, w->gradient, NULL);
-    if (max_abs(w->gradient, n) < 0.5 * before) {
+    bool there = move_to(w, 1.0);
+    if (there) {
+        evaluate(w, false);
+        there = max_abs(w->gradient, n) < 0.5 * before;
+    }
+    if (there) {
         return true;
     }
     move_to(w, 0.0);
@@ -156,11 +196,11 @@ static double force_noise(const Rod* rod) {
 }
 
 static double iterate(Newton* w) {
-    int n = w->rod->dof_count;
+    int n = w->n;
     double scale = force_scale(w->rod, w->gravity), residual = INFINITY;
     double target = fmax(TARGET, force_noise(w->rod) / scale);
     for (int k = 0; k < MAX_STEPS; ++k) {
-        double energy = w->rod->model->potential(w->rod, w->gravity, w->gradient, w->hessian);
+        double energy = evaluate(w, true);
         residual = max_abs(w->gradient, n) / scale;
         if (!isfinite(energy)) {
             return INFINITY;
@@ -211,9 +251,9 @@ static TdlStatus settle_twin(const TdlHost* host, Rod* rod, TdlVec3 gravity, dou
 // element: a pure number, positive at a stable shape.
 static double find_stability(Newton* w) {
     const Rod* rod = w->rod;
-    int n = rod->dof_count;
+    int n = w->n;
     double bending = fmin(rod->stiffness.x, fmin(rod->stiffness.y, rod->stiffness.z));
-    rod->model->potential(rod, w->gravity, NULL, w->hessian);
+    evaluate(w, true);
     double lowest = tdl_smallest_eigenvalue(n, w->hessian, n, w->scratch);
     return lowest * rod->element_length / bending;
 }
@@ -225,15 +265,17 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "a rod under a torque has no potential energy to settle in");
     }
-    if (rod->end_hold != TDL_HOLD_FREE && rod->model->end_turning != NULL) {
+    if (rod->dof_count <= held_statics_conditions(rod)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
-                        "a rod of this model whose end is held is brought to rest by damping only");
+                        "a rod of %d elements between holds has no way to move",
+                        rod->element_count);
     }
     if (rod->model->potential == NULL) {
         return settle_twin(host, rod, gravity, residual, stability);
     }
     size_t n = (size_t)rod->dof_count;
-    double* block = tdl_alloc_array(&host->mem, 2 * n * n + 7 * n, sizeof(double));
+    size_t held = held_statics_size(rod);
+    double* block = tdl_alloc_array(&host->mem, 2 * n * n + 8 * n + held, sizeof(double));
     void* start = tdl_alloc_array(&host->mem, rod_state_size(rod), 1);
     if (block == NULL || start == NULL) {
         tdl_free(&host->mem, block);
@@ -246,15 +288,18 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
     }
     Newton work = {.rod = rod,
                    .gravity = gravity,
+                   .held = held_statics_start(rod, block + 8 * n + 2 * n * n, start),
+                   .n = (int)n - held_statics_conditions(rod),
                    .gradient = block,
                    .step = block + n,
                    .change = block + 2 * n,
                    .mode = block + 3 * n,
                    .start = start,
                    .scratch = block + 4 * n,
-                   .hessian = block + 7 * n,
-                   .factor = block + 7 * n + n * n};
-    *residual = iterate(&work);
+                   .whole = block + 7 * n,
+                   .hessian = block + 8 * n,
+                   .factor = block + 8 * n + n * n};
+    *residual = held_statics_restore(&work.held) ? iterate(&work) : INFINITY;
     *stability = find_stability(&work);
     tdl_free(&host->mem, block);
     tdl_free(&host->mem, start);
