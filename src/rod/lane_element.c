@@ -5,6 +5,8 @@
 // instructions as one that was stepped to.
 #include "rod/lane_element.h"
 
+#include <stddef.h>
+
 #include <string.h>
 
 // The vectors that depend on q alone. (H.3)
@@ -234,7 +236,7 @@ LANE_INLINE void set_inertia(LaneElement* el, const Axes* x, Lane l, Lane gyrati
 // Coefficients of a field in the polynomials, and the mean of its square. (L.9)
 LANE_INLINE void expand_field(const LaneModes* m, const LaneVec part[HELIX_AKK],
                               LaneVec U[MODE_COUNT], Lane* square) {
-    Lane sum = *square;
+    Lane sum = lane_all(0.0);
     for (int k = 0; k < MODE_COUNT; ++k) {
         LaneVec u = lane_axpy(lane_scale(m->a[k], part[HELIX_A]), m->b[k], part[HELIX_B]);
         u = lane_axpy(lane_axpy(u, m->ak[k], part[HELIX_AK]), m->bk[k], part[HELIX_BK]);
@@ -268,7 +270,7 @@ LANE_INLINE void project_field(const LaneModes* m, const LaneVec U[MODE_COUNT],
 
 // The same by panels, for the lanes where either shape turns much.
 static void patch_projection(const LaneField* field, Lane y, const LaneVec part[HELIX_AKK],
-                             LaneVec P[HELIX_AKK], const Lane* square_before, Lane* square) {
+                             LaneVec P[HELIX_AKK], Lane* square) {
     LaneMask large = large_turning(y) | large_turning(field->y);
     for (int lane = 0; lane < LANE_COUNT; ++lane) {
         if (large[lane] == 0) {
@@ -290,7 +292,7 @@ static void patch_projection(const LaneField* field, Lane y, const LaneVec part[
             }
             lane_vec_set(&P[f], lane, p);
         }
-        (*square)[lane] = (*square_before)[lane] + sum;
+        (*square)[lane] = sum;
     }
 }
 
@@ -314,8 +316,6 @@ __attribute__((noinline)) void lane_element_load(LaneElement* el, const Lane* l,
                                                  const LaneMat* R_before, Lane* square) {
     Axes x = axes_of(el->q);
     Lane c[8], spin = *gyration * field->spin;
-    *square += spin * field->spin;
-    Lane square_before = *square;
     LaneModes modes;
     LaneVec part[HELIX_AKK], U[MODE_COUNT], P[HELIX_AKK];
 
@@ -336,8 +336,51 @@ __attribute__((noinline)) void lane_element_load(LaneElement* el, const Lane* l,
     project_field(&modes, U, P);
     if (any(large_turning(el->y) | large_turning(field->y))) {
         patch_gram(el->y, &gram);
-        patch_projection(field, el->y, part, P, &square_before, square);
+        patch_projection(field, el->y, part, P, square);
     }
+    *square += spin * field->spin;
     set_load(el, &x, *l, spin, P);
     set_inertia(el, &x, *l, *gyration, &gram);
+}
+
+// --- four elements of one rod ---------------------------------------------------------------
+
+enum {
+    INPUTS = offsetof(LaneElement, position) / sizeof(Lane),
+    OUTPUTS = (offsetof(LaneElement, low) - offsetof(LaneElement, h)) / sizeof(Lane),
+    FIELDS = sizeof(LaneField) / sizeof(Lane),
+    TURNS = sizeof(LaneMat) / sizeof(Lane),
+};
+
+// to[i] has the four numbers from[k][i], each of which fills its lanes.
+LANE_INLINE void pack(const Lane* const from[LANE_COUNT], int count, Lane* to) {
+    for (int i = 0; i < count; ++i) {
+        to[i] = (Lane){from[0][i][0], from[1][i][0], from[2][i][0], from[3][i][0]};
+    }
+}
+
+void lane_element_load_alone(LaneElement* el, int count, const Lane* l, const Lane* gyration,
+                             const LaneField* fields, const LaneMat* R_before, Lane* squares) {
+    LaneElement all;
+    LaneField field;
+    LaneMat R;
+    Lane square;
+    const Lane *input[LANE_COUNT], *brought[LANE_COUNT], *turn[LANE_COUNT];
+    for (int k = 0; k < LANE_COUNT; ++k) {
+        int own = k < count ? k : count - 1;
+        input[k] = (const Lane*)&el[own];
+        brought[k] = (const Lane*)&fields[own];
+        turn[k] = (const Lane*)&R_before[own];
+    }
+    pack(input, INPUTS, (Lane*)&all);
+    pack(brought, FIELDS, (Lane*)&field);
+    pack(turn, TURNS, (Lane*)&R);
+    lane_element_load(&all, l, gyration, &field, &R, &square);
+    for (int k = 0; k < count; ++k) {
+        Lane* to = (Lane*)&el[k].h;
+        for (int i = 0; i < OUTPUTS; ++i) {
+            to[i] = lane_all(((const Lane*)&all.h)[i][k]);
+        }
+        squares[k] = lane_all(square[k]);
+    }
 }

@@ -1,4 +1,5 @@
-// One element of four super-helices: shape, inertia and momentum. linear-time.md
+// One element of four super-helices, or four elements of one: shape, inertia and momentum.
+// linear-time.md
 #ifndef TDL_ROD_LANE_ELEMENT_H
 #define TDL_ROD_LANE_ELEMENT_H
 
@@ -6,9 +7,11 @@
 
 // World axes unless said otherwise; inertia for unit mass, about the element's start.
 typedef struct LaneElement {
+    // what inertia and momentum are found from
     LaneVec q; // own axes
     Lane y;    // |q|^2
     LaneMat R;
+
     LaneVec position, span; // of the start; from start to end
     LaneMat shift, turn;    // S = [shift; turn]: motion of the end for a change of q
 
@@ -48,9 +51,14 @@ typedef struct LaneField {
 void lane_element_field(const LaneElement* el, const Lane* l, const LaneTwist* at, const LaneVec* d,
                         LaneField* field);
 
-// Inertia of the present shape, and the momentum of a field given in the axes `R_before`. Adds the
-// mean square of the velocities to `square`, with gyration times that of the spin.
+// Inertia of the present shape, and the momentum of a field given in the axes `R_before`. `square`
+// receives the mean square of the velocities, with gyration times that of the spin.
 void lane_element_load(LaneElement* el, const Lane* l, const Lane* gyration, const LaneField* field,
                        const LaneMat* R_before, Lane* square);
+
+// The same for `count` elements of one rod, which fills all lanes: they go through one call, in a
+// lane each. (Where fewer than four, the last one fills the rest.)
+void lane_element_load_alone(LaneElement* el, int count, const Lane* l, const Lane* gyration,
+                             const LaneField* fields, const LaneMat* R_before, Lane* squares);
 
 #endif

@@ -126,22 +126,38 @@ static void carry(RodGroup* group, double branch_dt) {
     LanePose start = base_pose(group, false);
     Lane l = root->l, square = lane_all(0.0), elastic = square;
     LaneVec centre = {0};
-    for (int i = 0; i < group->rods[0]->element_count; ++i, ++el) {
-        LaneVec d = gather(v, i), q_new = gather(q, i);
-        LaneField field;
-        LaneMat R_before = el->R;
-        lane_element_field(el, &l, &at, &d, &field);
-        at.linear = lane_add_mul(lane_add_cross(at.linear, at.angular, el->span), el->shift, d);
-        at.angular = lane_add_mul(at.angular, el->turn, d);
-
-        lane_element_shape(el, &q_new, &l, &start);
-        lane_element_load(el, &l, &root->gyration, &field, &R_before, &square);
-        LaneVec strain = lane_sub(q_new, gather(rest, i));
-        elastic += root->k[0] * strain.x * strain.x + root->k[1] * strain.y * strain.y +
-                   root->k[2] * strain.z * strain.z;
-        centre = lane_add(centre, lane_add(el->position, el->h));
-        if (branch_dt > 0.0 && group->rods[0]->child != NULL) {
-            advance_branches(group->rods[0], i, &at, &start, branch_dt);
+    // elements whose inertia and momentum are found in one call: those of a rod that is alone
+    int n = group->rods[0]->element_count, some = group->count == 1 ? LANE_COUNT : 1;
+    for (int first = 0; first < n; first += some) {
+        LaneField field[LANE_COUNT];
+        LaneMat R_before[LANE_COUNT];
+        Lane squares[LANE_COUNT];
+        int count = n - first < some ? n - first : some;
+        for (int k = 0; k < count; ++k) {
+            LaneElement* e = &el[first + k];
+            LaneVec d = gather(v, first + k), q_new = gather(q, first + k);
+            R_before[k] = e->R;
+            lane_element_field(e, &l, &at, &d, &field[k]);
+            at.linear = lane_add_mul(lane_add_cross(at.linear, at.angular, e->span), e->shift, d);
+            at.angular = lane_add_mul(at.angular, e->turn, d);
+            lane_element_shape(e, &q_new, &l, &start);
+            if (branch_dt > 0.0 && group->rods[0]->child != NULL) {
+                advance_branches(group->rods[0], first + k, &at, &start, branch_dt);
+            }
+        }
+        if (some == 1) {
+            lane_element_load(&el[first], &l, &root->gyration, field, R_before, squares);
+        } else {
+            lane_element_load_alone(&el[first], count, &l, &root->gyration, field, R_before,
+                                    squares);
+        }
+        for (int k = 0; k < count; ++k) {
+            const LaneElement* e = &el[first + k];
+            LaneVec strain = lane_sub(e->q, gather(rest, first + k));
+            elastic += root->k[0] * strain.x * strain.x + root->k[1] * strain.y * strain.y +
+                       root->k[2] * strain.z * strain.z;
+            centre = lane_add(centre, lane_add(e->position, e->h));
+            square += squares[k];
         }
     }
     root->square = square;
