@@ -61,11 +61,12 @@ LANE_INLINE LaneMat rotation_like(LaneVec q, Lane y, Lane s, Lane a, Lane b) {
 
 // One step towards the nearest rotation: R (3 - R'R) / 2
 LANE_INLINE LaneMat orthonormal(LaneMat R) {
-    LaneMat G = lane_scale_mat(lane_all(-0.5), lane_tproduct(R, R));
-    G.cx.x += 1.5;
-    G.cy.y += 1.5;
-    G.cz.z += 1.5;
-    return lane_product(R, G);
+    LaneSym half = {0};
+    LaneSym G = lane_sym_axpy((LaneSym){0}, lane_all(-0.5), lane_sym_add_tproduct(half, R, R));
+    G.xx += 1.5;
+    G.yy += 1.5;
+    G.zz += 1.5;
+    return lane_product(R, (LaneMat){{G.xx, G.xy, G.xz}, {G.xy, G.yy, G.yz}, {G.xz, G.yz, G.zz}});
 }
 
 static void patch_c_series(Lane y, Lane c[8]) {

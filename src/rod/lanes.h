@@ -78,6 +78,12 @@ LANE_INLINE LaneVec lane_add_mul(LaneVec a, LaneMat m, LaneVec b) {
     return lane_axpy(lane_axpy(lane_axpy(a, b.x, m.cx), b.y, m.cy), b.z, m.cz);
 }
 
+LANE_INLINE LaneVec lane_add_tmul(LaneVec a, LaneMat m, LaneVec b) {
+    return (LaneVec){a.x + m.cx.x * b.x + m.cx.y * b.y + m.cx.z * b.z,
+                     a.y + m.cy.x * b.x + m.cy.y * b.y + m.cy.z * b.z,
+                     a.z + m.cz.x * b.x + m.cz.y * b.y + m.cz.z * b.z};
+}
+
 LANE_INLINE LaneMat lane_product(LaneMat a, LaneMat b) {
     return (LaneMat){lane_mul(a, b.cx), lane_mul(a, b.cy), lane_mul(a, b.cz)};
 }
@@ -124,6 +130,31 @@ LANE_INLINE LaneSym lane_sym_add_tproduct(LaneSym s, LaneMat a, LaneMat b) {
     return (LaneSym){s.xx + lane_dot(a.cx, b.cx), s.xy + lane_dot(a.cx, b.cy),
                      s.xz + lane_dot(a.cx, b.cz), s.yy + lane_dot(a.cy, b.cy),
                      s.yz + lane_dot(a.cy, b.cz), s.zz + lane_dot(a.cz, b.cz)};
+}
+
+// s - the symmetric product a b', of which only the upper triangle is computed
+LANE_INLINE LaneSym lane_sym_sub_productt(LaneSym s, LaneMat a, LaneMat b) {
+    return (LaneSym){
+        s.xx - a.cx.x * b.cx.x - a.cy.x * b.cy.x - a.cz.x * b.cz.x,
+        s.xy - a.cx.x * b.cx.y - a.cy.x * b.cy.y - a.cz.x * b.cz.y,
+        s.xz - a.cx.x * b.cx.z - a.cy.x * b.cy.z - a.cz.x * b.cz.z,
+        s.yy - a.cx.y * b.cx.y - a.cy.y * b.cy.y - a.cz.y * b.cz.y,
+        s.yz - a.cx.y * b.cx.z - a.cy.y * b.cy.z - a.cz.y * b.cz.z,
+        s.zz - a.cx.z * b.cx.z - a.cy.z * b.cy.z - a.cz.z * b.cz.z,
+    };
+}
+
+// s - a b'
+LANE_INLINE LaneVec lane_sub_row(LaneVec s, LaneMat a, Lane x, Lane y, Lane z) {
+    return (LaneVec){s.x - a.cx.x * x - a.cy.x * y - a.cz.x * z,
+                     s.y - a.cx.y * x - a.cy.y * y - a.cz.y * z,
+                     s.z - a.cx.z * x - a.cy.z * y - a.cz.z * z};
+}
+
+LANE_INLINE LaneMat lane_sub_productt(LaneMat s, LaneMat a, LaneMat b) {
+    return (LaneMat){lane_sub_row(s.cx, a, b.cx.x, b.cy.x, b.cz.x),
+                     lane_sub_row(s.cy, a, b.cx.y, b.cy.y, b.cz.y),
+                     lane_sub_row(s.cz, a, b.cx.z, b.cy.z, b.cz.z)};
 }
 
 // R s R'

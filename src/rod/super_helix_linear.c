@@ -4,7 +4,7 @@
 // From the tip to the root, what lies beyond an element is one articulated body of 6 x 6 inertia;
 // eliminating the element's q gives the body beyond its start. A^-1 takes O(N), a step 2 passes
 // from the root and 1 from the tip. Four rods run in the lanes; a lone rod fills all four with
-// itself, so that its bits do not depend on its company.
+// itself, or with four of its elements, so that its bits do not depend on its company.
 #include "rod/super_helix_linear.h"
 
 #include "base/check.h"
@@ -249,7 +249,7 @@ LANE_INLINE void element_impulse(const LaneElement* e, const LaneStep* s, Lane m
     out[0] = lane_scale(m, lane_add_cross(lane_add(e->force, G), w, e->h));
     LaneVec moment = lane_add(lane_add_cross(e->moment, e->h, G), lane_sym_mul(e->J, w));
     out[1] = lane_scale(m, moment);
-    out[2] = lane_scale(m, lane_add(e->own, lane_add(lane_tmul(e->Bm, G), lane_tmul(e->Hm, w))));
+    out[2] = lane_scale(m, lane_add_tmul(lane_add_tmul(e->own, e->Bm, G), e->Hm, w));
 }
 
 // D = L diag L', false lanes where a pivot is not positive.
@@ -282,31 +282,25 @@ LANE_INLINE LaneMat divide_by_joint(const LaneElement* e, LaneMat U) {
     return (LaneMat){{rx.x, ry.x, rz.x}, {rx.y, ry.y, rz.y}, {rx.z, ry.z, rz.z}};
 }
 
-LANE_INLINE LaneMat transposed(LaneMat a) {
-    return (LaneMat){{a.cx.x, a.cy.x, a.cz.x}, {a.cx.y, a.cy.y, a.cz.y}, {a.cx.z, a.cy.z, a.cz.z}};
-}
-
 // Moves the point a body is said about back over `p`: X' I X. (L.2)
 LANE_INLINE void shift_body(Body* b, LaneVec p) {
     // v_end = v - [p]x w: B := B - A [p]x, C := C + [p]x B_old + (that)' - [p]x A [p]x
     LaneMat A = {
         {b->A.xx, b->A.xy, b->A.xz}, {b->A.xy, b->A.yy, b->A.yz}, {b->A.xz, b->A.yz, b->A.zz}};
     // columns of A [p]x: p_z A_y - p_y A_z, and so on around
-    LaneMat Ap = {lane_sub(lane_scale(p.z, A.cy), lane_scale(p.y, A.cz)),
-                  lane_sub(lane_scale(p.x, A.cz), lane_scale(p.z, A.cx)),
-                  lane_sub(lane_scale(p.y, A.cx), lane_scale(p.x, A.cy))};
-    LaneMat B = lane_axpy_mat(b->B, lane_all(-1.0), Ap);
+    LaneVec less = lane_scale(lane_all(-1.0), p);
+    LaneMat B = {lane_axpy(lane_axpy(b->B.cx, p.y, A.cz), less.z, A.cy),
+                 lane_axpy(lane_axpy(b->B.cy, p.z, A.cx), less.x, A.cz),
+                 lane_axpy(lane_axpy(b->B.cz, p.x, A.cy), less.y, A.cx)};
     // [p]x (B_old + B) / 2 plus its transpose is the change of C
-    LaneMat zero = {{lane_all(0.0), lane_all(0.0), lane_all(0.0)},
-                    {lane_all(0.0), lane_all(0.0), lane_all(0.0)},
-                    {lane_all(0.0), lane_all(0.0), lane_all(0.0)}};
-    LaneMat Q = lane_add_skew(zero, p, lane_scale_mat(lane_all(0.5), lane_add_mat(b->B, B)));
-    b->C.xx += 2.0 * Q.cx.x;
-    b->C.xy += Q.cy.x + Q.cx.y;
-    b->C.xz += Q.cz.x + Q.cx.z;
-    b->C.yy += 2.0 * Q.cy.y;
-    b->C.yz += Q.cz.y + Q.cy.z;
-    b->C.zz += 2.0 * Q.cz.z;
+    LaneMat both = lane_add_mat(b->B, B);
+    LaneMat Q = {lane_cross(p, both.cx), lane_cross(p, both.cy), lane_cross(p, both.cz)};
+    b->C.xx += Q.cx.x;
+    b->C.xy += 0.5 * (Q.cy.x + Q.cx.y);
+    b->C.xz += 0.5 * (Q.cz.x + Q.cx.z);
+    b->C.yy += Q.cy.y;
+    b->C.yz += 0.5 * (Q.cz.y + Q.cy.z);
+    b->C.zz += Q.cz.z;
     b->B = B;
     b->moment = lane_add_cross(b->moment, p, b->force);
 }
@@ -329,12 +323,22 @@ LANE_INLINE void add_own_inertia(Body* b, const LaneElement* e, Lane m) {
 // Subtracts W U' from the inertia: the part that q follows by itself.
 LANE_INLINE void release_joint(Body* b, LaneMat W_linear, LaneMat W_angular, LaneMat U_linear,
                                LaneMat U_angular) {
-    LaneMat Wl = transposed(W_linear), Wa = transposed(W_angular);
-    LaneMat Ul = transposed(U_linear), Ua = transposed(U_angular);
-    LaneSym none = {0};
-    b->A = lane_sym_axpy(b->A, lane_all(-1.0), lane_sym_add_tproduct(none, Wl, Ul));
-    b->C = lane_sym_axpy(b->C, lane_all(-1.0), lane_sym_add_tproduct(none, Wa, Ua));
-    b->B = lane_axpy_mat(b->B, lane_all(-1.0), lane_tproduct(Wl, Ua));
+    b->A = lane_sym_sub_productt(b->A, W_linear, U_linear);
+    b->C = lane_sym_sub_productt(b->C, W_angular, U_angular);
+    b->B = lane_sub_productt(b->B, W_linear, U_angular);
+}
+
+// Momentum of a body for the motion of its point, three columns at once.
+LANE_INLINE LaneMat linear_momentum(const Body* b, LaneMat shift, LaneMat turn) {
+    return (LaneMat){lane_add_mul(lane_sym_mul(b->A, shift.cx), b->B, turn.cx),
+                     lane_add_mul(lane_sym_mul(b->A, shift.cy), b->B, turn.cy),
+                     lane_add_mul(lane_sym_mul(b->A, shift.cz), b->B, turn.cz)};
+}
+
+LANE_INLINE LaneMat angular_momentum(const Body* b, LaneMat shift, LaneMat turn) {
+    return (LaneMat){lane_add_tmul(lane_sym_mul(b->C, turn.cx), b->B, shift.cx),
+                     lane_add_tmul(lane_sym_mul(b->C, turn.cy), b->B, shift.cy),
+                     lane_add_tmul(lane_sym_mul(b->C, turn.cz), b->B, shift.cz)};
 }
 
 // One element on the way from the tip: eliminates its q. `b` is the body beyond its end on entry
@@ -342,13 +346,12 @@ LANE_INLINE void release_joint(Body* b, LaneMat W_linear, LaneMat W_angular, Lan
 LANE_INLINE LaneMask eliminate(LaneElement* e, Body* b, LaneSym joint, Lane m,
                                const LaneVec impulse[3], LaneVec* x) {
     // momentum of the body for a rate of q
-    LaneMat linear = lane_add_mat(lane_sym_product(b->A, e->shift), lane_product(b->B, e->turn));
-    LaneMat angular = lane_add_mat(lane_tproduct(b->B, e->shift), lane_sym_product(b->C, e->turn));
+    LaneMat linear = linear_momentum(b, e->shift, e->turn);
+    LaneMat angular = angular_momentum(b, e->shift, e->turn);
     LaneSym D = lane_sym_axpy(joint, m, e->Mqq);
     D = lane_sym_add_tproduct(lane_sym_add_tproduct(D, e->shift, linear), e->turn, angular);
     LaneMask fine = factor_joint(e, D);
-    LaneVec u = lane_add(impulse[2],
-                         lane_add(lane_tmul(e->shift, b->force), lane_tmul(e->turn, b->moment)));
+    LaneVec u = lane_add_tmul(lane_add_tmul(impulse[2], e->shift, b->force), e->turn, b->moment);
 
     // the same about the start, with the element's own share
     LaneMat U_linear = lane_axpy_mat(linear, m, e->Bm);
@@ -433,8 +436,7 @@ static void substitute(RodGroup* group, LaneTwist at, double* const v[LANE_COUNT
     const Rod* first = group->rods[0];
     for (int i = 0; i < first->element_count; ++i, ++e) {
         LaneVec x = gather((const double* const*)v, i);
-        x = lane_sub(
-            x, lane_add(lane_tmul(e->W_linear, at.linear), lane_tmul(e->W_angular, at.angular)));
+        x = lane_sub(x, lane_add_tmul(lane_tmul(e->W_linear, at.linear), e->W_angular, at.angular));
         scatter(v, i, x);
         at.linear = lane_add_mul(lane_add_cross(at.linear, at.angular, e->span), e->shift, x);
         at.angular = lane_add_mul(at.angular, e->turn, x);
