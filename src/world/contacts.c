@@ -416,7 +416,9 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
     if (old == NULL || !reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
         return TDL_STATUS_NO_MEMORY;
     }
-    memcpy(old, c->found, (size_t)before * sizeof *old);
+    if (before > 0) {
+        memcpy(old, c->found, (size_t)before * sizeof *old);
+    }
     for (int i = 0; i < count; ++i) {
         const TdlContact* contact = &sites[i].contact;
         Candidate* x = &c->found[i];
