@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "friction/problem.h"
 
+#include <string.h>
+
 // r - P_K(r - rho (u + mu |u_T| n)). (F.9)
 static void natural_map(int d, ContactLaw law, double mu, double rho, const double* u,
                         const double* r, double* f) {
@@ -93,25 +95,29 @@ void error_map(TdlFrictionError kind, int d, ContactLaw law, double mu, double r
     }
 }
 
-double tdl_friction_error(const TdlFrictionProblem* p, TdlFrictionError kind, bool relative,
-                          const double* r) {
+double error_norm(const TdlFrictionProblem* p, TdlFrictionError kind, bool relative,
+                  const double* r, const double* u) {
     int d = p->d;
-    double* u = tdl_alloc_array(&p->mem, (size_t)p->n * (size_t)d, sizeof(double));
-    if (u == NULL || tdl_friction_velocity(p, r, u) != TDL_STATUS_OK) {
-        tdl_free(&p->mem, u);
-        return INFINITY;
-    }
-    double sum = 0.0, f[CONE_MAX];
+    double sum = 0.0, f[CONE_MAX], here[CONE_MAX];
     for (int i = 0; i < p->n; ++i) {
-        u[i * d] -= p->c[i];
-        error_map(kind, d, p->law[i], p->mu[i], 1.0, u + i * d, r + i * d, f);
+        memcpy(here, u + i * d, (size_t)d * sizeof *here);
+        here[0] -= p->c[i];
+        error_map(kind, d, p->law[i], p->mu[i], 1.0, here, r + i * d, f);
         for (int k = 0; k < d; ++k) {
             sum += f[k] * f[k];
         }
     }
-    tdl_free(&p->mem, u);
     double norm = sqrt(sum);
     return relative && p->q_norm > 0.0 ? norm / p->q_norm : norm;
+}
+
+double tdl_friction_error(const TdlFrictionProblem* p, TdlFrictionError kind, bool relative,
+                          const double* r) {
+    double* u = tdl_alloc_array(&p->mem, (size_t)p->n * (size_t)p->d, sizeof(double));
+    bool known = u != NULL && tdl_friction_velocity(p, r, u) == TDL_STATUS_OK;
+    double error = known ? error_norm(p, kind, relative, r, u) : INFINITY;
+    tdl_free(&p->mem, u);
+    return error;
 }
 
 const char* tdl_friction_error_name(TdlFrictionError kind) {

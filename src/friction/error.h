@@ -9,6 +9,10 @@
 void error_map(TdlFrictionError kind, int d, ContactLaw law, double mu, double rho, const double* u,
                const double* r, double* f);
 
+// The norm of the map over all contacts, from the velocities u at r.
+double error_norm(const TdlFrictionProblem* p, TdlFrictionError kind, bool relative,
+                  const double* r, const double* u);
+
 // z <- x + y - (x^2 + y^2)^(1/2) in the Jordan algebra of the Lorentz cone.
 void fischer_burmeister(int d, const double* x, const double* y, double* z);
 

@@ -619,12 +619,8 @@ static void add_rows(const TdlFrictionProblem* p, const double* r, double* u) {
     }
 }
 
-// u += H (A^-1 H' r)
-static TdlStatus add_through_bodies(const TdlFrictionProblem* p, const double* r, double* u) {
-    double* v = tdl_alloc_array(&p->mem, (size_t)p->dof_count, sizeof(double));
-    if (v == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
+// u += H (A^-1 H' r); v is scratch
+static void add_through_bodies(const TdlFrictionProblem* p, const double* r, double* u, double* v) {
     tdl_friction_body_velocity(p, r, v);
     for (int j = 0; j < p->dof_count; ++j) {
         v[j] -= p->velocity[j];
@@ -640,15 +636,23 @@ static TdlStatus add_through_bodies(const TdlFrictionProblem* p, const double* r
             }
         }
     }
-    tdl_free(&p->mem, v);
-    return TDL_STATUS_OK;
+}
+
+void problem_velocity(const TdlFrictionProblem* p, const double* r, double* u, double* v) {
+    memcpy(u, p->b, (size_t)p->n * (size_t)p->d * sizeof(double));
+    if (problem_has_bodies(p)) {
+        add_through_bodies(p, r, u, v);
+    } else {
+        add_rows(p, r, u);
+    }
 }
 
 TdlStatus tdl_friction_velocity(const TdlFrictionProblem* p, const double* r, double* u) {
-    memcpy(u, p->b, (size_t)p->n * (size_t)p->d * sizeof(double));
-    if (problem_has_bodies(p)) {
-        return add_through_bodies(p, r, u);
+    double* v = tdl_alloc_array(&p->mem, (size_t)p->dof_count, sizeof(double));
+    if (v == NULL) {
+        return TDL_STATUS_NO_MEMORY;
     }
-    add_rows(p, r, u);
+    problem_velocity(p, r, u, v);
+    tdl_free(&p->mem, v);
     return TDL_STATUS_OK;
 }

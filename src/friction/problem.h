@@ -38,6 +38,9 @@ static inline bool problem_has_bodies(const TdlFrictionProblem* p) {
     return p->body != NULL;
 }
 
+// u <- W r + b, through the bodies where the problem has them; v is scratch for [dof_count].
+void problem_velocity(const TdlFrictionProblem* p, const double* r, double* u, double* v);
+
 static inline int body_dofs(const TdlFrictionProblem* p, int body) {
     return p->dof_start[body + 1] - p->dof_start[body];
 }

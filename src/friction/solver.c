@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "friction/error.h"
 #include "friction/islands.h"
 #include "friction/run.h"
 
@@ -384,15 +385,28 @@ static void summarise(const TdlFrictionSolver* s, TdlFrictionInfo* info) {
     info->nu = p->dof_count > 0 ? (double)p->d * p->n / p->dof_count : 0.0;
 }
 
-// Errors from the caller's own data, outside the solvers.
-static void measure(const TdlFrictionSolver* s, const double* r, TdlFrictionInfo* info) {
-    for (int kind = 0; kind < TDL_FRICTION_ERROR_COUNT; ++kind) {
-        info->errors[kind] = tdl_friction_error(s->problem, (TdlFrictionError)kind, true, r);
+// Errors from the caller's own data, outside the solvers; the velocities too, where asked for.
+static TdlStatus measure(TdlFrictionSolver* s, const double* r, double* out,
+                         TdlFrictionInfo* info) {
+    const TdlFrictionProblem* p = s->problem;
+    size_t count = (size_t)p->n * (size_t)p->d;
+    double* u = ARENA_NEW(&s->arena, double, count + 1);
+    double* v = ARENA_NEW(&s->arena, double, p->dof_count + 1);
+    if (u == NULL || v == NULL) {
+        return TDL_STATUS_NO_MEMORY;
     }
-    info->error = tdl_friction_error(s->problem, s->options.error, s->options.relative, r);
+    problem_velocity(p, r, u, v);
+    if (out != NULL) {
+        memcpy(out, u, count * sizeof *u);
+    }
+    for (int kind = 0; kind < TDL_FRICTION_ERROR_COUNT; ++kind) {
+        info->errors[kind] = error_norm(p, (TdlFrictionError)kind, true, r, u);
+    }
+    info->error = error_norm(p, s->options.error, s->options.relative, r, u);
     info->outcome = info->error <= s->options.tolerance             ? TDL_FRICTION_CONVERGED
                     : info->iterations >= s->options.max_iterations ? TDL_FRICTION_ITERATION_LIMIT
                                                                     : TDL_FRICTION_STALLED;
+    return TDL_STATUS_OK;
 }
 
 TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProblem* p, double* r,
@@ -413,8 +427,9 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
     }
     info->seconds = clock_now() - begin;
     info->setup_seconds = s->setup_end > 0.0 ? s->setup_end - begin : 0.0;
-    measure(s, r, info);
-    return u == NULL ? TDL_STATUS_OK : tdl_friction_velocity(p, r, u);
+    status = measure(s, r, u, info);
+    arena_release(&s->arena, mark);
+    return status;
 }
 
 const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
