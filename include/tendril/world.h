@@ -247,6 +247,25 @@ TDL_API TdlWrench tdl_world_contact_wrench(const TdlWorld* world, TdlBodyKind ki
 TDL_API TdlColliderDef tdl_collider_def(const TdlWorld* world, int index);
 TDL_API TdlPose tdl_collider_pose(const TdlWorld* world, int index);
 
+// --- a hand in the world
+// --------------------------------------------------------------------------
+// Changes between two steps, as a user makes them while a simulation runs. They are no part of the
+// state: a world that continues from saved bytes has its own gravity and friction again, no force
+// of a hand, and led ends where they are.
+TDL_API TdlStatus tdl_world_set_gravity(TdlWorld* world, TdlVec3 gravity);
+
+/// One friction coefficient for all pairs of materials.
+TDL_API TdlStatus tdl_world_set_friction(TdlWorld* world, double mu);
+
+/// Pulls at arc length `at` with a force (N) on top of the rod's loads, until it is called again:
+/// there is one such force a rod.
+TDL_API TdlStatus tdl_rod_pull(TdlWorld* world, TdlRodId rod, double at, TdlVec3 force);
+
+/// Leads the start of a rod, or its end, to a place by the next step; its frame does not turn.
+/// False, and nothing is done, when that end is free, is moved by a motion or a parent, or the
+/// place is not finite.
+TDL_API bool tdl_rod_lead(TdlWorld* world, TdlRodId rod, bool end, TdlVec3 place);
+
 // --- the whole state
 // ------------------------------------------------------------------------------
 /// The state as bytes: what changes from step to step, and nothing else. Loaded into a world built

@@ -304,6 +304,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     size_t held = model->end_turning != NULL ? held_end_count(def->end, rod->dof_count) : 0;
     double* block = tdl_alloc_array(&host->mem, 5 * dofs + memory + work + held, sizeof(double));
     rod->q = block;
+    // one more, for a hand in the world
     rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 1, sizeof *rod->loads);
     if (block == NULL || rod->loads == NULL || !allocate_group(host, rod, n)) {
         return false;

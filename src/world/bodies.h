@@ -14,6 +14,8 @@ typedef struct WorldRod {
     TdlPose placed, end_placed;
     int material;
     int root;           // the rod at the root of its tree
+    bool led[2];        // a hand has moved the placed start, end
+    bool pulled;        // the last of its loads is a hand's
     RodStep step;       // of the step under way
     TdlEnergy energy;   // in the present state
     RodLosses losses;   // of the last attempt, of a whole tree at its root

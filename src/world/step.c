@@ -40,6 +40,12 @@ static Twist rate_between(TdlPose from, TdlPose to, double dt) {
                    tdl_scale3(1.0 / dt, tdl_rotation_log(turn))};
 }
 
+// Where a hand leads an end by the end of the step, at its present turn.
+static Twist lead(TdlPose now, TdlVec3 place, double dt, TdlPose* arrived) {
+    *arrived = (TdlPose){place, now.rotation};
+    return (Twist){.linear = tdl_scale3(1.0 / dt, tdl_sub3(place, now.position))};
+}
+
 static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, double dt) {
     const Rod* rod = wr->rod;
     wr->step = (RodStep){.dt = dt,
@@ -53,10 +59,14 @@ static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, doub
         if (rod->start_hold == TDL_HOLD_PINNED) {
             wr->step.base_rate.angular = (TdlVec3){0};
         }
+    } else if (wr->led[0]) {
+        wr->step.base_rate = lead(rod->base.now, wr->placed.position, dt, &wr->step.base_end);
     }
     if (wr->end_motion.keys != NULL && rod->end_hold != TDL_HOLD_FREE) {
         wr->step.end_end = motion_pose(&wr->end_motion, wr->end_placed, start + dt);
         wr->step.end_rate = rate_between(rod->end.now, wr->step.end_end, dt);
+    } else if (wr->led[1]) {
+        wr->step.end_rate = lead(rod->end.now, wr->end_placed.position, dt, &wr->step.end_end);
     }
 }
 
