@@ -15,11 +15,17 @@ extern "C" {
 /// Called after every step; returns false to stop, after which everything is saved.
 typedef bool (*TdlProgressFn)(void* user, const TdlStepInfo* info, long step_total);
 
+/// Called with the world before the first step (`info` is null) and after every step. It may change
+/// what a hand may change (world.h); the run waits for it.
+typedef void (*TdlWatchFn)(void* user, TdlWorld* world, const TdlStepInfo* info);
+
 typedef struct TdlRunDef {
     const char* directory; // of the result; created, must not exist yet
     int thread_count;
     TdlProgressFn progress; // may be null
     void* progress_user;
+    TdlWatchFn watch; // may be null
+    void* watch_user;
 } TdlRunDef;
 
 typedef struct TdlRunInfo {
@@ -100,6 +106,11 @@ typedef struct TdlResultShape {
 } TdlResultShape;
 
 TDL_API TdlResultShape tdl_result_shape(const TdlResult* result, int index);
+
+/// The shapes of a collider or a rigid body, for those who draw a world that runs. Returns how many
+/// there are; with a null `out` they are only counted.
+TDL_API int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out);
+TDL_API int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out);
 
 /// Where colliders and rigid bodies are in a frame: poses[collider_count + body_count].
 TDL_API TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses);

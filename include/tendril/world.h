@@ -203,6 +203,7 @@ TDL_API double tdl_rod_stability(const TdlWorld* world, TdlRodId rod);
 
 // --- what is there
 // --------------------------------------------------------------------------------
+TDL_API TdlWorldDef tdl_world_def(const TdlWorld* world); // as it is now
 TDL_API double tdl_world_time(const TdlWorld* world);
 TDL_API long tdl_world_step_count(const TdlWorld* world);
 TDL_API TdlEnergy tdl_world_energy(const TdlWorld* world);

@@ -1,6 +1,8 @@
 // tendril run: runs a scene into a folder, or continues one.
 #include "app/command.h"
+#include "app/live.h"
 #include "app/terminal.h"
+#include "app/view_page.h"
 
 #include <signal.h>
 #include <string.h>
@@ -101,15 +103,44 @@ static TdlStatus load_scene(const Args* args, TdlScene** out) {
     return tdl_scene_load(args_host(args), args_operand(args, 0), overrides, count, out);
 }
 
+static bool asked_to_stop(void) {
+    return stop_asked != 0;
+}
+
+// Runs or resumes, with a page on it when asked for; `scene` is null for a resume.
+static int run_watched(const Args* args, const TdlScene* scene, TdlRunDef* def) {
+    Live* live = NULL;
+    if (args_has(args, "live")) {
+        TdlSceneInfo plan = scene == NULL ? (TdlSceneInfo){.title = def->directory, .samples = 4}
+                                          : tdl_scene_info(scene);
+        LiveDef watched = {.port = args_int(args, "port", 0),
+                           .samples = plan.samples,
+                           .title = plan.title == NULL ? "" : plan.title,
+                           .speed = args_real(args, "speed", 1.0),
+                           .asked_to_stop = asked_to_stop};
+        live = view_page_available() ? live_start(&watched) : NULL;
+        if (live == NULL) {
+            return EXIT_FAILED;
+        }
+        fprintf(stderr, "open %s\nthe run begins when a browser has; Ctrl-C stops it\n",
+                live_url(live));
+        def->watch = live_watch;
+        def->watch_user = live;
+    }
+    TdlRunInfo info;
+    TdlStatus status = scene == NULL ? tdl_run_resume(args_host(args), def, &info)
+                                     : tdl_run(args_host(args), scene, def, &info);
+    live_stop(live);
+    return end_run(args, def->directory, status, &info);
+}
+
 static int run_resume(const Args* args, TdlRunDef* def) {
     if (args_operand_count(args) > 0 || args_has(args, "output") || args_has(args, "set")) {
         return usage_error(args, "--resume continues a run as it was begun: it takes no scene, "
                                  "no --output and no --set");
     }
     def->directory = args_text(args, "resume", NULL);
-    TdlRunInfo info;
-    TdlStatus status = tdl_run_resume(args_host(args), def, &info);
-    return end_run(args, def->directory, status, &info);
+    return run_watched(args, NULL, def);
 }
 
 static int run_run(const Args* args) {
@@ -117,6 +148,9 @@ static int run_run(const Args* args) {
     TdlRunDef def = {.thread_count = args_int(args, "threads", 0),
                      .progress = show_progress,
                      .progress_user = &quiet};
+    if (!args_has(args, "live") && (args_has(args, "port") || args_has(args, "speed"))) {
+        return usage_error(args, "--port and --speed belong to --live");
+    }
     catch_signals();
     if (args_has(args, "resume")) {
         return run_resume(args, &def);
@@ -132,10 +166,9 @@ static int run_run(const Args* args) {
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
-    TdlRunInfo info;
-    status = tdl_run(args_host(args), scene, &def, &info);
+    int code = run_watched(args, scene, &def);
     tdl_scene_destroy(scene);
-    return end_run(args, def.directory, status, &info);
+    return code;
 }
 
 static const Option RUN_OPTIONS[] = {
@@ -145,6 +178,11 @@ static const Option RUN_OPTIONS[] = {
      "override one value of the scene, such as time.step=1e-4 or rods.curl.elements=20", true},
     {"resume", 'r', OPTION_FILE, "DIR", 0, 0,
      "continue the run in DIR from its last checkpoint, with the same bits", false},
+    {"live", 'l', OPTION_SWITCH, NULL, 0, 0,
+     "serve a page on this machine that shows the run and takes a hand in it", false},
+    {"port", 'p', OPTION_INT, "N", 1, 65535, "of --live; default any that is free", false},
+    {"speed", 0, OPTION_REAL, "X", 1e-6, 1e6,
+     "of --live: simulated seconds a second, at most; default 1", false},
     {0},
 };
 
@@ -156,9 +194,12 @@ const Command RUN_COMMAND = {
             "(a row a step), summary.json (at the end), scene.yaml (the scene as run) and "
             "checkpoint.\nCtrl-C stops after the current step and saves; whatever ended a run, "
             "--resume goes on with it, and the result is the same as if it had not been "
-            "interrupted.",
+            "interrupted.\nWith --live a page shows the run while it goes on: pause it, change "
+            "gravity and friction, drag ends of fibres. What a hand did is in the result, but a "
+            "resume cannot repeat it.",
     .example = "tendril run scenes/hanging-curl.yaml -o out/curl --set time.step=5e-4\n"
-               "tendril run --resume out/curl",
+               "tendril run --resume out/curl\n"
+               "tendril run --live scenes/hanging-curl.yaml --set time.end=1e4",
     .options = RUN_OPTIONS,
     .run = run_run,
 };

@@ -12,12 +12,33 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { TOKEN_SIZE = 33, HOST_SIZE = 64 };
+enum { TOKEN_SIZE = 33, HOST_SIZE = 64, MOST_WATCHERS = 6, WORDS_SIZE = 256 };
+
+// Published bytes; the last who holds them frees them.
+typedef struct Message {
+    int holders;
+    size_t size;
+    unsigned char bytes[];
+} Message;
+
+// A page that watches, with a thread that sends.
+typedef struct Watcher {
+    Server* server;
+    struct mg_connection* connection; // null: the place is free
+    pthread_t sender;
+    bool leaving;
+} Watcher;
 
 struct Server {
     ServerDef def;
     struct mg_context* context;
     pthread_mutex_t writing;
+    pthread_mutex_t watching; // guards what follows
+    pthread_cond_t news;
+    Watcher watchers[MOST_WATCHERS];
+    int watcher_count;
+    Message* latest;
+    long number; // of messages published
     int port;
     char token[TOKEN_SIZE];
     char url[SERVER_URL_SIZE];
@@ -117,6 +138,133 @@ static int answer(struct mg_connection* connection, void* user) {
     return good ? 200 : refuse(connection, 500, "The page could not be made; see the terminal.");
 }
 
+// --- pages that watch ----------------------------------------------------------------------------
+
+static void release(Message* message) {
+    if (message != NULL && --message->holders == 0) {
+        free(message);
+    }
+}
+
+// Waits for news and sends them; the simulation never waits for this.
+static void* send_news(void* user) {
+    Watcher* watcher = user;
+    Server* server = watcher->server;
+    long sent = 0;
+    pthread_mutex_lock(&server->watching);
+    while (!watcher->leaving) {
+        if (server->number == sent || server->latest == NULL) {
+            pthread_cond_wait(&server->news, &server->watching);
+            continue;
+        }
+        sent = server->number;
+        Message* message = server->latest;
+        ++message->holders;
+        pthread_mutex_unlock(&server->watching);
+        int written = mg_websocket_write(watcher->connection, MG_WEBSOCKET_OPCODE_BINARY,
+                                         (const char*)message->bytes, message->size);
+        pthread_mutex_lock(&server->watching);
+        release(message);
+        watcher->leaving = watcher->leaving || written <= 0;
+    }
+    pthread_mutex_unlock(&server->watching);
+    return NULL;
+}
+
+// Before the handshake: 0 lets the page in.
+static int admit(const struct mg_connection* connection, void* user) {
+    Server* server = user;
+    struct mg_connection* answering = (struct mg_connection*)(uintptr_t)connection;
+    if (!may_ask(server, connection)) {
+        refuse(answering, 403, "This page needs the whole address that tendril printed.");
+        return 1;
+    }
+    if (server_watcher_count(server) >= MOST_WATCHERS) {
+        refuse(answering, 503, "Too many pages watch already.");
+        return 1;
+    }
+    return 0;
+}
+
+static void begin_watching(struct mg_connection* connection, void* user) {
+    Server* server = user;
+    pthread_mutex_lock(&server->watching);
+    for (int i = 0; i < MOST_WATCHERS; ++i) {
+        Watcher* watcher = &server->watchers[i];
+        if (watcher->connection == NULL) {
+            *watcher = (Watcher){.server = server, .connection = connection};
+            if (pthread_create(&watcher->sender, NULL, send_news, watcher) == 0) {
+                mg_set_user_connection_data(connection, watcher);
+                ++server->watcher_count;
+            } else {
+                watcher->connection = NULL;
+            }
+            break;
+        }
+    }
+    pthread_mutex_unlock(&server->watching);
+}
+
+static int hear(struct mg_connection* connection, int bits, char* data, size_t size, void* user) {
+    Server* server = user;
+    (void)connection;
+    char words[WORDS_SIZE];
+    int kind = bits & 0xf;
+    if (kind == MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE) {
+        return 0;
+    }
+    if (kind == MG_WEBSOCKET_OPCODE_TEXT) {
+        if (size >= sizeof words) {
+            return 0; // not one of our pages
+        }
+        memcpy(words, data, size);
+        words[size] = '\0';
+        server->def.hear(server->def.user, words);
+    }
+    return 1;
+}
+
+static void end_watching(const struct mg_connection* connection, void* user) {
+    Server* server = user;
+    Watcher* watcher = mg_get_user_connection_data(connection);
+    if (watcher == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&server->watching);
+    watcher->leaving = true;
+    pthread_cond_broadcast(&server->news);
+    pthread_mutex_unlock(&server->watching);
+    pthread_join(watcher->sender, NULL);
+    pthread_mutex_lock(&server->watching);
+    watcher->connection = NULL;
+    --server->watcher_count;
+    pthread_mutex_unlock(&server->watching);
+}
+
+int server_watcher_count(Server* server) {
+    pthread_mutex_lock(&server->watching);
+    int count = server->watcher_count;
+    pthread_mutex_unlock(&server->watching);
+    return count;
+}
+
+bool server_publish(Server* server, const void* bytes, size_t size) {
+    Message* message = malloc(sizeof *message + size);
+    if (message == NULL) {
+        return false;
+    }
+    message->holders = 1;
+    message->size = size;
+    memcpy(message->bytes, bytes, size);
+    pthread_mutex_lock(&server->watching);
+    release(server->latest);
+    server->latest = message;
+    ++server->number;
+    pthread_cond_broadcast(&server->news);
+    pthread_mutex_unlock(&server->watching);
+    return true;
+}
+
 // --- life ----------------------------------------------------------------------------------------
 
 static int be_quiet(const struct mg_connection* connection, const char* message) {
@@ -129,7 +277,7 @@ static bool listen_on(Server* server) {
     char ports[32];
     snprintf(ports, sizeof ports, "127.0.0.1:%d", server->def.port);
     const char* options[] = {
-        "listening_ports",          ports, "num_threads", "8", "request_timeout_ms", "10000",
+        "listening_ports",          ports, "num_threads", "12", "request_timeout_ms", "10000",
         "enable_directory_listing", "no",  NULL};
     struct mg_callbacks callbacks = {.log_message = be_quiet};
     struct mg_server_port port;
@@ -142,6 +290,10 @@ static bool listen_on(Server* server) {
     snprintf(server->url, sizeof server->url, "http://127.0.0.1:%d/?token=%s", server->port,
              server->token);
     mg_set_request_handler(server->context, "/", answer, server);
+    if (server->def.hear != NULL) {
+        mg_set_websocket_handler(server->context, "/live", admit, begin_watching, hear,
+                                 end_watching, server);
+    }
     return true;
 }
 
@@ -153,6 +305,8 @@ Server* server_start(const ServerDef* def) {
     }
     server->def = *def;
     pthread_mutex_init(&server->writing, NULL);
+    pthread_mutex_init(&server->watching, NULL);
+    pthread_cond_init(&server->news, NULL);
     if (!make_token(server->token) || !listen_on(server)) {
         fprintf(stderr, "could not listen on port %d of this machine; is it taken?\n", def->port);
         server_stop(server);
@@ -173,6 +327,9 @@ void server_stop(Server* server) {
         mg_stop(server->context);
     }
     mg_exit_library();
+    release(server->latest);
+    pthread_cond_destroy(&server->news);
+    pthread_mutex_destroy(&server->watching);
     pthread_mutex_destroy(&server->writing);
     free(server);
 }

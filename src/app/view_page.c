@@ -86,51 +86,76 @@ static void put_shape(FILE* out, const TdlResultShape* shape) {
     fprintf(out, "]}");
 }
 
-static void put_rods(const Writer* w) {
-    const int* start = tdl_result_point_start(w->page->result);
-    fprintf(w->out, "\"point_start\":[0");
-    for (int i = 1; i <= w->info.rod_count; ++i) {
-        fprintf(w->out, ",%d", start[i]);
+static void put_rods(FILE* out, const PageHead* head) {
+    fprintf(out, "\"point_start\":[0");
+    for (int i = 1; i <= head->rod_count; ++i) {
+        fprintf(out, ",%d", head->point_start[i]);
     }
-    fprintf(w->out, "],\"radius\":[");
-    for (int i = 0; i < w->info.rod_count; ++i) {
-        TdlResultRod rod = tdl_result_rod(w->page->result, i);
-        fprintf(w->out, "%s%.6g", i > 0 ? "," : "", sqrt(rod.radius[0] * rod.radius[1]));
+    fprintf(out, "],\"radius\":[");
+    for (int i = 0; i < head->rod_count; ++i) {
+        fprintf(out, "%s%.6g", i > 0 ? "," : "", head->radius[i]);
     }
-    fprintf(w->out, "],");
+    fprintf(out, "],\"shapes\":[");
+    for (int i = 0; i < head->shape_count; ++i) {
+        fputs(i > 0 ? "," : "", out);
+        put_shape(out, &head->shapes[i]);
+    }
+    fprintf(out, "],");
 }
 
-static void put_head(const Writer* w, const PageLog* log) {
-    FILE* out = w->out;
+static void put_head(FILE* out, const PageHead* head) {
+    const FrameBox* box = &head->box;
     fprintf(out, "<script type=\"application/json\" id=\"tendril-head\">{\"title\":");
-    page_put_text(out, w->info.title);
+    page_put_text(out, head->title);
     fprintf(out, ",\"version\":");
-    page_put_text(out, w->info.version);
-    fprintf(out, ",\"collider_count\":%d,\"body_count\":%d,", w->info.collider_count,
-            w->info.body_count);
-    put_rods(w);
-    fprintf(out, "\"shapes\":[");
-    for (int i = 0; i < w->info.shape_count; ++i) {
-        TdlResultShape shape = tdl_result_shape(w->page->result, i);
-        fputs(i > 0 ? "," : "", out);
-        put_shape(out, &shape);
-    }
-    fprintf(out, "],\"box\":[[%.9g,%.9g,%.9g],[", w->box.origin[0], w->box.origin[1],
-            w->box.origin[2]);
+    page_put_text(out, head->version);
+    fprintf(out, ",\"live\":%s,\"collider_count\":%d,\"body_count\":%d,",
+            head->live ? "true" : "false", head->collider_count, head->body_count);
+    put_rods(out, head);
+    fprintf(out, "\"box\":[[%.9g,%.9g,%.9g],[", box->origin[0], box->origin[1], box->origin[2]);
     for (int c = 0; c < 3; ++c) {
-        fprintf(out, "%s%.9g", c > 0 ? "," : "", w->box.origin[c] + 65535.0 * w->box.scale[c]);
+        fprintf(out, "%s%.9g", c > 0 ? "," : "", box->origin[c] + 65535.0 * box->scale[c]);
     }
-    fprintf(out, "]],\"contacts\":%s,\"force_max\":%.9g,\"times\":[", w->touches ? "true" : "false",
-            w->force_max);
-    for (long k = 0; k < w->page->frame_count; ++k) {
-        fprintf(out, "%s%.12g", k > 0 ? "," : "", w->times[k]);
+    fprintf(out, "]],\"contacts\":%s,\"force_max\":%.9g,", head->contacts ? "true" : "false",
+            head->force_max);
+    fprintf(out, "\"gravity\":[%.9g,%.9g,%.9g],\"mu\":%.9g,\"times\":[", head->gravity.x,
+            head->gravity.y, head->gravity.z, head->mu);
+    for (long k = 0; k < head->frame_count; ++k) {
+        fprintf(out, "%s%.12g", k > 0 ? "," : "", head->times[k]);
     }
     fprintf(out, "],\"log\":[");
-    for (int i = 0; i < log->column_count; ++i) {
+    for (int i = 0; i < head->column_count; ++i) {
         fputs(i > 0 ? "," : "", out);
-        page_put_text(out, log->names[i]);
+        page_put_text(out, head->columns[i]);
     }
     fprintf(out, "]}</script>\n");
+}
+
+// Writes the part of the template between two marks; null: its start, its end.
+static void put_part(FILE* out, const char* from, const char* to) {
+    const char* at = (const char*)PAGE_TEMPLATE;
+    const char* end = at + PAGE_TEMPLATE_SIZE;
+    if (from != NULL) {
+        at = memmem(at, (size_t)(end - at), from, strlen(from));
+        at = at == NULL ? end : at + strlen(from);
+    }
+    const char* stop = to == NULL ? end : memmem(at, (size_t)(end - at), to, strlen(to));
+    fwrite(at, 1, (size_t)((stop == NULL ? end : stop) - at), out);
+}
+
+static const char FIRST_MARK[] = "<!--tendril:first-->", REST_MARK[] = "<!--tendril:rest-->";
+
+void page_put_start(FILE* out, const PageHead* head) {
+    put_part(out, NULL, FIRST_MARK);
+    put_head(out, head);
+}
+
+void page_put_script(FILE* out) {
+    put_part(out, FIRST_MARK, REST_MARK);
+}
+
+void page_put_end(FILE* out) {
+    put_part(out, REST_MARK, NULL);
 }
 
 // --- frames --------------------------------------------------------------------------------------
@@ -156,37 +181,64 @@ static TdlStatus put_frame(Writer* w, long k) {
     return packed ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
-// Writes the template up to a mark, and moves behind it.
-static void put_until(FILE* out, const char** at, const char* mark) {
-    const char* end = (const char*)PAGE_TEMPLATE + PAGE_TEMPLATE_SIZE;
-    const char* found = memmem(*at, (size_t)(end - *at), mark, strlen(mark));
-    found = found == NULL ? end : found;
-    fwrite(*at, 1, (size_t)(found - *at), out);
-    *at = found == end ? end : found + strlen(mark);
+static TdlStatus put_log(Writer* w, const PageLog* log) {
+    fprintf(w->out, "<script type=\"text/plain\" id=\"tendril-log\">");
+    size_t count = (size_t)log->row_count * (size_t)log->column_count;
+    bool packed =
+        page_put_packed(w->out, (const unsigned char*)log->values, count * sizeof *log->values);
+    fprintf(w->out, "</script>\n");
+    return packed ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+}
+
+static TdlStatus put_start(Writer* w, const PageLog* log) {
+    const TdlResultInfo* info = &w->info;
+    double* radius = malloc(((size_t)info->rod_count + 1) * sizeof *radius);
+    TdlResultShape* shapes = malloc(((size_t)info->shape_count + 1) * sizeof *shapes);
+    bool room = radius != NULL && shapes != NULL;
+    for (int i = 0; room && i < info->rod_count; ++i) {
+        TdlResultRod rod = tdl_result_rod(w->page->result, i);
+        radius[i] = sqrt(rod.radius[0] * rod.radius[1]);
+    }
+    for (int i = 0; room && i < info->shape_count; ++i) {
+        shapes[i] = tdl_result_shape(w->page->result, i);
+    }
+    if (room) {
+        PageHead head = {.title = info->title,
+                         .version = info->version,
+                         .rod_count = info->rod_count,
+                         .collider_count = info->collider_count,
+                         .body_count = info->body_count,
+                         .shape_count = info->shape_count,
+                         .point_start = tdl_result_point_start(w->page->result),
+                         .radius = radius,
+                         .shapes = shapes,
+                         .box = w->box,
+                         .contacts = w->touches,
+                         .force_max = w->force_max,
+                         .frame_count = w->page->frame_count,
+                         .times = w->times,
+                         .column_count = log->column_count,
+                         .columns = log->names};
+        page_put_start(w->out, &head);
+    }
+    free(radius);
+    free(shapes);
+    return room ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
 static TdlStatus put_page(Writer* w) {
-    const char* at = (const char*)PAGE_TEMPLATE;
     PageLog log = {0};
     TdlStatus status = page_log_read(w->page->log_path, &log);
     status = status == TDL_STATUS_OK ? measure(w) : status;
-    if (status == TDL_STATUS_OK) {
-        put_until(w->out, &at, "<!--tendril:first-->");
-        put_head(w, &log);
-        fprintf(w->out, "<script type=\"text/plain\" id=\"tendril-log\">");
-        bool packed =
-            page_put_packed(w->out, (const unsigned char*)log.values,
-                            (size_t)log.row_count * (size_t)log.column_count * sizeof *log.values);
-        status = packed ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
-        fprintf(w->out, "</script>\n");
-    }
+    status = status == TDL_STATUS_OK ? put_start(w, &log) : status;
+    status = status == TDL_STATUS_OK ? put_log(w, &log) : status;
     for (long k = 0; status == TDL_STATUS_OK && k < w->page->frame_count; ++k) {
         status = put_frame(w, k);
         if (k == 0) {
-            put_until(w->out, &at, "<!--tendril:rest-->");
+            page_put_script(w->out);
         }
     }
-    put_until(w->out, &at, "<!--tendril:end-->");
+    page_put_end(w->out);
     page_log_free(&log);
     return status;
 }

@@ -1,6 +1,6 @@
 // What colliders and rigid bodies look like, in planes, spheres, cylinders, capsules, discs and
 // boxes. A chain of curves becomes a chain of capsules, each turning little.
-#include "io/result_shapes.h"
+#include "tendril/run.h"
 
 #include "math/rotation.h"
 
@@ -72,7 +72,7 @@ static int put_curves(const TdlCurvePiece* pieces, int piece_count, double radiu
     return count;
 }
 
-int collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out) {
+int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out) {
     switch (def->shape) {
     case TDL_SHAPE_PLANE:
         return put(out, 0, "plane", body, at_origin(), 0.0, 0.0, 0.0);
@@ -92,7 +92,7 @@ int collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out) {
     return 0;
 }
 
-int rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out) {
+int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out) {
     switch (def->shape) {
     case TDL_RIGID_SPHERE:
         return put(out, 0, "sphere", body, at_origin(), def->radius, 0.0, 0.0);

@@ -15,7 +15,6 @@
 #include "io/checkpoint.h"
 #include "io/folder.h"
 #include "io/result.h"
-#include "io/result_shapes.h"
 #include "io/step_log.h"
 #include "io/summary.h"
 
@@ -154,12 +153,12 @@ static int list_shapes(const TdlWorld* world, TdlResultShape* out) {
     int count = 0;
     for (int i = 0; i < tdl_world_collider_count(world); ++i) {
         TdlColliderDef def = tdl_collider_def(world, i);
-        count += collider_shapes(&def, i, out == NULL ? NULL : out + count);
+        count += tdl_collider_shapes(&def, i, out == NULL ? NULL : out + count);
     }
     for (int i = 0; i < tdl_world_rigid_count(world); ++i) {
         TdlRigidDef def = tdl_rigid_def(world, i);
         int body = tdl_world_collider_count(world) + i;
-        count += rigid_shapes(&def, body, out == NULL ? NULL : out + count);
+        count += tdl_rigid_shapes(&def, body, out == NULL ? NULL : out + count);
     }
     return count;
 }
@@ -455,11 +454,17 @@ static TdlStatus do_step(Run* run, TdlStepInfo* info) {
 static TdlStatus loop(Run* run) {
     const TdlRunDef* def = run->def;
     TdlStatus status = TDL_STATUS_OK;
+    if (def->watch != NULL) {
+        def->watch(def->watch_user, run->world, NULL);
+    }
     while (status == TDL_STATUS_OK && tdl_world_step_count(run->world) < run->at.step_total) {
         TdlStepInfo info;
         status = do_step(run, &info);
         if (status != TDL_STATUS_OK) {
             break;
+        }
+        if (def->watch != NULL) {
+            def->watch(def->watch_user, run->world, &info);
         }
         bool last = info.step == run->at.step_total;
         if (def->progress != NULL &&

@@ -319,6 +319,10 @@ TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
 
 // --- what is there --------------------------------------------------------------------------
 
+TdlWorldDef tdl_world_def(const TdlWorld* world) {
+    return world->def;
+}
+
 double tdl_world_time(const TdlWorld* world) {
     return (double)world->step_count * world->def.step;
 }

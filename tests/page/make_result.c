@@ -3,7 +3,6 @@
 //   make_result FOLDER RODS POINTS FRAMES
 // test_page.mjs has the same formulas.
 #include "io/result.h"
-#include "io/result_shapes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,10 +93,10 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
                             .pose.rotation = tdl_identity33()};
     TdlRigidDef box = {.shape = TDL_RIGID_BOX, .half = {0.01, 0.02, 0.03}};
     TdlResultShape shapes[16];
-    int count = collider_shapes(&floor, 0, shapes);
-    count += collider_shapes(&ball, 1, shapes + count);
-    count += collider_shapes(&comb, 2, shapes + count);
-    count += rigid_shapes(&box, 3, shapes + count);
+    int count = tdl_collider_shapes(&floor, 0, shapes);
+    count += tdl_collider_shapes(&ball, 1, shapes + count);
+    count += tdl_collider_shapes(&comb, 2, shapes + count);
+    count += tdl_rigid_shapes(&box, 3, shapes + count);
     const ResultCollider colliders[3] = {
         {TDL_SHAPE_PLANE, 0, 0}, {TDL_SHAPE_SPHERE, 0.02, 0}, {TDL_SHAPE_COMB, 0.002, 0.03}};
     const ResultBody body = {TDL_RIGID_BOX};

@@ -47,6 +47,7 @@ export class Contacts {
       this.group.add(part);
     }
     this.capacity = 0;
+    this.largest = 0;
     this.counts = { stick: 0, slide: 0 };
   }
 
@@ -75,12 +76,15 @@ export class Contacts {
     const count = contacts.length / CONTACT_FLOATS;
     this.reserve(count);
     this.counts = { stick: 0, slide: 0 };
+    this.largest = 0; // force, N
     const at = new THREE.Vector3();
     const force = new THREE.Vector3();
     const perMetre = this.forceMax > 0 ? (0.25 * this.reach * this.scale) / this.forceMax : 0;
     for (let i = 0; i < count; ++i) {
       at.fromArray(contacts, CONTACT_FLOATS * i);
-      force.fromArray(contacts, CONTACT_FLOATS * i + 3).multiplyScalar(perMetre);
+      force.fromArray(contacts, CONTACT_FLOATS * i + 3);
+      this.largest = Math.max(this.largest, force.length());
+      force.multiplyScalar(perMetre);
       const kind = contacts[CONTACT_FLOATS * i + 6] > 0.5 ? 'slide' : 'stick';
       ++this.counts[kind];
       this.put(i, at, force, this.colours[kind]);

@@ -4,6 +4,8 @@ import { Bodies } from './bodies.js';
 import { Contacts } from './contacts.js';
 import { Fibres } from './fibres.js';
 import { curvatureOf } from './frame.js';
+import { Hand } from './hand.js';
+import { LiveRecording } from './live.js';
 import { CurvaturePlot, Plots, brief } from './plots.js';
 import { Recording, readLog } from './recording.js';
 import { Stage } from './stage.js';
@@ -22,7 +24,7 @@ class Page {
     this.firstPicture = new Promise((done) => (this.pictureDone = done));
     byId('panel').hidden = !matchMedia('(min-width: 1000px)').matches;
     this.stage = new Stage(byId('canvas'));
-    this.stage.hold = recording.times.length > 0;
+    this.stage.hold = true;
     this.timeline = new Timeline(recording.times, () => this.present());
     this.plots = new Plots(byId('plots'), (time) => this.timeline.seek(time));
     this.curvature = new CurvaturePlot(byId('curvature'));
@@ -31,6 +33,9 @@ class Page {
     this.listen();
     this.setTheme(this.storedTheme());
     recording.onFrame = () => this.present();
+    if (this.head.live) {
+      this.listenLive();
+    }
     this.stage.beforeDraw = (now) => this.beforeDraw(now);
     this.stage.afterDraw = () => this.afterDraw();
     this.present();
@@ -78,7 +83,7 @@ class Page {
     const { index, mixing } = timeline.position();
     recording.want(index);
     const earlier = recording.frame(index);
-    this.message(recording.failed ?? (earlier === undefined && recording.times.length > 0 ? 'Unpacking' : ''));
+    this.message(recording.failed ?? (earlier === undefined ? 'Waiting for a frame' : ''));
     this.frameReady = earlier !== undefined;
     if (this.stage.hold && this.frameReady) {
       this.stage.hold = false;
@@ -124,12 +129,12 @@ class Page {
     dataset.frame = index;
     dataset.time = timeline.time;
     dataset.unpacked = this.recording.frame(index) !== undefined;
-    if (timeline.playing) {
+    if (timeline.playing || (this.head.live && !this.recording.state.paused)) {
       dataset.playing = '';
     } else {
       delete dataset.playing;
     }
-    byId('play').setAttribute('aria-label', timeline.playing ? 'Pause' : 'Play');
+    byId('play').setAttribute('aria-label', dataset.playing === undefined ? 'Play' : 'Pause');
   }
 
   message(text) {
@@ -193,12 +198,12 @@ class Page {
     this.middle = middle;
   }
 
-  pickAt(event) {
+  pickAt(event, reach = PICK_REACH) {
     const { canvas, camera } = this.stage;
     const area = canvas.getBoundingClientRect();
     const x = (2 * (event.clientX - area.left)) / area.width - 1;
     const y = 1 - (2 * (event.clientY - area.top)) / area.height;
-    return this.fibres.pick(camera, x, y, area.width, area.height, PICK_REACH);
+    return this.fibres.pick(camera, x, y, area.width, area.height, reach);
   }
 
   // --- the user ----------------------------------------------------------------------------------
@@ -206,9 +211,9 @@ class Page {
   listen() {
     const click = (id, act) => byId(id).addEventListener('click', act);
     const input = (id, act) => byId(id).addEventListener('input', (event) => act(event.target));
-    click('play', () => this.timeline.toggle());
+    click('play', () => this.playOrPause());
     click('back', () => this.timeline.step(-1));
-    click('forward', () => this.timeline.step(1));
+    click('forward', () => this.stepOn());
     click('fit', () => this.fit());
     click('theme', () => this.setTheme(this.theme === 'dark' ? 'light' : 'dark', true));
     click('open-panel', () => this.openPanel(byId('panel').hidden));
@@ -217,6 +222,7 @@ class Page {
     input('slider', (slider) => this.timeline.seek(Number(slider.value)));
     input('speed', (select) => {
       this.timeline.speed = Number(select.value);
+      this.recording.say?.(`speed ${select.value}`);
     });
     input('colour', (select) => this.setColour(select.value));
     input('thickness', (slider) => this.setThickness(slider));
@@ -228,6 +234,71 @@ class Page {
     document.addEventListener('keydown', (event) => this.key(event));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.setTheme(this.storedTheme()));
     new ResizeObserver(() => this.layOutPlots()).observe(byId('panel'));
+  }
+
+  // Of a live run the run itself is paused; else the time line.
+  playOrPause() {
+    if (this.head.live) {
+      this.recording.say(this.recording.state.paused ? 'play' : 'pause');
+      this.timeline.atEnd = true;
+    } else {
+      this.timeline.toggle();
+    }
+  }
+
+  stepOn() {
+    if (this.head.live && this.timeline.time >= this.timeline.last) {
+      this.recording.say('step');
+    } else {
+      this.timeline.step(1);
+    }
+  }
+
+  // A live run: what it says, and what may be said to it.
+  listenLive() {
+    const { recording, timeline } = this;
+    this.hand = new Hand(this, recording);
+    timeline.atEnd = true;
+    timeline.speed = recording.state.speed;
+    byId('live').hidden = false;
+    byId('friction').parentElement.hidden = this.head.mu < 0;
+    const sliders = [
+      ['gravity', (value) => `gravity ${this.head.gravity[0]} ${this.head.gravity[1]} ${value}`],
+      ['friction', (value) => `friction ${value}`],
+    ];
+    for (const [id, words] of sliders) {
+      byId(id).addEventListener('input', ({ target }) => recording.say(words(target.value)));
+    }
+    this.plots.setLog(recording.log);
+    let drawn = 0;
+    recording.onFrame = () => {
+      if (timeline.atEnd) {
+        timeline.time = timeline.last;
+      }
+      timeline.time = Math.max(timeline.time, timeline.first);
+      this.showState(recording.state);
+      this.present();
+      this.hand.show();
+      if (performance.now() - drawn > 500) {
+        drawn = performance.now();
+        this.plots.refresh();
+      }
+    };
+  }
+
+  showState({ paused, speed, gravity, mu }) {
+    this.timeline.speed = speed;
+    for (const [id, value] of [['gravity', gravity[2]], ['friction', mu]]) {
+      if (document.activeElement !== byId(id)) {
+        byId(id).value = value;
+      }
+      byId(id).nextElementSibling.textContent = brief(value);
+    }
+    document.body.dataset.paused = paused;
+    document.body.dataset.gravity = gravity[2];
+    document.body.dataset.friction = mu;
+    const largest = this.shownFrame ? this.contacts.largest : 0;
+    this.contacts.forceMax = Math.max(0.98 * this.contacts.forceMax, largest);
   }
 
   // A click that did not drag picks.
@@ -253,9 +324,9 @@ class Page {
     const sign = event.shiftKey ? -1 : 1;
     const count = this.fibres.rodCount;
     const keys = {
-      ' ': () => this.timeline.toggle(),
+      ' ': () => this.playOrPause(),
       ArrowLeft: () => this.timeline.step(event.shiftKey ? -10 : -1),
-      ArrowRight: () => this.timeline.step(event.shiftKey ? 10 : 1),
+      ArrowRight: () => (event.shiftKey ? this.timeline.step(10) : this.stepOn()),
       Home: () => this.timeline.seek(this.timeline.first),
       End: () => this.timeline.seek(this.timeline.last),
       '+': () => this.timeline.changeSpeed(1),
@@ -382,9 +453,11 @@ class Page {
 
 async function start() {
   const head = JSON.parse(byId('tendril-head').textContent);
-  const page = new Page(new Recording(head));
+  const page = new Page(head.live ? new LiveRecording(head) : new Recording(head));
   await page.firstPicture; // plots can wait
-  page.plots.setLog(await readLog(head.log));
+  if (!head.live) {
+    page.plots.setLog(await readLog(head.log));
+  }
 }
 
 start().catch((error) => {

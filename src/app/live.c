@@ -1,0 +1,476 @@
+// Watching a run and taking a hand in it.
+//
+// The simulation's thread makes frames (only when somebody watches, at most thirty a second) and
+// hands them to the server, which never makes it wait. What pages say is noted under a lock and
+// acted on between two steps. viewer/src/live.js is the other side: a message is the state and a
+// row of the log as doubles, then a frame (frame_block.h).
+//
+// A hand pulls by a spring towards where the pointer is, as if the rod's mass sat at that point:
+// the force is mass / T^2 times the distance, less a damping. T is long against a step, so that the
+// force, which stands still during a step, does not stir up even a light end.
+#include "app/live.h"
+
+#include "app/frame_block.h"
+#include "app/page_log.h"
+#include "app/server.h"
+#include "app/view_page.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double FRAME_SECONDS = 1.0 / 30.0;
+static const double WAIT_SECONDS = 0.005; // between two looks while nothing happens
+
+// Of the spring, s; in steps at least.
+static const double PULL_TIME = 0.03, PULL_STEPS = 20.0;
+static const double PULL_DAMPING = 0.7;
+
+// A held end nears the pointer by the factor e in this time, s.
+static const double LEAD_TIME = 0.03;
+
+enum { STATE_NUMBERS = 7 };
+static const char COLUMNS[][PAGE_LOG_NAME] = {"time",    "contacts",       "iterations",
+                                              "error",   "kinetic",        "elastic",
+                                              "gravity", "detect_seconds", "solve_seconds"};
+enum { COLUMN_COUNT = sizeof COLUMNS / sizeof COLUMNS[0] };
+
+// What the pages want; guarded by the lock of Live.
+typedef struct Wishes {
+    bool paused, changed; // changed: something is to be shown though no step was made
+    int single_steps;
+    double speed;
+    bool new_gravity, new_mu;
+    TdlVec3 gravity;
+    double mu;
+    bool grabbed, new_grab; // a point of a rod
+    int point;
+    TdlVec3 target;
+} Wishes;
+
+// What the hand holds; the simulation's thread only.
+typedef struct Hand {
+    bool holds, leads, end;
+    TdlRodId rod;
+    double at;     // m
+    TdlVec3 place; // of a led end; where the pulled point was
+} Hand;
+
+struct Live {
+    LiveDef def;
+    Server* server;
+    pthread_mutex_t lock;
+    Wishes wishes;
+    Hand hand;
+    char* page; // once the world is known
+    size_t page_size;
+    int rod_count, pose_count;
+    int* point_start;
+    double* points;
+    TdlVec3* scratch;
+    TdlPose* poses;
+    FrameCoder coder;
+    unsigned char* message;
+    size_t message_capacity;
+    TdlVec3 gravity;
+    double mu;
+    double row[COLUMN_COUNT];
+    double frame_at, clock_start, time_start; // wall s, wall s, simulated s
+    bool ready, failed;
+};
+
+static double wall_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1.0e-9 * (double)now.tv_nsec;
+}
+
+static void doze(void) {
+    nanosleep(&(struct timespec){0, (long)(WAIT_SECONDS * 1.0e9)}, NULL);
+}
+
+// --- what pages say ------------------------------------------------------------------------------
+
+static bool read_vec3(const char* text, TdlVec3* out) {
+    return sscanf(text, "%lf %lf %lf", &out->x, &out->y, &out->z) == 3 && tdl_finite3(*out);
+}
+
+static void grab(const Live* live, const char* text, Wishes* wishes) {
+    int point, used = 0;
+    TdlVec3 target;
+    if (sscanf(text, "%d %n", &point, &used) == 1 && used > 0 && read_vec3(text + used, &target) &&
+        live->ready && point >= 0 && point < live->point_start[live->rod_count]) {
+        wishes->grabbed = wishes->new_grab = true;
+        wishes->point = point;
+        wishes->target = target;
+    }
+}
+
+// What is not understood is passed over.
+static void hear(void* user, const char* words) {
+    Live* live = user;
+    char verb[16];
+    int used = 0;
+    if (sscanf(words, "%15s %n", verb, &used) != 1) {
+        return;
+    }
+    const char* rest = words + used;
+    pthread_mutex_lock(&live->lock);
+    Wishes* wishes = &live->wishes;
+    double number = NAN;
+    bool has_number = sscanf(rest, "%lf", &number) == 1 && isfinite(number);
+    if (strcmp(verb, "pause") == 0) {
+        wishes->paused = true;
+    } else if (strcmp(verb, "play") == 0) {
+        wishes->paused = false;
+    } else if (strcmp(verb, "step") == 0) {
+        wishes->paused = true;
+        ++wishes->single_steps;
+    } else if (strcmp(verb, "speed") == 0 && has_number && number > 0.0) {
+        wishes->speed = number;
+    } else if (strcmp(verb, "friction") == 0 && has_number && number >= 0.0) {
+        wishes->mu = number;
+        wishes->new_mu = true;
+    } else if (strcmp(verb, "gravity") == 0) {
+        TdlVec3 gravity;
+        wishes->new_gravity = read_vec3(rest, &gravity);
+        wishes->gravity = wishes->new_gravity ? gravity : wishes->gravity;
+    } else if (strcmp(verb, "grab") == 0) {
+        grab(live, rest, wishes);
+    } else if (strcmp(verb, "move") == 0) {
+        TdlVec3 target;
+        wishes->target = read_vec3(rest, &target) ? target : wishes->target;
+    } else if (strcmp(verb, "drop") == 0) {
+        wishes->grabbed = false;
+    }
+    wishes->changed = true; // "hello", too
+    pthread_mutex_unlock(&live->lock);
+}
+
+// --- the hand ------------------------------------------------------------------------------------
+
+static void let_go(Hand* hand, TdlWorld* world) {
+    if (hand->holds && !hand->leads) {
+        tdl_rod_pull(world, hand->rod, hand->at, (TdlVec3){0});
+    }
+    hand->holds = false;
+}
+
+static void take_hold(Live* live, TdlWorld* world, int point) {
+    Hand* hand = &live->hand;
+    int rod = 0;
+    while (live->point_start[rod + 1] <= point) {
+        ++rod;
+    }
+    int first = live->point_start[rod], last = live->point_start[rod + 1] - 1;
+    TdlRodId id = tdl_world_rod(world, rod);
+    double length = tdl_rod_info(world, id).length;
+    *hand = (Hand){.holds = true, .end = point == last, .rod = id};
+    hand->at = fmin(length, length * (point - first) / (last > first ? last - first : 1));
+    hand->place = tdl_rod_point(world, id, hand->at);
+    bool at_end = point == first || point == last;
+    hand->leads = at_end && tdl_rod_lead(world, id, hand->end, hand->place);
+}
+
+static void move_hand(Live* live, TdlWorld* world, TdlVec3 target, double dt) {
+    Hand* hand = &live->hand;
+    TdlVec3 now = tdl_rod_point(world, hand->rod, hand->at);
+    if (hand->leads) {
+        double share = 1.0 - exp(-dt / LEAD_TIME);
+        hand->place = tdl_axpy3(hand->place, share, tdl_sub3(target, hand->place));
+        tdl_rod_lead(world, hand->rod, hand->end, hand->place);
+        return;
+    }
+    double mass = tdl_rod_info(world, hand->rod).mass;
+    double period = fmax(PULL_TIME, PULL_STEPS * dt);
+    TdlVec3 velocity = tdl_scale3(1.0 / dt, tdl_sub3(now, hand->place));
+    TdlVec3 force = tdl_scale3(mass / (period * period), tdl_sub3(target, now));
+    force = tdl_axpy3(force, -PULL_DAMPING * mass / period, velocity);
+    tdl_rod_pull(world, hand->rod, hand->at, force);
+    hand->place = now;
+}
+
+// Does what the pages want, between two steps.
+static void act(Live* live, TdlWorld* world, double dt) {
+    pthread_mutex_lock(&live->lock);
+    Wishes wishes = live->wishes;
+    live->wishes.new_gravity = live->wishes.new_mu = live->wishes.new_grab = false;
+    pthread_mutex_unlock(&live->lock);
+    if (wishes.new_gravity && tdl_world_set_gravity(world, wishes.gravity) == TDL_STATUS_OK) {
+        live->gravity = wishes.gravity;
+    }
+    if (wishes.new_mu && tdl_world_set_friction(world, wishes.mu) == TDL_STATUS_OK) {
+        live->mu = wishes.mu;
+    }
+    if (live->hand.holds && (wishes.new_grab || !wishes.grabbed)) {
+        let_go(&live->hand, world);
+    }
+    if (wishes.new_grab) {
+        take_hold(live, world, wishes.point);
+    }
+    if (live->hand.holds && dt > 0.0) {
+        move_hand(live, world, wishes.target, dt);
+    }
+}
+
+// --- frames --------------------------------------------------------------------------------------
+
+static FrameView observe(Live* live, const TdlWorld* world) {
+    double* out = live->points;
+    for (int r = 0; r < live->rod_count; ++r) {
+        int count = live->point_start[r + 1] - live->point_start[r];
+        tdl_rod_points(world, tdl_world_rod(world, r), live->def.samples, live->scratch);
+        for (int i = 0; i < count; ++i) {
+            *out++ = live->scratch[i].x;
+            *out++ = live->scratch[i].y;
+            *out++ = live->scratch[i].z;
+        }
+    }
+    int colliders = tdl_world_collider_count(world);
+    for (int i = 0; i < live->pose_count; ++i) {
+        live->poses[i] =
+            i < colliders ? tdl_collider_pose(world, i) : tdl_rigid_pose(world, i - colliders);
+    }
+    FrameView view = {.time = tdl_world_time(world), .points = live->points, .poses = live->poses};
+    view.contacts = tdl_world_contact_forces(world, &view.contact_count);
+    return view;
+}
+
+static void publish(Live* live, const TdlWorld* world, bool paused, double speed) {
+    FrameView view = observe(live, world);
+    FrameBounds bounds = frame_bounds_empty();
+    frame_bounds_grow(&live->coder, view.points, &bounds);
+    FrameBox box = frame_box(&bounds);
+    if (!frame_encode(&live->coder, &view, &box, false, true)) {
+        live->failed = true;
+        return;
+    }
+    const double state[STATE_NUMBERS] = {
+        paused, speed, live->gravity.x, live->gravity.y, live->gravity.z, live->mu, COLUMN_COUNT};
+    size_t size = sizeof state + sizeof live->row + live->coder.size;
+    if (size > live->message_capacity) {
+        unsigned char* grown = realloc(live->message, 2 * size);
+        if (grown == NULL) {
+            live->failed = true;
+            return;
+        }
+        live->message = grown;
+        live->message_capacity = 2 * size;
+    }
+    memcpy(live->message, state, sizeof state);
+    memcpy(live->message + sizeof state, live->row, sizeof live->row);
+    memcpy(live->message + sizeof state + sizeof live->row, live->coder.block, live->coder.size);
+    live->failed = !server_publish(live->server, live->message, size);
+    live->frame_at = wall_clock();
+}
+
+// --- the page ------------------------------------------------------------------------------------
+
+static bool write_page(void* user, FILE* out) {
+    Live* live = user;
+    pthread_mutex_lock(&live->lock);
+    bool ready = live->ready;
+    pthread_mutex_unlock(&live->lock);
+    return ready && fwrite(live->page, 1, live->page_size, out) == live->page_size;
+}
+
+static bool allocate(Live* live, const TdlWorld* world) {
+    int rods = live->rod_count, most = 1;
+    live->point_start = calloc((size_t)rods + 1, sizeof *live->point_start);
+    for (int r = 0; live->point_start != NULL && r < rods; ++r) {
+        TdlRodInfo info = tdl_rod_info(world, tdl_world_rod(world, r));
+        int count = info.element_count * live->def.samples + 1;
+        live->point_start[r + 1] = live->point_start[r] + count;
+        most = count > most ? count : most;
+    }
+    size_t points = live->point_start == NULL ? 0 : (size_t)live->point_start[rods];
+    live->points = malloc((3 * points + 1) * sizeof *live->points);
+    live->scratch = malloc((size_t)most * sizeof *live->scratch);
+    live->poses = malloc(((size_t)live->pose_count + 1) * sizeof *live->poses);
+    return live->point_start != NULL && live->points != NULL && live->scratch != NULL &&
+           live->poses != NULL &&
+           frame_coder_create(rods, live->point_start, live->pose_count, &live->coder);
+}
+
+static int list_shapes(const TdlWorld* world, TdlResultShape* out) {
+    int count = 0, colliders = tdl_world_collider_count(world);
+    for (int i = 0; i < colliders; ++i) {
+        TdlColliderDef def = tdl_collider_def(world, i);
+        count += tdl_collider_shapes(&def, i, out == NULL ? NULL : out + count);
+    }
+    for (int i = 0; i < tdl_world_rigid_count(world); ++i) {
+        TdlRigidDef def = tdl_rigid_def(world, i);
+        count += tdl_rigid_shapes(&def, colliders + i, out == NULL ? NULL : out + count);
+    }
+    return count;
+}
+
+static bool make_page(Live* live, TdlWorld* world) {
+    int shape_count = list_shapes(world, NULL);
+    TdlResultShape* shapes = malloc(((size_t)shape_count + 1) * sizeof *shapes);
+    double* radius = malloc(((size_t)live->rod_count + 1) * sizeof *radius);
+    FILE* out =
+        shapes == NULL || radius == NULL ? NULL : open_memstream(&live->page, &live->page_size);
+    if (out != NULL) {
+        list_shapes(world, shapes);
+        for (int r = 0; r < live->rod_count; ++r) {
+            TdlRodInfo info = tdl_rod_info(world, tdl_world_rod(world, r));
+            radius[r] = sqrt(info.radius[0] * info.radius[1]);
+        }
+        FrameBounds bounds = frame_bounds_empty();
+        frame_bounds_grow(&live->coder, observe(live, world).points, &bounds);
+        int colliders = tdl_world_collider_count(world);
+        PageHead head = {.title = live->def.title,
+                         .version = tdl_version(),
+                         .live = true,
+                         .rod_count = live->rod_count,
+                         .collider_count = colliders,
+                         .body_count = live->pose_count - colliders,
+                         .shape_count = shape_count,
+                         .point_start = live->point_start,
+                         .radius = radius,
+                         .shapes = shapes,
+                         .box = frame_box(&bounds),
+                         .contacts = live->mu >= 0.0,
+                         .column_count = COLUMN_COUNT,
+                         .columns = COLUMNS,
+                         .gravity = live->gravity,
+                         .mu = live->mu};
+        page_put_start(out, &head);
+        page_put_script(out);
+        page_put_end(out);
+    }
+    free(shapes);
+    free(radius);
+    return out != NULL && fclose(out) == 0;
+}
+
+static void prepare(Live* live, TdlWorld* world) {
+    TdlWorldDef def = tdl_world_def(world);
+    live->gravity = def.gravity;
+    live->mu = def.contacts.off ? -1.0 : def.contacts.law.mu;
+    live->rod_count = tdl_world_rod_count(world);
+    live->pose_count = tdl_world_collider_count(world) + tdl_world_rigid_count(world);
+    live->row[0] = tdl_world_time(world);
+    live->failed = !allocate(live, world) || !make_page(live, world);
+    if (live->failed) {
+        fprintf(stderr, "there is not enough memory to show the run; it goes on unseen\n");
+    }
+    pthread_mutex_lock(&live->lock);
+    live->ready = !live->failed;
+    pthread_mutex_unlock(&live->lock);
+}
+
+// --- the loop's side -----------------------------------------------------------------------------
+
+static Wishes wishes_now(Live* live) {
+    pthread_mutex_lock(&live->lock);
+    Wishes wishes = live->wishes;
+    live->wishes.changed = false;
+    if (wishes.single_steps > 0) {
+        --live->wishes.single_steps;
+    }
+    pthread_mutex_unlock(&live->lock);
+    return wishes;
+}
+
+static void restart_clock(Live* live, const TdlWorld* world) {
+    live->clock_start = wall_clock();
+    live->time_start = tdl_world_time(world);
+}
+
+// Whether the next step is not due yet.
+static bool is_ahead(const Live* live, const TdlWorld* world, double speed) {
+    return (tdl_world_time(world) - live->time_start) / speed > wall_clock() - live->clock_start;
+}
+
+static void note_row(Live* live, const TdlStepInfo* info) {
+    const double row[COLUMN_COUNT] = {
+        info->time,           info->contact_count,  info->iterations,
+        info->error,          info->energy.kinetic, info->energy.elastic,
+        info->energy.gravity, info->detect_seconds, info->solve_seconds};
+    memcpy(live->row, row, sizeof row);
+}
+
+void live_watch(void* user, TdlWorld* world, const TdlStepInfo* info) {
+    Live* live = user;
+    if (info == NULL) {
+        prepare(live, world);
+        restart_clock(live, world);
+    } else {
+        note_row(live, info);
+    }
+    bool waits_for_page = info == NULL;
+    double speed = live->wishes.speed;
+    while (!live->failed && !live->def.asked_to_stop()) {
+        int watchers = server_watcher_count(live->server);
+        Wishes wishes = wishes_now(live);
+        if (wishes.speed != speed) {
+            speed = wishes.speed;
+            restart_clock(live, world);
+        }
+        bool due = wall_clock() - live->frame_at >= FRAME_SECONDS;
+        if (watchers > 0 && (wishes.changed || due) && (wishes.changed || !wishes.paused)) {
+            publish(live, world, wishes.paused, speed);
+        }
+        waits_for_page = waits_for_page && watchers == 0;
+        bool stands = (wishes.paused && wishes.single_steps == 0) || waits_for_page;
+        if (stands) {
+            act(live, world, 0.0);
+            restart_clock(live, world);
+        } else if (!is_ahead(live, world, speed)) {
+            break;
+        }
+        doze();
+    }
+    // a machine too slow for the speed asked for does not have to catch up
+    if (wall_clock() - live->clock_start >
+        0.1 + (tdl_world_time(world) - live->time_start) / speed) {
+        restart_clock(live, world);
+    }
+    act(live, world, tdl_world_def(world).step);
+    if (live->failed && live->ready) {
+        let_go(&live->hand, world);
+    }
+}
+
+Live* live_start(const LiveDef* def) {
+    Live* live = calloc(1, sizeof *live);
+    if (live == NULL) {
+        fprintf(stderr, "out of memory\n");
+        return NULL;
+    }
+    live->def = *def;
+    live->wishes.speed = def->speed;
+    pthread_mutex_init(&live->lock, NULL);
+    ServerDef server = {.port = def->port, .write_page = write_page, .hear = hear, .user = live};
+    live->server = server_start(&server);
+    if (live->server == NULL) {
+        live_stop(live);
+        return NULL;
+    }
+    return live;
+}
+
+const char* live_url(const Live* live) {
+    return server_url(live->server);
+}
+
+void live_stop(Live* live) {
+    if (live == NULL) {
+        return;
+    }
+    server_stop(live->server);
+    pthread_mutex_destroy(&live->lock);
+    frame_coder_destroy(&live->coder);
+    free(live->page);
+    free(live->point_start);
+    free(live->points);
+    free(live->scratch);
+    free(live->poses);
+    free(live->message);
+    free(live);
+}
