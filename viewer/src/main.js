@@ -46,6 +46,9 @@ class Page {
   makeThings() {
     const { head } = this;
     const box = new THREE.Box3(new THREE.Vector3(...head.box[0]), new THREE.Vector3(...head.box[1]));
+    if (head.live) {
+      box.expandByScalar(0.3 * box.getSize(new THREE.Vector3()).length()); // it may go anywhere
+    }
     const reach = Math.max(1e-6, 0.5 * box.getSize(new THREE.Vector3()).length());
     this.wholeBox = box;
     this.fibres = new Fibres(this.recording.layout.pointStart, head.radius);
@@ -204,6 +207,17 @@ class Page {
     const x = (2 * (event.clientX - area.left)) / area.width - 1;
     const y = 1 - (2 * (event.clientY - area.top)) / area.height;
     return this.fibres.pick(camera, x, y, area.width, area.height, reach);
+  }
+
+  /** Where a point of the fibres is, in metres and on the screen; for the console and tests. */
+  whereIs(point) {
+    const place = this.fibres.place(point, new THREE.Vector3());
+    const area = this.stage.canvas.getBoundingClientRect();
+    const seen = place.clone().project(this.stage.camera);
+    return {
+      place: place.toArray(),
+      screen: [area.left + 0.5 * (1 + seen.x) * area.width, area.top + 0.5 * (1 - seen.y) * area.height],
+    };
   }
 
   // --- the user ----------------------------------------------------------------------------------
@@ -454,6 +468,7 @@ class Page {
 async function start() {
   const head = JSON.parse(byId('tendril-head').textContent);
   const page = new Page(head.live ? new LiveRecording(head) : new Recording(head));
+  window.tendril = page;
   await page.firstPicture; // plots can wait
   if (!head.live) {
     page.plots.setLog(await readLog(head.log));

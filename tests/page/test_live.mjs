@@ -1,0 +1,218 @@
+// A live run in a real browser: it is seen, paused, given another gravity, dragged; others watch, and
+// who is slow or a stranger does not disturb it.
+import { spawn } from 'node:child_process';
+import { connect } from 'node:net';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, data, equal, finish, launch, look, near, openPage, shown, test, work } from './driver.mjs';
+
+const ROD = `title: One rod
+time: {step: 1e-3, end: 1000}
+output: {frame: 10, samples: 4}
+materials: [{name: rubber, young: 1e7, density: 1000, damping: 0.02, mass_damping: 2}]
+rods:
+  - {name: a, material: rubber, length: 0.2, radius: 1e-3, elements: 8}
+`;
+const TIP = 32; // its last point
+const MANY = `title: Many rods side by side
+time: {step: 1e-3, end: 1000}
+output: {frame: 10, samples: 12}
+materials: [{name: rubber, young: 1e7, density: 1000, damping: 0.02, mass_damping: 2}]
+rods:
+  - {name: a, material: rubber, length: 0.05, radius: 1e-4, elements: 4, repeat: {count: [1, 20, 20], spacing: [0, 0.1, 0.1]}}
+`;
+
+// Starts a live run; gives its address.
+async function begin(name, scene, ...words) {
+  const path = join(work, `${name}.yaml`);
+  const out = join(work, `${name}-run`);
+  writeFileSync(path, scene);
+  rmSync(out, { recursive: true, force: true });
+  const run = spawn(process.env.TENDRIL_COMMAND, ['run', '--live', path, '-o', out, ...words]);
+  let said = '';
+  const url = await new Promise((done, fail) => {
+    run.stderr.on('data', (text) => {
+      said += text;
+      const found = said.match(/http:\/\/\S+/);
+      if (found) {
+        done(found[0]);
+      }
+    });
+    run.on('exit', () => fail(new Error(`it ended: ${said}`)));
+  });
+  const ended = new Promise((done) => run.on('exit', (code) => done(code)));
+  return { run, url, ended };
+}
+
+// Asks to watch by hand; resolves to the status and the open socket.
+function handshake(url, { origin, search, host } = {}) {
+  const at = new URL(url);
+  const socket = connect(Number(at.port), '127.0.0.1');
+  socket.write(
+    `GET /live${search ?? at.search} HTTP/1.1\r\nHost: ${host ?? at.host}\r\nUpgrade: websocket\r\n` +
+      'Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n' +
+      `${origin === undefined ? '' : `Origin: ${origin}\r\n`}\r\n`,
+  );
+  return new Promise((done, fail) => {
+    socket.once('data', (bytes) => {
+      socket.pause(); // and never reads again
+      done({ status: Number(bytes.toString('latin1').split(' ')[1]), socket });
+    });
+    socket.on('error', fail);
+  });
+}
+
+const where = (page, point) => page.evaluate((i) => window.tendril.whereIs(i), point);
+const time = async (page) => Number(await data(page, 'time'));
+const pass = (page, seconds) => page.waitForTimeout(1000 * seconds);
+
+async function waitUntil(page, condition, what, seconds = 20) {
+  for (let i = 0; i < 10 * seconds; ++i) {
+    if (await condition()) {
+      return;
+    }
+    await pass(page, 0.1);
+  }
+  check(false, `${what} did not happen in ${seconds} s`);
+}
+
+// --- one rod -------------------------------------------------------------------------------------
+
+async function turnsStrangersAway(url) {
+  const refused = [
+    { origin: 'http://evil.example' },
+    { origin: 'null' },
+    { search: '?token=00000000000000000000000000000000' },
+    { search: '' },
+    { host: 'evil.example' },
+  ];
+  for (const how of refused) {
+    const { status, socket } = await handshake(url, how);
+    equal(status, 403, `status for ${JSON.stringify(how)}`);
+    socket.destroy();
+  }
+}
+
+async function runsAndPauses(page) {
+  const before = await time(page);
+  await waitUntil(page, async () => (await time(page)) > before + 0.1, 'time going on');
+  await page.keyboard.press('Space');
+  await waitUntil(page, async () => (await data(page, 'paused')) === 'true', 'the pause');
+  const stopped = await time(page);
+  await pass(page, 0.4);
+  equal(await time(page), stopped, 'time while paused');
+  await page.keyboard.press('Space');
+  await waitUntil(page, async () => (await time(page)) > stopped + 0.05, 'going on');
+}
+
+async function obeysGravity(page) {
+  check((await where(page, TIP)).place[2] < -0.02, 'it hangs at first');
+  await page.fill('#gravity', '9.81');
+  await waitUntil(page, async () => (await where(page, TIP)).place[2] > 0.02, 'the rod rising');
+  equal(await data(page, 'gravity'), '9.81', 'gravity');
+  await page.fill('#gravity', '0');
+}
+
+// Where a point is once it hardly moves on the screen.
+async function atRest(page, point) {
+  let seen = await where(page, point);
+  await waitUntil(page, async () => {
+    const before = seen.screen;
+    await pass(page, 0.3);
+    seen = await where(page, point);
+    return Math.hypot(seen.screen[0] - before[0], seen.screen[1] - before[1]) < 2;
+  }, 'rest', 30);
+  return seen;
+}
+
+async function followsTheHand(page) {
+  await atRest(page, TIP);
+  await page.keyboard.press('y'); // from the side, so that the plane of the hand holds the rod
+  const tip = await atRest(page, TIP);
+  await page.mouse.move(...tip.screen);
+  await page.mouse.down();
+  await page.mouse.move(tip.screen[0] - 60, tip.screen[1] - 120, { steps: 8 });
+  const target = (await data(page, 'target')).split(' ').map(Number);
+  check(Math.hypot(...target.map((x, c) => x - tip.place[c])) > 0.02, 'the hand moved away');
+  const distance = async () => Math.hypot(...(await where(page, TIP)).place.map((x, c) => x - target[c]));
+  await waitUntil(page, async () => (await distance()) < 0.005, `the tip following to ${target}`);
+  await look(page, 'live-drag', [0, 0, 0]);
+  await page.mouse.up();
+  await waitUntil(page, async () => (await distance()) > 0.01, 'the tip going back');
+}
+
+async function leadsAHeldEnd(page) {
+  const start = await atRest(page, 0);
+  near(Math.hypot(...start.place), 0, 1e-3, 'the start is at the origin');
+  await page.mouse.move(...start.screen);
+  await page.mouse.down();
+  await page.mouse.move(start.screen[0] + 40, start.screen[1] - 60, { steps: 8 });
+  const target = (await data(page, 'target')).split(' ').map(Number);
+  await waitUntil(page, async () => {
+    const { place } = await where(page, 0);
+    return Math.hypot(...place.map((x, c) => x - target[c])) < 1e-3;
+  }, `the start being led to ${target}`);
+  await page.mouse.up();
+  await pass(page, 0.3);
+  const { place } = await where(page, 0);
+  check(Math.hypot(...place.map((x, c) => x - target[c])) < 2e-3, 'it stays where it was led');
+}
+
+async function anotherMayWatch(browser, url, first) {
+  const { page, faults, context } = await openPage(browser, url);
+  await shown(page);
+  const before = [await time(first), await time(page)];
+  await waitUntil(page, async () => (await time(first)) > before[0] + 0.1 && (await time(page)) > before[1] + 0.1, 'both seeing it');
+  near(await time(page), await time(first), 1.0, 'the same moment in both');
+  equal(faults.filter((fault) => !fault.includes('/live')).join('; '), '', 'faults');
+  await context.close();
+  const after = await time(first);
+  await waitUntil(first, async () => (await time(first)) > after + 0.1, 'going on without the other');
+}
+
+// --- many rods -----------------------------------------------------------------------------------
+
+// Simulated seconds a second, as a page sees them.
+async function pace(page, seconds) {
+  const [t0, w0] = [await time(page), Date.now()];
+  await pass(page, seconds);
+  return ((await time(page)) - t0) / ((Date.now() - w0) / 1000);
+}
+
+async function slowOnesDoNotSlowIt(browser) {
+  const { run, url, ended } = await begin('many', MANY, '--speed', '0.1');
+  const { page, context } = await openPage(browser, url, { viewport: { width: 400, height: 300 } });
+  await shown(page);
+  await pass(page, 1);
+  const alone = await pace(page, 3);
+  const { status, socket } = await handshake(url, { origin: new URL(url).origin });
+  equal(status, 101, 'status of the slow one');
+  await pass(page, 3); // until no buffer takes more
+  const beside = await pace(page, 3);
+  console.log(`  ${alone.toFixed(4)} simulated seconds a second alone, ${beside.toFixed(4)} beside one that never reads`);
+  check(beside > 0.8 * alone, 'it was slowed');
+  socket.destroy();
+  await context.close();
+  run.kill('SIGINT');
+  equal(await ended, 1, 'exit of a stopped run');
+}
+
+const browser = await launch();
+const { run, url, ended } = await begin('rod', ROD);
+await test('strangers are turned away', () => turnsStrangersAway(url));
+const { page, faults } = await openPage(browser, url);
+await shown(page);
+await test('runs and pauses', () => runsAndPauses(page));
+await test('obeys gravity', () => obeysGravity(page));
+await test('follows the hand', () => followsTheHand(page));
+await test('leads a held end', () => leadsAHeldEnd(page));
+await test('another may watch', () => anotherMayWatch(browser, url, page));
+await test('ends cleanly', async () => {
+  run.kill('SIGINT');
+  equal(await ended, 1, 'exit of a stopped run');
+  await page.waitForFunction(() => /ended/.test(document.getElementById('message').textContent), null, { timeout: 10000 });
+  equal(faults.filter((fault) => !fault.includes('/live')).join('; '), '', 'faults');
+});
+await test('slow ones do not slow it', () => slowOnesDoNotSlowIt(browser));
+await browser.close();
+finish();
