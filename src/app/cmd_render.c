@@ -154,7 +154,7 @@ static int write_picture(const Args* args, Drawing* d, const char* path) {
     }
     TdlStatus status = draw(d, out);
     if (!output_close(out, path, status == TDL_STATUS_OK)) {
-        return status != TDL_STATUS_OK ? exit_code(status) : EXIT_FAILED;
+        return status != TDL_STATUS_OK ? exit_code(status) : EXIT_INPUT;
     }
     if (args_has(args, "json")) {
         printf("{\"picture\": ");

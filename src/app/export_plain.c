@@ -18,10 +18,10 @@ static int each_frame(Take* take, const char* path, const char* ending,
         code = exit_code(take_load(take, k));
         FILE* out = code == EXIT_DONE ? output_open(take->frame_count > 1 ? file : path) : NULL;
         if (out == NULL) {
-            return code == EXIT_DONE ? EXIT_FAILED : code;
+            return code == EXIT_DONE ? EXIT_INPUT : code;
         }
         print(take, out);
-        code = output_close(out, take->frame_count > 1 ? file : path, true) ? code : EXIT_FAILED;
+        code = output_close(out, take->frame_count > 1 ? file : path, true) ? code : EXIT_INPUT;
     }
     return code;
 }
@@ -102,10 +102,10 @@ static int write_first_obj(Take* take, const char* path) {
     int code = exit_code(take_load(take, 0));
     FILE* out = code == EXIT_DONE ? output_open(path) : NULL;
     if (out == NULL) {
-        return code == EXIT_DONE ? EXIT_FAILED : code;
+        return code == EXIT_DONE ? EXIT_INPUT : code;
     }
     print_obj_rods(take, out);
-    return output_close(out, path, true) ? EXIT_DONE : EXIT_FAILED;
+    return output_close(out, path, true) ? EXIT_DONE : EXIT_INPUT;
 }
 
 int export_pc2(Take* take, const char* path) {
@@ -114,7 +114,7 @@ int export_pc2(Take* take, const char* path) {
     int code = write_first_obj(take, rest);
     FILE* out = code == EXIT_DONE ? output_open(path) : NULL;
     if (out == NULL) {
-        return code == EXIT_DONE ? EXIT_FAILED : code;
+        return code == EXIT_DONE ? EXIT_INPUT : code;
     }
     fwrite("POINTCACHE2", 1, 12, out); // with its zero byte
     put_u32(out, 1);
@@ -126,7 +126,7 @@ int export_pc2(Take* take, const char* path) {
         code = exit_code(take_load(take, k));
         put_points(out, take);
     }
-    return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_FAILED;
+    return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_INPUT;
 }
 
 // --- .hair ----------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ int export_hair(Take* take, const char* path) {
 int export_csv(Take* take, const char* path) {
     FILE* out = output_open(path);
     if (out == NULL) {
-        return EXIT_FAILED;
+        return EXIT_INPUT;
     }
     int code = EXIT_DONE;
     fprintf(out, "frame,time,rod,point,x,y,z,radius,curvature\n");
@@ -192,5 +192,5 @@ int export_csv(Take* take, const char* path) {
             }
         }
     }
-    return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_FAILED;
+    return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_INPUT;
 }

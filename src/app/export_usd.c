@@ -154,7 +154,7 @@ int export_usda(Take* take, const char* path) {
     }
     FILE* out = status == TDL_STATUS_OK ? output_open(path) : NULL;
     if (out == NULL) {
-        return status == TDL_STATUS_OK ? EXIT_FAILED : exit_code(status);
+        return status == TDL_STATUS_OK ? EXIT_INPUT : exit_code(status);
     }
     fprintf(out, "#usda 1.0\n(\n    defaultPrim = \"Tendril\"\n    doc = ");
     print_string(out, take->info.title);
@@ -171,5 +171,5 @@ int export_usda(Take* take, const char* path) {
     }
     fprintf(out, "}\n");
     bool good = output_close(out, path, status == TDL_STATUS_OK);
-    return good ? EXIT_DONE : status == TDL_STATUS_OK ? EXIT_FAILED : exit_code(status);
+    return good ? EXIT_DONE : status == TDL_STATUS_OK ? EXIT_INPUT : exit_code(status);
 }

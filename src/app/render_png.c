@@ -204,7 +204,7 @@ static int paint_frames(Painter* p, const char* path) {
         }
         code = exit_code(paint(p, k));
         if (code == EXIT_DONE && !canvas_write_png(p->canvas, file)) {
-            code = EXIT_FAILED;
+            code = EXIT_INPUT;
         }
     }
     return code;
@@ -223,7 +223,7 @@ static int paint_sheet(Painter* p, const char* path) {
                      SHEET_GAP + k / columns * (p->height + SHEET_GAP));
     }
     if (code == EXIT_DONE && !canvas_write_png(sheet, path)) {
-        code = EXIT_FAILED;
+        code = EXIT_INPUT;
     }
     canvas_destroy(sheet);
     return code;

@@ -104,7 +104,7 @@ TEST(bad_calls_are_refused) {
     CHECK_INT(COMMAND(&s, "render", "run", "-o", "a.svg", "--frames", "1"), 2);
     CHECK_INT(COMMAND(&s, "render", "run", "-o", "a.png", "--frames", "9"), 2);
     CHECK_INT(COMMAND(&s, "render", "run", "-o", "a.png", "--width", "9"), 2);
-    CHECK_INT(COMMAND(&s, "render", "run", "-o", "no/a.png"), 1);
+    CHECK_INT(COMMAND(&s, "render", "run", "-o", "no/a.png"), 3);
     CHECK(command_wrote(&s, "stderr", "no/a.png"));
     CHECK_INT(COMMAND(&s, "render", "nothing", "-o", "a.png"), 3);
     scratch_write(scratch_path(&s, "text.h5"), "not ours", 8);

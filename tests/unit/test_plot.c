@@ -227,7 +227,7 @@ TEST(text_is_escaped) {
     PlotSeries series = {"a<b & \"c\", \x01 \xff \xc3\xa9", &one, &one, 1, PLOT_STEPS};
     Plot plot = {.title = "</svg><",
                  .note = "\xed\xa0\x80 \xf5\x80\x80\x80 \xc0\x80",
-                 .x = {"&", "\""},
+                 .x = {.label = "&", .unit = "\""},
                  .series = &series,
                  .series_count = 1};
     Picture p = look(&plot, "text.svg");
