@@ -32,7 +32,9 @@ static double label_value(const char* text) {
 }
 
 static bool has_xmllint(void) {
-    return system("command -v xmllint >/dev/null 2>&1") == 0;
+    static int known = -1;
+    known = known >= 0 ? known : system("command -v xmllint >/dev/null 2>&1") == 0;
+    return known == 1;
 }
 
 static bool well_formed(const char* path) {
