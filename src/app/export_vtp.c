@@ -265,8 +265,9 @@ int export_vtp(Take* take, const char* path) {
     for (int k = 0; k < take->frame_count && code == EXIT_DONE; ++k) {
         code = exit_code(take_load(take, k));
         for (int part = 0; part < PART_COUNT && code == EXIT_DONE; ++part) {
-            bool empty = part == 1 ? take->body_count == 0 : part == 2 && take->contact_count == 0;
-            if (empty) {
+            const int counts[PART_COUNT] = {take->info.rod_count, take->body_count,
+                                            take->contact_count};
+            if (counts[part] == 0) {
                 continue;
             }
             snprintf(suffix, sizeof suffix, "%s-%04ld.vtp", PARTS[part].name, take->frames[k]);

@@ -313,6 +313,80 @@ TEST(obj_is_read_again_and_its_meshes_are_closed) {
     close_result(r);
 }
 
+// A result of bodies only: a plate with a rim, a comb of two teeth, a box that was turned.
+static void write_bodies(const char* path) {
+    TdlHost host = tdl_host_default();
+    const TdlPose here = {{0}, tdl_identity33()};
+    const TdlPose down = {{0.01, 0.0, -0.02}, {{0, 0, -1}, {0, 1, 0}, {1, 0, 0}}};
+    const ResultCollider colliders[] = {{TDL_SHAPE_PLATE, 0.005, 0.1},
+                                        {TDL_SHAPE_COMB, 0.001, 0.04}};
+    const ResultBody bodies[] = {{TDL_RIGID_BOX}};
+    const TdlResultShape shapes[] = {
+        {.shape = "disc", .body = 0, .size = {0.1, 0.005}, .pose = here},
+        {.shape = "capsule", .body = 1, .size = {0.002, 0.02}, .pose = here},
+        {.shape = "capsule", .body = 1, .size = {0.001, 0.04}, .pose = down},
+        {.shape = "box", .body = 2, .size = {0.01, 0.02, 0.03}, .pose = here},
+    };
+    ResultDef def = {.title = "bodies",
+                     .step = 1e-3,
+                     .step_total = 1,
+                     .samples = 1,
+                     .collider_count = 2,
+                     .body_count = 1,
+                     .shape_count = 4,
+                     .colliders = colliders,
+                     .bodies = bodies,
+                     .shapes = shapes};
+    ResultWriter* writer;
+    ResultFrame frame;
+    REQUIRE(result_writer_create(&host, path, &def, &writer) == TDL_STATUS_OK);
+    REQUIRE(result_frame_create(&host, result_writer_counts(writer), &frame) == TDL_STATUS_OK);
+    for (int i = 0; i < 9; i += 4) {
+        frame.poses[3 + i] = frame.poses[12 + 3 + i] = 1.0;
+    }
+    frame.poses[12 + 2] = 0.2; // the comb is lifted
+    // a quarter turn about z, at x = 0.5
+    const double turned[] = {0.5, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0, 1};
+    memcpy(frame.body_poses, turned, sizeof turned);
+    CHECK(result_writer_append(writer, &frame) == TDL_STATUS_OK);
+    CHECK(result_writer_close(writer) == TDL_STATUS_OK);
+    result_frame_destroy(&host, &frame);
+}
+
+TEST(bodies_of_several_shapes_are_drawn_whole) {
+    static Obj obj;
+    Scratch s = scratch_make();
+    write_bodies(scratch_path(&s, "b.h5"));
+    CHECK_INT(COMMAND(&s, "export", "b.h5", "-f", "obj", "-q"), 0);
+    char* text = scratch_read(scratch_path(&s, "b.obj"), NULL);
+    REQUIRE(text != NULL);
+    read_obj(text, &obj);
+    free(text);
+    REQUIRE(obj.body_count == 3 && obj.line_count == 0);
+    const Body *plate = &obj.bodies[0], *comb = &obj.bodies[1], *box = &obj.bodies[2];
+    for (int i = 0; i < 3; ++i) {
+        CHECK_INT(obj.bodies[i].open_edges, 0);
+    }
+    CHECK_NEAR(plate->high.x, 0.105, 1.0e-4);
+    CHECK_NEAR(plate->high.z, 0.005, 1.0e-4);
+    // the disc has no volume, its rim that of a torus
+    CHECK_NEAR(plate->volume, 2.0 * pow(3.14159265, 2) * 0.1 * 25e-6, 0.05 * plate->volume);
+    CHECK_NEAR(comb->high.z, 0.202, 1.0e-5);
+    CHECK_NEAR(comb->low.z, 0.2 - 0.041, 1.0e-5);
+    CHECK_NEAR(comb->low.x, -0.012, 1.0e-5);
+    CHECK_NEAR(box->volume, 8.0 * 0.01 * 0.02 * 0.03, 1.0e-9);
+    CHECK_NEAR3(box->high, ((TdlVec3){0.52, 0.01, 0.03}), 1.0e-9);
+    // without rods every format is written all the same
+    static const char* const formats[] = {"vtp", "usda", "pc2", "hair", "csv"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; ++i) {
+        CHECK_INT(COMMAND(&s, "export", "b.h5", "-f", formats[i], "--json"), 0);
+        CHECK(command_wrote(&s, "stdout", "\"rods\": 0, \"points\": 0, \"bodies\": 3"));
+    }
+    CHECK(access(scratch_path(&s, "b-0000.vtp"), F_OK) != 0);
+    CHECK_INT(COMMAND(&s, "render", "b.h5", "-o", "b.png", "-q"), 0);
+    scratch_remove(&s);
+}
+
 // --- other programs -------------------------------------------------------------------------
 
 TEST(vtk_reads_what_was_written) {
