@@ -87,14 +87,16 @@ TDL_API TdlStatus tdl_three_point_run(const TdlHost* host, const TdlThreePointRu
                                       TdlThreePointSample* samples);
 
 /// How a measured curve compares with the exact one, over indentations from 0.02 to 0.3 spans.
+/// Forces are without dimension, F span^2 / (48 B), and indentations in spans.
 typedef struct TdlThreePointVerdict {
     int count;         // samples compared
     double deviation;  // largest |force - exact| / max(exact, a tenth of the largest exact force)
-    double at;         // indentation / span where
-    double jump;       // L1 norm of the derivative of force / exact with indentation / span
-    double kink;       // sum of the second differences of force / exact: with twice the points half
-                       // as much where the curve is smooth, but as much as before where it jumps
-    double chord_jump; // what it is for fine chords in place of a smooth rod, (T.15)
+    double at;         // indentation where
+    double jump;       // L1 norm of the derivative of force less exact force
+    double ratio_jump; // L1 norm of the derivative of force over exact force
+    double kink;       // sum of the second differences of force less exact force: with twice the
+                       // points half as much where it is smooth, but as much where it jumps
+    double chord_jump; // what `jump` is for fine chords in place of a smooth rod, (T.15)
     int lost_contacts; // samples without a contact
 } TdlThreePointVerdict;
 

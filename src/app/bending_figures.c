@@ -84,14 +84,14 @@ static Test* stepped(Campaign* campaign, double step) {
     return get(campaign, HELIX_CURVES, USUAL, MOST_CURVED, 0.0, step);
 }
 
-// Lists every test that a figure needs.
+// Lists every test that a figure needs, the longest first.
 static void plan(Campaign* campaign) {
     for (Way way = DER_SEGMENTS; way <= HELIX_CURVES; ++way) {
+        for (int i = REFINEMENT_COUNT - 1; i >= 0 && way != HELIX_CURVES; --i) {
+            refined(campaign, way, REFINEMENTS[i]);
+        }
         for (int i = 0; i < CURVATURE_COUNT; ++i) {
             curved(campaign, way, CURVATURES[i]);
-        }
-        for (int i = 0; i < REFINEMENT_COUNT && way != HELIX_CURVES; ++i) {
-            refined(campaign, way, REFINEMENTS[i]);
         }
         for (int i = 0; i < FRICTION_COUNT && way != DER_SEGMENTS; ++i) {
             rubbed(campaign, way, FRICTIONS[i]);
@@ -217,7 +217,7 @@ static double step_change(Campaign* campaign, double step) {
 
 typedef enum Quantity { FORCE, RATIO, SLOPE } Quantity;
 static const char* const QUANTITY_LABELS[] = {"F span² / (48 B)", "force / exact force",
-                                              "derivative of force / exact force"};
+                                              "derivative of force - exact force"};
 static const char* const QUANTITY_FILES[] = {"force", "ratio", "derivative"};
 
 // One line for each test, named by its name; for forces, the exact ones too.
@@ -373,23 +373,28 @@ static void write_friction(Campaign* campaign) {
 
 static void write_table(Campaign* campaign) {
     Report* report = campaign->report;
-    report_table(report, 9,
+    report_table(report, 11,
                  (const char*[]){"model", "segments", "κ₀ (1/m)", "μ", "dt (s)",
-                                 "largest deviation", "at", "jump measure", "time (s)"});
+                                 "largest deviation", "at", "jumps", "ratio jumps", "kinks",
+                                 "time (s)"});
     for (int i = 0; i < campaign->count; ++i) {
         const Test* t = &campaign->tests[i];
-        char cell[8][32];
+        enum { WIDTH = 32 };
+        char cell[10][WIDTH];
         int proxies = test_proxies(&t->def);
-        snprintf(cell[0], 32, "%d", proxies);
-        snprintf(cell[1], 32, "%g", t->def.setup.natural_curvature);
-        snprintf(cell[2], 32, "%g", t->def.setup.mu);
-        snprintf(cell[3], 32, "%g", t->def.step);
-        snprintf(cell[4], 32, "%.3f %%", 100.0 * t->verdict.deviation);
-        snprintf(cell[5], 32, "%.3f", t->verdict.at);
-        snprintf(cell[6], 32, "%.4g", t->verdict.jump);
-        snprintf(cell[7], 32, "%.2f", t->seconds);
-        report_row(report, (const char*[]){t->def.model, proxies > 0 ? cell[0] : "curves", cell[1],
-                                           cell[2], cell[3], cell[4], cell[5], cell[6], cell[7]});
+        snprintf(cell[0], WIDTH, "%d", proxies);
+        snprintf(cell[1], WIDTH, "%g", t->def.setup.natural_curvature);
+        snprintf(cell[2], WIDTH, "%g", t->def.setup.mu);
+        snprintf(cell[3], WIDTH, "%g", t->def.step);
+        snprintf(cell[4], WIDTH, "%.3f %%", 100.0 * t->verdict.deviation);
+        snprintf(cell[5], WIDTH, "%.3f", t->verdict.at);
+        snprintf(cell[6], WIDTH, "%.4g", t->verdict.jump);
+        snprintf(cell[7], WIDTH, "%.4g", t->verdict.ratio_jump);
+        snprintf(cell[8], WIDTH, "%.4g", t->verdict.kink);
+        snprintf(cell[9], WIDTH, "%.2f", t->seconds);
+        report_row(report,
+                   (const char*[]){t->def.model, proxies > 0 ? cell[0] : "curves", cell[1], cell[2],
+                                   cell[3], cell[4], cell[5], cell[6], cell[7], cell[8], cell[9]});
     }
 }
 
@@ -400,7 +405,8 @@ static bool write_report(Campaign* campaign, const char* folder) {
     }
     report_text(report, "A rod on two discs, pressed in the middle, against the exact elastica. "
                         "Dashed: exact. The jump measure is the L1 norm of the derivative of the "
-                        "force over the exact force, for indentations of 0.02 to 0.3 spans.");
+                        "force less the exact force, both F span² / (48 B), for indentations of "
+                        "0.02 to 0.3 spans; ratio jumps are the same of force over exact force.");
     report_heading(report, "Forces (S0 figures 5 and 6)");
     for (Way way = DER_SEGMENTS; way <= HELIX_CURVES; ++way) {
         for (Quantity q = FORCE; q <= SLOPE; ++q) {
@@ -472,13 +478,14 @@ static void print_json(Campaign* campaign) {
 
 static void print_plain(Campaign* campaign, const char* folder) {
     double a[CURVATURE_COUNT], b[CURVATURE_COUNT];
-    printf("%-12s %8s %8s %5s %8s %12s %8s %12s\n", "model", "segments", "kappa0", "mu", "dt",
-           "deviation", "at", "jump");
+    printf("%-12s %8s %7s %4s %7s %12s %8s %10s %10s %10s\n", "model", "segments", "kappa0", "mu",
+           "dt", "deviation", "at", "jumps", "of ratio", "kinks");
     for (int i = 0; i < campaign->count; ++i) {
         const Test* t = &campaign->tests[i];
-        printf("%-12s %8d %8g %5g %8g %10.4f %% %8.4f %12.5g\n", t->def.model,
+        printf("%-12s %8d %7g %4g %7g %10.4f %% %8.4f %10.4g %10.4g %10.4g\n", t->def.model,
                test_proxies(&t->def), t->def.setup.natural_curvature, t->def.setup.mu, t->def.step,
-               100.0 * t->verdict.deviation, t->verdict.at, t->verdict.jump);
+               100.0 * t->verdict.deviation, t->verdict.at, t->verdict.jump, t->verdict.ratio_jump,
+               t->verdict.kink);
     }
     for (Way way = DER_SEGMENTS; way <= HELIX_CURVES; ++way) {
         Fit fit = fit_curvature(campaign, way, a);

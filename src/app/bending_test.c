@@ -54,7 +54,7 @@ TdlStatus test_run(const TdlHost* host, TestShow* show, Test* test) {
     size_t count = test->def.point_count > 0 ? (size_t)test->def.point_count : 1;
     test->show = show;
     test->samples = calloc(count, sizeof *test->samples);
-    double* curves = calloc(5 * count, sizeof *curves);
+    double* curves = calloc(6 * count, sizeof *curves);
     test->depth = curves;
     if (test->samples == NULL || curves == NULL) {
         return TDL_STATUS_NO_MEMORY;
@@ -63,6 +63,7 @@ TdlStatus test_run(const TdlHost* host, TestShow* show, Test* test) {
     test->exact = curves + 2 * count;
     test->ratio = curves + 3 * count;
     test->slope = curves + 4 * count;
+    test->excess = curves + 5 * count;
     double started = now();
     TdlStatus status = tdl_three_point_run(host, &test->def, show_progress, test, test->samples);
     test->seconds = now() - started;
@@ -100,6 +101,7 @@ void test_print_json(const Test* test) {
     member("largest_deviation", test->verdict.deviation);
     member("deviation_at", test->verdict.at);
     member("jump", test->verdict.jump);
+    member("ratio_jump", test->verdict.ratio_jump);
     member("kink", test->verdict.kink);
     member("chord_jump", test->verdict.chord_jump);
     printf(", \"lost_contacts\": %d", test->verdict.lost_contacts);

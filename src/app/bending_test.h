@@ -9,13 +9,13 @@
 
 typedef struct Test {
     TdlThreePointRunDef def;
-    char name[96];                 // what sets it apart, for legends
-    TdlThreePointSample* samples;  // [def.point_count]
-    double *depth, *force, *exact; // [point_count] indentation and forces, without dimension
-    double *ratio, *slope;         // [point_count] force / exact; its derivative, NaN at first
-    TdlThreePointVerdict verdict;  //
-    double seconds;                // wall time
-    struct TestShow* show;         // while it runs
+    char name[96];                  // what sets it apart, for legends
+    TdlThreePointSample* samples;   // [def.point_count]
+    double *depth, *force, *exact;  // [point_count] indentation and forces, without dimension
+    double *ratio, *excess, *slope; // [point_count] force / exact; force - exact and its derivative
+    TdlThreePointVerdict verdict;   //
+    double seconds;                 // wall time
+    struct TestShow* show;          // while it runs
 } Test;
 
 // What the bar shows, of one test or of several at once.

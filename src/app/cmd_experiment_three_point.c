@@ -57,6 +57,7 @@ static void print_plain(const Test* test, const char* folder) {
     printf("  largest deviation  %.4f %% at indentation %.4f of the span\n",
            100.0 * test->verdict.deviation, test->verdict.at);
     printf("  jump measure       %.4g\n", test->verdict.jump);
+    printf("  of the ratio       %.4g\n", test->verdict.ratio_jump);
     printf("  kink measure       %.4g\n", test->verdict.kink);
     printf("  lost contacts      %d of %d points\n", test->verdict.lost_contacts,
            test->verdict.count);
@@ -93,16 +94,20 @@ static bool write_report(const Test* test, const char* folder) {
     report_text(
         report,
         "Largest deviation from the exact force, between indentations of 0.02 and 0.3 "
-        "spans: %.4f %%, at %.4f. Jump measure, the L1 norm of the derivative of the "
-        "force over the exact force: %.4g. Kink measure, the sum of its second differences: "
-        "%.4g. Points without a contact: %d.",
-        100.0 * test->verdict.deviation, test->verdict.at, test->verdict.jump, test->verdict.kink,
-        test->verdict.lost_contacts);
-    int count = test->def.point_count;
+        "spans: %.4f %%, at %.4f. Jump measure, the L1 norm of the derivative of force less "
+        "exact force: %.4g; of force over exact force: %.4g. Kink measure, the sum of "
+        "second differences: %.4g. Points without a contact: %d.",
+        100.0 * test->verdict.deviation, test->verdict.at, test->verdict.jump,
+        test->verdict.ratio_jump, test->verdict.kink, test->verdict.lost_contacts);
+    // what happens at first contact would hide the rest of the ratio
+    int count = test->def.point_count, from = 0;
+    while (from < count - 1 && test->depth[count - 1] > 0.02 && test->depth[from] < 0.02) {
+        ++from;
+    }
     PlotSeries force[] = {{"measured", test->depth, test->force, count, PLOT_LINE},
                           {"exact", test->depth, test->exact, count, PLOT_DASHED}};
-    PlotSeries ratio[] = {{"", test->depth, test->ratio, count, PLOT_LINE}};
-    PlotSeries slope[] = {{"", test->depth, test->slope, count, PLOT_LINE}};
+    PlotSeries ratio[] = {{"", test->depth + from, test->ratio + from, count - from, PLOT_LINE}};
+    PlotSeries slope[] = {{"", test->depth + from, test->slope + from, count - from, PLOT_LINE}};
     const PlotAxis depth = {.label = "indentation / span"};
     report_plot(report,
                 &(Plot){.title = "Force",
@@ -119,9 +124,9 @@ static bool write_report(const Test* test, const char* folder) {
                         .series_count = 1},
                 "ratio");
     report_plot(report,
-                &(Plot){.title = "Derivative of the force over the exact force",
+                &(Plot){.title = "Derivative of the force less the exact force",
                         .x = depth,
-                        .y = {.label = "d (measured / exact)"},
+                        .y = {.label = "d (measured - exact)"},
                         .series = slope,
                         .series_count = 1},
                 "derivative");
@@ -205,11 +210,10 @@ const Command EXPERIMENT_THREE_POINT_COMMAND = {
         "curve.csv has a row for each indentation: indentation / span, force F span^2 / (48 B), "
         "exact force, their ratio, arc length to the contact over the span and contact angle, both "
         "measured and exact. Reported are the largest deviation of the force (where the exact "
-        "force is below a tenth of its largest, relative to that tenth) and the jump measure, the "
-        "L1 norm of the derivative of the ratio, both for indentations of 0.02 to 0.3 spans; and "
-        "the kink measure, the sum of the ratio's "
-        "second differences, which a smooth curve halves with twice the points and a jump does "
-        "not.\n\n"
+        "force is below a tenth of its largest, relative to that tenth), the jump measure, the L1 "
+        "norm of the derivative of force less exact force (and of their ratio), and the kink "
+        "measure, the sum of second differences, which a smooth curve halves with twice the points "
+        "and a jump does not; all for indentations of 0.02 to 0.3 spans.\n\n"
         "With --detection segments the contact sees a polyline in place of the rod, and its force "
         "jumps at every corner: the more, the more the rod is curved.",
     .example =

@@ -184,7 +184,7 @@ TdlStatus tdl_three_point_run(const TdlHost* host, const TdlThreePointRunDef* de
     return status;
 }
 
-// How the logarithm of the exact force grows with the friction angle, by a difference to one side.
+// How the exact force grows with the friction angle, by a difference to one side.
 static double tilt_effect(const TdlThreePointDef* setup, const TdlThreePoint* exact) {
     const double step = 1.0e-4;
     const TdlHost silent = {0};
@@ -196,20 +196,36 @@ static double tilt_effect(const TdlThreePointDef* setup, const TdlThreePoint* ex
             return NAN;
         }
     }
-    double first = log(at[0].force / exact->force), second = log(at[1].force / exact->force);
+    double first = at[0].force - exact->force, second = at[1].force - exact->force;
     return (2.0 * first - 0.5 * second) / step;
 }
 
-// The jumps and slopes of the force on chords, relative, while the contact moves by `slid`. (T.15)
+// The jumps and slopes of the force on chords while the contact moves by `slid`, N. (T.15)
 static double chord_jump(const TdlThreePointDef* setup, const TdlThreePoint* exact, double slid) {
     return 2.0 * setup->natural_curvature * fabs(tilt_effect(setup, exact) * slid);
+}
+
+// Takes up one sample after another, the last one first in `before`. Sums are in newtons.
+static void add_change(const TdlThreePointRunDef* def, const TdlThreePointSample* before,
+                       const TdlThreePointSample* sample, double* slope_before,
+                       TdlThreePointVerdict* verdict) {
+    const TdlThreePoint *from = &before->exact, *to = &sample->exact;
+    double change = (sample->force - to->force) - (before->force - from->force);
+    verdict->jump += fabs(change);
+    verdict->ratio_jump += fabs(sample->force / to->force - before->force / from->force);
+    verdict->chord_jump += chord_jump(&def->setup, to, to->arc_length - from->arc_length);
+
+    // points are whole steps and so not quite evenly apart
+    double spacing = def->depth / def->point_count;
+    double slope = change / (sample->indentation - before->indentation);
+    verdict->kink += isnan(*slope_before) ? 0.0 : spacing * fabs(slope - *slope_before);
+    *slope_before = slope;
 }
 
 TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,
                                            const TdlThreePointSample* samples) {
     TdlThreePointVerdict verdict = {.at = NAN};
     double span = def->setup.span, largest = 0.0, slope_before = NAN;
-    double spacing = def->depth / def->point_count;
     const TdlThreePointSample* before = NULL;
     for (int i = 0; i < def->point_count; ++i) {
         largest = fmax(largest, samples[i].exact.force);
@@ -226,18 +242,15 @@ TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,
             verdict.at = depth;
         }
         if (before != NULL) {
-            double change = sample->force / exact - before->force / before->exact.force;
-            verdict.jump += fabs(change);
-            // points are whole steps and so not quite evenly apart
-            double slope = change / (sample->indentation - before->indentation);
-            verdict.kink += isnan(slope_before) ? 0.0 : spacing * fabs(slope - slope_before);
-            slope_before = slope;
-            verdict.chord_jump += chord_jump(&def->setup, &sample->exact,
-                                             sample->exact.arc_length - before->exact.arc_length);
+            add_change(def, before, sample, &slope_before, &verdict);
         }
         verdict.lost_contacts += sample->contact_count == 0;
         before = sample;
         ++verdict.count;
     }
+    double unit = span * span / (48.0 * def->setup.bending);
+    verdict.jump *= unit;
+    verdict.kink *= unit;
+    verdict.chord_jump *= unit;
     return verdict;
 }
