@@ -8,6 +8,7 @@
 // Three rods, one shaken, and a ball that moves; short elements for quick steps.
 static const char RUN_SCENE[] =
     "title: three rods and a ball\n"
+    "contacts: {self: false}\n"
     "time: {step: 1e-3, end: 0.2}\n"
     "output: {frame: 0.01, checkpoint: 0.03}\n"
     "materials:\n"
