@@ -61,6 +61,7 @@ static void print_plain(const Facts* facts) {
     printf("  written by  tendril %s\n", r->version);
     printf("  rods        %d with %d points and %d coordinates\n", r->rod_count, r->point_count,
            r->dof_count);
+    printf("  bodies      %d\n", r->body_count);
     printf("  colliders   %d\n", r->collider_count);
     printf("  frames      %ld from %g s to %g s\n", r->frame_count, r->first_time, r->last_time);
     printf("  state       %s", state_of(facts));
@@ -91,10 +92,11 @@ static void print_json(const Facts* facts) {
     json_text(r->title);
     printf(", \"version\": ");
     json_text(r->version);
-    printf(", \"state\": \"%s\", \"rods\": %d, \"colliders\": %d, \"points\": %d, \"dofs\": %d, "
+    printf(", \"state\": \"%s\", \"rods\": %d, \"bodies\": %d, \"colliders\": %d, \"points\": %d, "
+           "\"dofs\": %d, "
            "\"frames\": %ld",
-           state_of(facts), r->rod_count, r->collider_count, r->point_count, r->dof_count,
-           r->frame_count);
+           state_of(facts), r->rod_count, r->body_count, r->collider_count, r->point_count,
+           r->dof_count, r->frame_count);
     print_json_real("first_time", r->first_time);
     print_json_real("last_time", r->last_time);
     if (facts->has_run) {
