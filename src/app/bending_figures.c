@@ -515,7 +515,10 @@ int bending_figures(const Args* args, const TdlThreePointRunDef* base, const cha
             return usage_error(args, "--all chooses --%s itself", FIXED[i]);
         }
     }
-    Campaign* campaign = report_make_folder(folder) ? calloc(1, sizeof *campaign) : NULL;
+    if (!report_make_folder(folder)) {
+        return EXIT_INPUT;
+    }
+    Campaign* campaign = calloc(1, sizeof *campaign);
     if (campaign == NULL) {
         return EXIT_FAILED;
     }
@@ -528,7 +531,7 @@ int bending_figures(const Args* args, const TdlThreePointRunDef* base, const cha
     run_all(campaign, args_int(args, "threads", 0));
     int code = exit_code(campaign->status);
     if (campaign->status == TDL_STATUS_OK) {
-        code = write_report(campaign, folder) ? EXIT_DONE : EXIT_FAILED;
+        code = write_report(campaign, folder) ? EXIT_DONE : EXIT_INPUT;
         args_has(args, "json") ? print_json(campaign) : print_plain(campaign, folder);
     }
     for (int i = 0; i < campaign->count; ++i) {

@@ -147,7 +147,7 @@ static int run_three_point(const Args* args) {
         return bending_figures(args, &def, folder);
     }
     if (!report_make_folder(folder)) {
-        return EXIT_FAILED;
+        return EXIT_INPUT;
     }
     Test test = {.def = def};
     TestShow show = {args_has(args, "quiet"), 0, def.point_count, PTHREAD_MUTEX_INITIALIZER};
@@ -164,7 +164,7 @@ static int run_three_point(const Args* args) {
         } else if (written) {
             print_plain(&test, folder);
         }
-        code = written ? EXIT_DONE : EXIT_FAILED;
+        code = written ? EXIT_DONE : EXIT_INPUT;
     }
     test_free(&test);
     return code;

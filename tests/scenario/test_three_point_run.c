@@ -169,7 +169,7 @@ TEST(wrong_calls_are_refused) {
     fclose(file);
     CHECK_INT(COMMAND(&scratch, "experiment", "three-point", "--dt", "1e-3", "--speed", "2.5e-3",
                       "--depth", "0.01", "-n", "5", "-o", "file/out"),
-              1);
+              3);
     CHECK(command_wrote(&scratch, "stderr", "file/out"));
     scratch_remove(&scratch);
 }
