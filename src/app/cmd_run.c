@@ -199,7 +199,7 @@ const Command RUN_COMMAND = {
             "resume cannot repeat it.",
     .example = "tendril run scenes/hanging-curl.yaml -o out/curl --set time.step=5e-4\n"
                "tendril run --resume out/curl\n"
-               "tendril run --live scenes/hanging-curl.yaml --set time.end=1e4",
+               "tendril run --live scenes/ropes-over-ball.yaml --set time.end=1e4",
     .options = RUN_OPTIONS,
     .run = run_run,
 };

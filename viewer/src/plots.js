@@ -100,7 +100,8 @@ export class Plots {
   setTime(time) {
     this.time = time;
     for (const { plot, now, value, column, x } of this.items) {
-      now.style.left = `${plot.valToPos(time, 'x')}px`;
+      const place = plot.valToPos(time, 'x');
+      now.style.left = `${Math.min(place, plot.over.clientWidth)}px`; // a live plot lags behind
       value.textContent = brief(valueAt(this.log.columns[x], this.log.columns[column], time));
     }
   }
