@@ -12,6 +12,7 @@ typedef struct Candidate {
     TdlVec3 force;  // N on the second body in the last step; the first guess
     double closing; // m/s at which the gap was closing when it was found
     double radius;  // m, the smaller of the two
+    bool jointed;   // two rods of one tree, which grow out of each other: they do not touch
 } Candidate;
 
 struct Contacts {

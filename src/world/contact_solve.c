@@ -71,7 +71,7 @@ static void choose_contacts(Problem* p, bool all) {
     for (int i = 0; i < c->count; ++i) {
         const Candidate* x = &c->found[i];
         double near = NEAR_RADII * x->radius + NEAR_STEPS * p->dt * fmax(0.0, x->closing);
-        if (all || x->site.contact.gap <= near) {
+        if (!x->jointed && (all || x->site.contact.gap <= near)) {
             p->of[p->count++] = i;
         }
     }

@@ -407,6 +407,11 @@ static bool reserve(const TdlAllocator* mem, void* array, int* capacity, int cou
     return true;
 }
 
+static bool is_jointed(const TdlWorld* world, const TdlContact* contact) {
+    int a = contact->body[0], b = contact->body[1];
+    return a != b && b >= 0 && b < world->rod_count && world->rods[a].root == world->rods[b].root;
+}
+
 // Keeps the sites of the last update, with what is known of the contacts they continue.
 static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFound* out) {
     int count, before = c->count;
@@ -423,6 +428,10 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
         const TdlContact* contact = &sites[i].contact;
         Candidate* x = &c->found[i];
         *x = (Candidate){.site = sites[i], .radius = site_radius(c, contact)};
+        x->jointed = is_jointed(world, contact);
+        if (x->jointed) {
+            continue;
+        }
         if (contact->previous >= 0 && contact->previous < before) {
             const Candidate* was = &old[contact->previous];
             x->force = was->force;
@@ -511,7 +520,9 @@ int contacts_count(const Contacts* c) {
 double contacts_worst(const Contacts* c) {
     double worst = 0.0;
     for (int i = 0; i < c->count; ++i) {
-        worst = fmin(worst, c->found[i].site.contact.gap / c->found[i].radius);
+        if (!c->found[i].jointed) {
+            worst = fmin(worst, c->found[i].site.contact.gap / c->found[i].radius);
+        }
     }
     return worst;
 }
