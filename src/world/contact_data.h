@@ -12,6 +12,7 @@ typedef struct Candidate {
     TdlVec3 force;  // N on the second body in the last step; the first guess
     double closing; // m/s at which the gap was closing when it was found
     double radius;  // m, the smaller of the two
+    bool missed;    // it came close in a step that was undone: it takes part whatever its gap
     bool jointed;   // two rods of one tree, which grow out of each other: they do not touch
 } Candidate;
 
@@ -39,6 +40,8 @@ struct Contacts {
     Candidate* found;
     int count, capacity;
     bool ready;
+    TdlContact* missed; // near contacts at the end of a step that was undone
+    int missed_count, missed_capacity;
 
     TdlContactForce* force;
     int force_count, force_capacity;

@@ -65,13 +65,13 @@ static TdlVec3 contact_point(const Contacts* c, const TdlContact* x) {
 
 // --- which contacts, and where their rows are ------------------------------------------------
 
-static void choose_contacts(Problem* p, bool all) {
+static void choose_contacts(Problem* p) {
     const Contacts* c = p->contacts;
     p->count = 0;
     for (int i = 0; i < c->count; ++i) {
         const Candidate* x = &c->found[i];
         double near = NEAR_RADII * x->radius + NEAR_STEPS * p->dt * fmax(0.0, x->closing);
-        if (!x->jointed && (all || x->site.contact.gap <= near)) {
+        if (!x->jointed && (x->missed || x->site.contact.gap <= near)) {
             p->of[p->count++] = i;
         }
     }
@@ -479,7 +479,7 @@ static bool find_pushes(Problem* p) {
     return true;
 }
 
-TdlStatus contacts_solve(TdlWorld* world, double dt, bool all, ContactsSolved* out) {
+TdlStatus contacts_solve(TdlWorld* world, double dt, ContactsSolved* out) {
     Contacts* c = world->contacts;
     *out = (ContactsSolved){.converged = true};
     arena_release(&c->arena, (ArenaMark){0});
@@ -488,7 +488,7 @@ TdlStatus contacts_solve(TdlWorld* world, double dt, bool all, ContactsSolved* o
     if (p.of == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    choose_contacts(&p, all);
+    choose_contacts(&p);
     out->count = p.count;
     out->skipped = c->count - p.count;
     c->force_count = 0;

@@ -11,18 +11,22 @@
 #include "detect/detector.h"
 #include "world/contact_data.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Candidates are looked for up to so many times what gaps close by in a step, at least this share
 // of the thinnest radius and at most so many of the widest.
 static const double MARGIN_STEPS = 1.5;
 static const double MARGIN_LEAST = 0.5;
-static const double MARGIN_MOST = 8.0;
+static const double MARGIN_MOST = 3.0;
 static const double MARGIN_KEPT = 0.8; // of the last step's
+
+// A contact nearer than so many radii at the end of an undone step was missed by it.
+static const double MISSED_RADII = 0.5;
 
 // Elements longer than this many radii are cut, into at most so many pieces.
 static const double PIECE_RADII = 60.0;
-enum { MAX_PIECES = 4 };
+enum { MAX_PIECES = 2 };
 
 // The crossing of a normal that turned over: cosine of the angle between the two.
 static const double TURNED_OVER = -0.5;
@@ -80,6 +84,7 @@ void contacts_destroy(Contacts* c) {
     arena_destroy(&c->arena);
     free_layout(c);
     tdl_free(&host.mem, c->found);
+    tdl_free(&host.mem, c->missed);
     tdl_free(&host.mem, c->force);
     tdl_free(&host.mem, c);
 }
@@ -494,13 +499,53 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
     return find_within(world, dt, choose_margin(world, c, next), out);
 }
 
+TdlStatus contacts_note_missed(Contacts* c) {
+    if (!reserve(&c->host.mem, &c->missed, &c->missed_capacity, c->count, sizeof *c->missed)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    c->missed_count = 0;
+    for (int i = 0; i < c->count; ++i) {
+        if (c->found[i].site.contact.gap < MISSED_RADII * c->found[i].radius) {
+            c->missed[c->missed_count++] = c->found[i].site.contact;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// Whether two contacts are of the same curves, or of neighbours.
+static bool same_place(const TdlContact* a, const TdlContact* b) {
+    return abs(a->element[0] - b->element[0]) <= 1 && abs(a->element[1] - b->element[1]) <= 1;
+}
+
+static int compare_bodies(const TdlContact* a, const TdlContact* b) {
+    int k = a->body[0] != b->body[0] ? 0 : 1;
+    return (a->body[k] > b->body[k]) - (a->body[k] < b->body[k]);
+}
+
+// Both lists are sorted by bodies.
+static void mark_missed(Contacts* c) {
+    int from = 0;
+    for (int i = 0; i < c->count; ++i) {
+        const TdlContact* x = &c->found[i].site.contact;
+        while (from < c->missed_count && compare_bodies(&c->missed[from], x) < 0) {
+            ++from;
+        }
+        for (int k = from; k < c->missed_count && compare_bodies(&c->missed[k], x) == 0; ++k) {
+            c->found[i].missed = c->found[i].missed || same_place(&c->missed[k], x);
+        }
+    }
+}
+
 TdlStatus contacts_widen(TdlWorld* world, double reach) {
     Contacts* c = world->contacts;
     ContactsFound found = {0};
-    double most = 2.0 * MARGIN_MOST * c->widest;
+    double most = 2.0 * MARGIN_MOST * c->widest, before = c->margin;
     pool_run(world->pool, c->fibre_count, 8, fill_fibre, world);
     fill_obstacles(world, c);
-    return find_within(world, 0.0, fmax(c->margin, fmin(MARGIN_STEPS * reach, most)), &found);
+    double margin = fmax(before, fmin(MARGIN_STEPS * reach, most));
+    TdlStatus status = find_within(world, 0.0, margin, &found);
+    mark_missed(c);
+    return status;
 }
 
 bool contacts_ready(const Contacts* c) {

@@ -22,7 +22,11 @@ typedef struct ContactsFound {
 // of `next`. Impulses are carried over to contacts that go on.
 TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* out);
 
-// Looks again in the same shape, up to a gap for bodies that come so much closer in a step.
+// At the end of a step that is going to be undone: keeps in mind which contacts came close.
+TdlStatus contacts_note_missed(Contacts* contacts);
+
+// Looks again in the shape before that step, up to a gap for bodies that come so much closer, and
+// marks those that came close: they take part in the next solve.
 TdlStatus contacts_widen(TdlWorld* world, double reach);
 
 // Whether contacts were found since the bodies were last changed from outside, and how many.
@@ -43,8 +47,8 @@ typedef struct ContactsSolved {
 } ContactsSolved;
 
 // After every body was predicted: finds the impulses of a step of `dt`, adds what they do to the
-// bodies' v_free, and sets the push of those that overlap. With `all`, no candidate is skipped.
-TdlStatus contacts_solve(TdlWorld* world, double dt, bool all, ContactsSolved* out);
+// bodies' v_free, and sets the push of those that overlap.
+TdlStatus contacts_solve(TdlWorld* world, double dt, ContactsSolved* out);
 
 // The contacts and impulses as bytes.
 size_t contacts_state_size(const Contacts* contacts);

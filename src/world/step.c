@@ -304,7 +304,7 @@ static TdlStatus look_before(TdlWorld* world, double dt) {
     return status;
 }
 
-static Attempt attempt_step(TdlWorld* world, double start, double dt, bool all) {
+static Attempt attempt_step(TdlWorld* world, double start, double dt) {
     Attempt attempt = {0};
     double t0 = clock_now();
     predict_all(world, start, dt);
@@ -312,7 +312,7 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt, bool all) 
     if (contacts) {
         pool_run(world->pool, world->rod_count, GRAIN, predict_group, world);
         world->predict_seconds += clock_now() - t0;
-        attempt.status = contacts_solve(world, dt, all, &attempt.solved);
+        attempt.status = contacts_solve(world, dt, &attempt.solved);
         world->build_seconds += attempt.solved.build_seconds;
         world->solve_seconds += attempt.solved.solve_seconds;
         t0 = clock_now();
@@ -354,7 +354,7 @@ static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
     info->contact_count = attempt->solved.count;
     info->iterations += attempt->solved.iterations;
     info->error = fmax(info->error, attempt->solved.error);
-    info->unsolved += !attempt->solved.converged;
+    info->unsolved += attempt->solved.count > 0 && !attempt->solved.converged;
     info->deepest = attempt->found.deepest;
     info->friction += attempt->solved.friction;
     info->impact += attempt->solved.impact;
@@ -374,19 +374,22 @@ static void say_again(const TdlWorld* world, double start, double dt, const char
 static TdlStatus try_interval(TdlWorld* world, double start, double dt, const SavedState* saved,
                               Attempt* attempt) {
     double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
-    *attempt = attempt_step(world, start, dt, false);
+    *attempt = attempt_step(world, start, dt);
     bool missed = judge_contacts(attempt, worst);
     if (!missed || attempt->status != TDL_STATUS_OK) {
         return attempt->status;
     }
     double reach = dt * attempt->found.closing;
     say_again(world, start, dt, attempt->fault, "looking further");
-    TdlStatus status = world_load_state(world, saved->bytes, saved->size, start);
+    TdlStatus status = contacts_note_missed(world->contacts);
+    if (status == TDL_STATUS_OK) {
+        status = world_load_state(world, saved->bytes, saved->size, start);
+    }
     if (status == TDL_STATUS_OK) {
         status = contacts_widen(world, reach);
     }
     if (status == TDL_STATUS_OK) {
-        *attempt = attempt_step(world, start, dt, true);
+        *attempt = attempt_step(world, start, dt);
         judge_contacts(attempt, worst);
         status = attempt->status;
     }
