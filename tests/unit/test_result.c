@@ -69,7 +69,9 @@ static void fill_contacts(ResultFrame* frame, Rng* rng, long index) {
     if (result_frame_reserve(&host, frame, count) != TDL_STATUS_OK) {
         abort();
     }
-    memset(frame->contacts, 0, (size_t)count * sizeof *frame->contacts); // padding too
+    if (count > 0) {
+        memset(frame->contacts, 0, (size_t)count * sizeof *frame->contacts); // padding too
+    }
     for (int i = 0; i < count; ++i) {
         TdlContactForce* c = &frame->contacts[i];
         for (int k = 0; k < 2; ++k) {
