@@ -25,6 +25,7 @@ extern const Command BENCH_CCD_COMMAND;
 extern const Command BENCH_DISTANCE_COMMAND;
 extern const Command BENCH_FRICTION_COMMAND;
 extern const Command BENCH_RODS_COMMAND;
+extern const Command BENCH_SCENES_COMMAND;
 extern const Command CCD_COMMAND;
 extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
@@ -53,6 +54,7 @@ const Command* const COMMANDS[] = {
     &BENCH_DISTANCE_COMMAND,
     &BENCH_FRICTION_COMMAND,
     &BENCH_RODS_COMMAND,
+    &BENCH_SCENES_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,
     NULL,
