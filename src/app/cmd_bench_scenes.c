@@ -107,7 +107,7 @@ static TdlStatus measure(const Args* args, const Row* row, Figures* out) {
         out->step = info.step;
         status = tdl_scene_build(scene, 1, &world);
         if (status == TDL_STATUS_OK) {
-            status = step_through(world, lround(ceil(share * info.end / info.step)), out);
+            status = step_through(world, lround(share * info.end / info.step), out);
         }
         out->nu = 3.0 * out->contacts / coordinates(scene);
     }
