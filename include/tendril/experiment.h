@@ -1,8 +1,11 @@
-// Experiments whose answer is known on paper: the curved three-point bending test.
+// Experiments: the curved three-point bending test, whose answer is known on paper, and the combing
+// of a wisp of hair.
 #ifndef TENDRIL_EXPERIMENT_H
 #define TENDRIL_EXPERIMENT_H
 
 #include "tendril/world.h"
+
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,6 +105,73 @@ typedef struct TdlThreePointVerdict {
 
 TDL_API TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,
                                                    const TdlThreePointSample* samples);
+
+// --- combing
+// --------------------------------------------------------------------------------------
+/// A wisp of hair, rooted on a level grid, is let go straight down, curls up as it comes to rest,
+/// and is combed from root to tip. The comb has its teeth along +x; it comes from -x until its
+/// handle is at the wisp, and is then pulled forwards and down with the same constant speed.
+typedef struct TdlCombDef {
+    int fibre_count;             // > 0: the squarest grid of so many; default 25
+    double natural_curvature;    // 1/m, >= 0; default 60
+    double mu;                   // >= 0, of hair on hair and on the comb; default 0.1
+    TdlContactGeometry geometry; // default: curves
+    int segments;                // per element, > 0, with segments; default 8
+    int element_count;           // default 12
+    double length, radius;       // m, > 0; default 0.305, 50e-6
+    double young, poisson;       // Pa, -; default 1e9, 0.48
+    double density;              // kg/m^3; default 1000
+    double damping;              // s, >= 0, internal; default 0.01
+    double mass_damping;    // 1/s, >= 0: of all motion, which brings the wisp to rest; default 4
+    double spacing, jitter; // m: of roots, and how far each is moved at most along x and y;
+                            // jitter below (spacing - 2 radius) / 2; default 5e-4, 1e-4
+    int seed;               // of the random offsets, >= 0; default 1
+    double step;            // s, > 0; default 1e-3
+    double relaxation;      // s, > 0, before the comb moves; default 3
+    double speed;           // m/s, > 0, of the comb; default 0.05
+    double depth;           // m, > 0: of the comb's first place below the roots; default 0.03
+    double travel;          // m, > 0: how far it is pulled; default 0.3
+    double tooth_length;    // m, > 0; default 0.04
+    double frame_period;    // s between frames of the result; default 0.02
+    double tolerance;       // > 0, of the contact solver; default 1e-8
+    int max_iterations;     // > 0, of the contact solver; default 1000
+} TdlCombDef;
+
+TDL_API TdlCombDef tdl_comb_def_default(void);
+
+/// The names of the presets, separated by '|', and one of them; false when there is none so called.
+TDL_API const char* tdl_comb_presets(void);
+TDL_API bool tdl_comb_preset(const char* name, TdlCombDef* out);
+
+/// When the comb starts, is in place, and ends its way, s.
+typedef struct TdlCombTimes {
+    double start, pull, end;
+} TdlCombTimes;
+
+TDL_API TdlCombTimes tdl_comb_times(const TdlCombDef* def);
+
+/// Writes the experiment as a scene (docs/scene.md) with one group of rods and one collider, the
+/// comb. BAD_ARGUMENT when the set-up is out of range; the log tells what.
+TDL_API TdlStatus tdl_comb_write_scene(const TdlHost* host, const TdlCombDef* def,
+                                       const char* title, FILE* out);
+
+/// What is measured of the comb in a step.
+typedef struct TdlCombSample {
+    long step;
+    double time;        // s, at the end of the step
+    double indentation; // m: how far it was pulled; negative while it comes
+    TdlVec3 force;      // N, of all contacts on the comb, mean over the step
+    int touches;        // contacts with the comb that push
+    double curvature;   // 1/m, of the material curvature vector of the hair at these contacts, mean
+                        // by force; NaN without one
+} TdlCombSample;
+
+/// Measures a world that was built from the scene, after a step. Rods are super-helices.
+TDL_API TdlCombSample tdl_comb_measure(const TdlWorld* world, const TdlCombDef* def);
+
+/// How rough a force is: over samples[count], the mean of |F(i-1) - 2 F(i) + F(i+1)| over the mean
+/// of |F|, F being the force's size. NaN when there are fewer than three samples, or no force.
+TDL_API double tdl_comb_roughness(const TdlCombSample* samples, int count);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@ extern const Command CHECK_COMMAND;
 extern const Command DFCP_COMMAND;
 extern const Command DISTANCE_COMMAND;
 extern const Command EXPORT_COMMAND;
+extern const Command EXPERIMENT_COMB_COMMAND;
 extern const Command EXPERIMENT_THREE_POINT_COMMAND;
 extern const Command INFO_COMMAND;
 extern const Command MANUAL_COMMAND;
@@ -49,6 +50,7 @@ const Command* const COMMANDS[] = {
     &DFCP_COMMAND,
     &DISTANCE_COMMAND,
     &CCD_COMMAND,
+    &EXPERIMENT_COMB_COMMAND,
     &EXPERIMENT_THREE_POINT_COMMAND,
     &BENCH_CCD_COMMAND,
     &BENCH_DISTANCE_COMMAND,

@@ -158,19 +158,25 @@ static bool put_base64(FILE* out, const char* path) {
     return fclose(file) == 0;
 }
 
-void report_plot(Report* report, const Plot* plot, const char* name) {
+void report_picture(Report* report, const char* name, const char* text) {
     char path[PATH_SIZE];
     end_table(report);
     join(path, report, name, ".svg");
-    if (!plot_write(plot, path)) {
-        report->failed = true;
-        return;
-    }
     fprintf(report->page, "<p><img alt=\"");
-    svg_text(report->page, plot->title == NULL ? name : plot->title);
+    svg_text(report->page, text);
     fprintf(report->page, "\" src=\"data:image/svg+xml;base64,");
     report->failed = !put_base64(report->page, path) || report->failed;
     fprintf(report->page, "\"></p>\n");
+}
+
+void report_plot(Report* report, const Plot* plot, const char* name) {
+    char path[PATH_SIZE];
+    join(path, report, name, ".svg");
+    if (plot_write(plot, path)) {
+        report_picture(report, name, plot->title == NULL ? name : plot->title);
+    } else {
+        report->failed = true;
+    }
 }
 
 bool report_close(Report* report) {

@@ -31,6 +31,9 @@ void report_row(Report* report, const char* const* cells);
 // Writes the plot's picture and numbers into the folder, and shows it in the page.
 void report_plot(Report* report, const Plot* plot, const char* name);
 
+// Shows the picture name.svg that is in the folder already; `text` stands where it cannot be seen.
+void report_picture(Report* report, const char* name, const char* text);
+
 // False when something could not be written; it was said on stderr.
 bool report_close(Report* report);
 

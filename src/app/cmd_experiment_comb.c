@@ -1,0 +1,211 @@
+// tendril experiment comb: combs a wisp of hair and measures the force.
+#include "app/combing.h"
+#include "app/report.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PATH_BYTES = 4096 };
+
+// What the options ask for; a usage error's exit code, or EXIT_DONE.
+static int read_options(const Args* args, TdlCombDef* def) {
+    *def = tdl_comb_def_default();
+    const char* preset = args_text(args, "preset", NULL);
+    if (preset != NULL) {
+        tdl_comb_preset(preset, def);
+    }
+    def->fibre_count = args_int(args, "fibres", def->fibre_count);
+    def->natural_curvature = args_real(args, "kappa0", def->natural_curvature);
+    def->mu = args_real(args, "mu", def->mu);
+    def->element_count = args_int(args, "elements", def->element_count);
+    const char* detection = args_text(args, "detection", "curves");
+    def->geometry = strcmp(detection, "segments") == 0 ? TDL_CONTACT_SEGMENTS : TDL_CONTACT_CURVES;
+    if (strcmp(detection, "curves") == 0 && args_has(args, "proxies")) {
+        return usage_error(args, "--proxies goes with --detection segments or both");
+    }
+    int proxies = args_int(args, "proxies", def->segments * def->element_count);
+    if (proxies % def->element_count != 0) {
+        return usage_error(args, "--proxies must be a multiple of --elements, %d",
+                           def->element_count);
+    }
+    def->segments = proxies / def->element_count;
+    def->length = args_real(args, "length", def->length);
+    def->tooth_length = args_real(args, "teeth", def->tooth_length);
+    def->spacing = args_real(args, "spacing", def->spacing);
+    def->seed = args_int(args, "seed", def->seed);
+    def->step = args_real(args, "dt", def->step);
+    def->relaxation = args_real(args, "relax", def->relaxation);
+    def->speed = args_real(args, "speed", def->speed);
+    def->travel = args_real(args, "travel", def->travel);
+    def->depth = args_real(args, "depth", def->depth);
+    def->tolerance = args_real(args, "tolerance", def->tolerance);
+    def->max_iterations = args_int(args, "max-iterations", def->max_iterations);
+    def->frame_period = args_real(args, "frame", def->frame_period);
+    return EXIT_DONE;
+}
+
+void combing_tell_options(const TdlCombDef* def, const char* detection, char text[512]) {
+    char proxies[48] = "";
+    if (strcmp(detection, "curves") != 0) {
+        snprintf(proxies, sizeof proxies, " --proxies %d", def->segments * def->element_count);
+    }
+    snprintf(text, 512,
+             "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
+             "--relax %g --speed %g --travel %g --depth %g --teeth %g --spacing %g --seed %d "
+             "--tolerance %g",
+             def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
+             detection, proxies, def->step, def->relaxation, def->speed, def->travel, def->depth,
+             def->tooth_length, def->spacing, def->seed, def->tolerance);
+}
+
+static void print_plain(const Combing* combing) {
+    CombFigures f = combing_figures(combing);
+    printf("%s, %s: %d steps, %d since the comb moved, %d of them pulled\n", combing->name,
+           combing->def.geometry == TDL_CONTACT_CURVES ? "curves" : "segments", combing->count,
+           f.steps, f.pulled);
+    printf("  speed at rest        %.3g m/s, root of the mean square, when the comb started\n",
+           f.rest_speed);
+    printf("  contacts             %.0f in the mean, at most %.0f\n", f.contacts, f.most);
+    printf("  force of the comb    %.4g N in the mean, at most %.4g; roughness %.3g\n", f.force,
+           f.most_force, f.roughness);
+    printf("  deepest overlap      %.3g m, %.3g %% of a radius\n", -f.deepest,
+           -100.0 * f.deepest / combing->def.radius);
+    printf("  solver               error at most %.2g, %.0f iterations in the mean, %d steps not "
+           "solved\n",
+           f.error, f.iterations, f.unsolved);
+    printf("  a step takes         %.4g s: detection %.4g, construction %.4g, solve %.4g\n",
+           f.seconds, f.detect, f.build, f.solve);
+}
+
+// One experiment; its report is left in its folder, whether it came to its end or was stopped.
+static int run_one(const Args* args, Combing* combing) {
+    int code = combing_run(args, args_has(args, "resume"), combing);
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    bool good = combing_read(combing) && combing_report(args, combing);
+    return good ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int run_both(const Args* args, const TdlCombDef* def, const char* name, const char* folder) {
+    char path[2][PATH_BYTES + 16];
+    Combing both[2] = {0};
+    int code = EXIT_DONE;
+    for (int i = 0; i < 2 && code == EXIT_DONE; ++i) {
+        snprintf(path[i], sizeof path[i], "%s/%s", folder, i == 0 ? "curves" : "segments");
+        both[i] = (Combing){.def = *def, .folder = path[i]};
+        both[i].def.geometry = i == 0 ? TDL_CONTACT_CURVES : TDL_CONTACT_SEGMENTS;
+        snprintf(both[i].name, sizeof both[i].name, "%s", name);
+        code = run_one(args, &both[i]);
+    }
+    if (code == EXIT_DONE) {
+        code = combing_compare(&both[0], &both[1], folder) ? EXIT_DONE : EXIT_FAILED;
+        double ratio = combing_figures(&both[1]).roughness / combing_figures(&both[0]).roughness;
+        if (args_has(args, "json")) {
+            printf("{\"curves\": {");
+            combing_print_json(&both[0]);
+            printf("}, \"segments\": {");
+            combing_print_json(&both[1]);
+            printf("}, \"noise_ratio\": %.17g}\n", ratio);
+        } else {
+            print_plain(&both[0]);
+            print_plain(&both[1]);
+            printf("with segments the force is %.4g times as rough\n", ratio);
+            printf("%s/report.html compares them\n", folder);
+        }
+    }
+    combing_free(&both[0]);
+    combing_free(&both[1]);
+    return code;
+}
+
+static int run_comb(const Args* args) {
+    TdlCombDef def;
+    int code = read_options(args, &def);
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    const char* name = args_text(args, "preset", "comb");
+    char folder[PATH_BYTES];
+    snprintf(folder, sizeof folder, "out/%s", name);
+    snprintf(folder, sizeof folder, "%s", args_text(args, "out", folder));
+    if (strcmp(args_text(args, "detection", ""), "both") == 0) {
+        return run_both(args, &def, name, folder);
+    }
+    Combing combing = {.def = def, .folder = folder};
+    snprintf(combing.name, sizeof combing.name, "%s", name);
+    code = run_one(args, &combing);
+    if (code == EXIT_DONE && args_has(args, "json")) {
+        printf("{");
+        combing_print_json(&combing);
+        printf("}\n");
+    } else if (code == EXIT_DONE) {
+        print_plain(&combing);
+        printf("%s/report.html has the plots; %s is a result as of tendril run\n", folder, folder);
+    }
+    combing_free(&combing);
+    return code;
+}
+
+static const Option OPTIONS[] = {
+    {"preset", 'p', OPTION_CHOICE,
+     "comb-1-wavy|comb-25-wavy|comb-2025-straight|comb-2025-wavy|comb-2025-curly|"
+     "comb-2025-wavy-dirty|comb-100-coiled",
+     0, 0, "where to start from; the other options change it", false},
+    {"fibres", 'n', OPTION_INT, "COUNT", 1, 1000000,
+     "rooted on the squarest grid of so many; default 25", false},
+    {"kappa0", 'k', OPTION_REAL, "1/M", 0, 10000, "natural curvature, 1/m; default 60", false},
+    {"mu", 0, OPTION_REAL, "MU", 0, 10, "friction of hair on hair and on the comb; default 0.1",
+     false},
+    {"detection", 0, OPTION_CHOICE, "curves|segments|both", 0, 0,
+     "what contact sees of the hair; both runs one after the other and compares; default curves",
+     false},
+    {"proxies", 0, OPTION_INT, "COUNT", 1, 100000,
+     "segments a hair, a multiple of the elements; default 8 an element", false},
+    {"elements", 'e', OPTION_INT, "COUNT", 1, 10000, "of a hair; default 12", false},
+    {"length", 0, OPTION_REAL, "M", 0.001, 10, "of a hair, m; default 0.305", false},
+    {"spacing", 0, OPTION_REAL, "M", 1e-5, 1, "of the roots, m; default 5e-4", false},
+    {"seed", 0, OPTION_INT, "SEED", 0, 2147483647, "of the roots' random offsets; default 1",
+     false},
+    {"dt", 0, OPTION_REAL, "S", 1e-6, 1, "time step, s; default 1e-3", false},
+    {"relax", 0, OPTION_REAL, "S", 1e-6, 1000, "time to come to rest, s; default 3", false},
+    {"speed", 0, OPTION_REAL, "M/S", 1e-6, 10, "of the comb, m/s; default 0.05", false},
+    {"travel", 0, OPTION_REAL, "M", 1e-6, 10, "how far the comb is pulled, m; default 0.3", false},
+    {"depth", 0, OPTION_REAL, "M", 1e-4, 10,
+     "where the comb enters, m below the roots; default 0.03", false},
+    {"teeth", 0, OPTION_REAL, "M", 1e-4, 1, "length of the teeth, m; default 0.04", false},
+    {"tolerance", 0, OPTION_REAL, "ERROR", 1e-14, 1, "of the contact solver; default 1e-8", false},
+    {"max-iterations", 0, OPTION_INT, "COUNT", 1, 1000000, "of the contact solver; default 1000",
+     false},
+    {"frame", 0, OPTION_REAL, "S", 1e-6, 1000, "between frames of the result, s; default 0.02",
+     false},
+    {"resume", 'r', OPTION_SWITCH, NULL, 0, 0,
+     "go on with an experiment that was stopped or killed; give the same options again", false},
+    {"out", 'o', OPTION_FILE, "DIR", 0, 0,
+     "folder of the result, the report and the plots; default out/<preset>", false},
+    {0},
+};
+
+const Command EXPERIMENT_COMB_COMMAND = {
+    .name = "experiment comb",
+    .operands = "",
+    .summary = "Comb a wisp of hair and measure the force",
+    .text =
+        "Hair rooted on a level grid is let go straight down, curls up and comes to rest; a comb "
+        "comes from the side until its teeth are in the wisp, and is then pulled forwards and "
+        "down, 30 degrees off the vertical, at constant speed. Hair and comb are those of Crespel "
+        "et al. 2024: 30.5 cm of 0.1 mm, 1 GPa; teeth of 1.1 mm, with gaps of 1.2 mm between "
+        "them.\n\n"
+        "The folder is a result as of tendril run, for view, render and export, with log.csv (a "
+        "row a step: contacts, energies, deepest gap, error of the solver, seconds of each phase), "
+        "comb.csv (a row a step: how far the comb was pulled, force on it, contacts with it, "
+        "curvature of the hair there) and report.html. The scene itself is left beside it, under "
+        "the folder's name with .yaml.\n\n"
+        "Roughness of the force is the mean of its second differences from step to step, over its "
+        "mean: what segments add when hair slides over their corners.",
+    .example = "tendril experiment comb --preset comb-25-wavy --out out/comb\n"
+               "tendril experiment comb --preset comb-1-wavy --detection both --out out/noise\n"
+               "tendril experiment comb --preset comb-2025-wavy --resume --out out/wavy",
+    .options = OPTIONS,
+    .run = run_comb,
+};

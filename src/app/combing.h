@@ -1,0 +1,74 @@
+// A combing experiment in its folder: run or resumed, and what was measured.
+#ifndef TDL_APP_COMBING_H
+#define TDL_APP_COMBING_H
+
+#include "app/command.h"
+#include "tendril/experiment.h"
+
+// Columns of log.csv that are looked at.
+typedef enum CombColumn {
+    COMB_CONTACTS = 0,
+    COMB_ITERATIONS,
+    COMB_ERROR,
+    COMB_UNSOLVED,
+    COMB_DEEPEST,
+    COMB_KINETIC,
+    COMB_ELASTIC,
+    COMB_GRAVITY,
+    COMB_PREDICT_SECONDS,
+    COMB_DETECT_SECONDS,
+    COMB_BUILD_SECONDS,
+    COMB_SOLVE_SECONDS,
+    COMB_ADVANCE_SECONDS,
+    COMB_COLUMNS,
+} CombColumn;
+
+typedef struct Combing {
+    TdlCombDef def;
+    char name[64];          // title of the scene, such as comb-25-wavy
+    const char* folder;     //
+    TdlCombSample* samples; // [count], one a step
+    int count;
+    double* column[COMB_COLUMNS]; // [count] each, of log.csv
+    bool finished;
+} Combing;
+
+// Runs the experiment into combing->folder, or goes on with it; Ctrl-C stops and saves. The scene
+// is written beside the folder, under its name with .yaml. Says what is wrong; an exit code.
+int combing_run(const Args* args, bool resume, Combing* combing);
+
+// Reads comb.csv and log.csv of the folder; false, with a message, when it cannot.
+bool combing_read(Combing* combing);
+void combing_free(Combing* combing);
+
+// What Table 4 of S0 and the report tell, over the steps since the comb moved; NaN without one.
+typedef struct CombFigures {
+    int steps, pulled;           // since the comb moved; of these, while it was pulled
+    double rest_speed;           // m/s: root of the mean square, when the comb started
+    double contacts, most;       // mean and most
+    double seconds;              // of a step, mean
+    double detect, build, solve; // likewise, of its phases; build has the prediction of the rods
+    double deepest;              // m, least gap
+    double error, iterations;    // largest error of the solver; mean iterations
+    int unsolved;                // steps that missed its tolerance
+    double force, most_force;    // N, mean and largest while pulled
+    double roughness;            // see tdl_comb_roughness, while pulled
+} CombFigures;
+
+CombFigures combing_figures(const Combing* combing);
+
+// The first sample since the comb moved, or since it is pulled.
+int combing_first(const Combing* combing, bool pulled);
+
+// The set-up and the figures as members of a JSON object, without braces.
+void combing_print_json(const Combing* combing);
+
+// One experiment, or curves and segments side by side, as report.html in `folder`; false, with a
+// message, when it cannot be written.
+bool combing_report(const Args* args, const Combing* combing);
+bool combing_compare(const Combing* curves, const Combing* segments, const char* folder);
+
+// The options that give the same set-up again.
+void combing_tell_options(const TdlCombDef* def, const char* detection, char text[512]);
+
+#endif

@@ -1,0 +1,284 @@
+// The combing of a wisp (S0 section 6): its presets, the scene that stands for it, and what is
+// measured.
+//
+// The scene does the work: `repeat` makes the grid with its random offsets, keyframes the comb's
+// way. Hair starts straight, so that nothing overlaps, bent together by a hair's breadth out of the
+// plane in which its natural curvature acts: without that a single hair would stay in that plane.
+//
+// S0 says of the comb: teeth of 1.1 mm diameter, spaced by 1.2 mm. We take the 1.2 mm as the gap
+// between teeth, so that they are 2.3 mm apart from axis to axis; otherwise a single hair of 0.1 mm
+// would just fit between two.
+#include "base/log.h"
+#include "tendril/experiment.h"
+
+#include <string.h>
+
+static const double TOOTH_RADIUS = 0.55e-3; // m
+static const double TOOTH_GAP = 1.2e-3;     // m
+static const double START_BEND = 0.05;      // 1/m, of all hairs, out of the plane
+static const double APPROACH = 0.02;        // m between wisp and teeth at first
+static const double SLOPE = 0.5;            // sine of the pull's angle to the vertical: 30 degrees
+
+typedef struct Preset {
+    const char* name;
+    int fibres, elements;
+    double kappa0, mu;
+} Preset;
+
+// S0 Table 3. The small one has hair of 10 cm, with elements as long as those of the others.
+static const Preset PRESETS[] = {
+    {"comb-1-wavy", 1, 12, 60.0, 0.1},           {"comb-25-wavy", 25, 4, 60.0, 0.1},
+    {"comb-2025-straight", 2025, 12, 10.0, 0.1}, {"comb-2025-wavy", 2025, 12, 60.0, 0.1},
+    {"comb-2025-curly", 2025, 12, 100.0, 0.1},   {"comb-2025-wavy-dirty", 2025, 12, 60.0, 0.3},
+    {"comb-100-coiled", 100, 32, 200.0, 0.1},
+};
+
+TdlCombDef tdl_comb_def_default(void) {
+    return (TdlCombDef){
+        .fibre_count = 25,
+        .natural_curvature = 60.0,
+        .mu = 0.1,
+        .segments = 8,
+        .element_count = 12,
+        .length = 0.305,
+        .radius = 50.0e-6,
+        .young = 1.0e9,
+        .poisson = 0.48,
+        .density = 1000.0,
+        .damping = 0.01,
+        .mass_damping = 4.0,
+        .spacing = 5.0e-4,
+        .jitter = 1.0e-4,
+        .seed = 1,
+        .step = 1.0e-3,
+        .relaxation = 3.0,
+        .speed = 0.05,
+        .depth = 0.03,
+        .travel = 0.3,
+        .tooth_length = 0.04,
+        .frame_period = 0.02,
+        .tolerance = 1.0e-8,
+        .max_iterations = 1000,
+    };
+}
+
+const char* tdl_comb_presets(void) {
+    return "comb-1-wavy|comb-25-wavy|comb-2025-straight|comb-2025-wavy|comb-2025-curly|"
+           "comb-2025-wavy-dirty|comb-100-coiled";
+}
+
+bool tdl_comb_preset(const char* name, TdlCombDef* out) {
+    for (size_t i = 0; i < sizeof PRESETS / sizeof *PRESETS; ++i) {
+        const Preset* preset = &PRESETS[i];
+        if (strcmp(preset->name, name) != 0) {
+            continue;
+        }
+        *out = tdl_comb_def_default();
+        out->fibre_count = preset->fibres;
+        out->element_count = preset->elements;
+        out->natural_curvature = preset->kappa0;
+        out->mu = preset->mu;
+        if (preset->fibres == 25) {
+            out->length = 0.1;
+            out->relaxation = 0.6;
+            out->depth = 0.02;
+            out->travel = 0.08;
+            out->speed = 0.1;
+            out->tooth_length = 0.02;
+        }
+        if (preset->elements == 32) {
+            out->depth = 0.01; // the coils shorten the wisp to some 4 cm
+        }
+        return true;
+    }
+    return false;
+}
+
+static const char* find_fault(const TdlCombDef* def) {
+    const double positive[] = {def->length, def->radius,       def->young,        def->density,
+                               def->step,   def->relaxation,   def->speed,        def->depth,
+                               def->travel, def->tooth_length, def->frame_period, def->tolerance};
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; ++i) {
+        if (!(isfinite(positive[i]) && positive[i] > 0.0)) {
+            return "lengths, times, speeds, stiffness, density and tolerance must be positive";
+        }
+    }
+    if (def->fibre_count < 1 || def->element_count < 1 || def->segments < 1 ||
+        def->max_iterations < 1 || def->seed < 0) {
+        return "counts must be positive";
+    }
+    if (!(isfinite(def->natural_curvature) && def->natural_curvature >= 0.0 && isfinite(def->mu) &&
+          def->mu >= 0.0 && isfinite(def->damping) && def->damping >= 0.0 &&
+          isfinite(def->mass_damping) && def->mass_damping >= 0.0)) {
+        return "curvature, friction and damping must not be negative";
+    }
+    if (!(def->jitter >= 0.0 && def->spacing > 2.0 * (def->radius + def->jitter))) {
+        return "roots must stay apart: spacing > 2 (radius + jitter), jitter >= 0";
+    }
+    if (!(def->depth < def->length)) {
+        return "the comb must start above the tips: depth < length";
+    }
+    return NULL;
+}
+
+// The squarest grid.
+static int rows_of(int fibres) {
+    int rows = (int)sqrt((double)fibres);
+    while (fibres % rows != 0) {
+        --rows;
+    }
+    return rows;
+}
+
+// How far hair may curl to the side of its root, m.
+static double curl_reach(const TdlCombDef* def) {
+    double coil = def->natural_curvature > 0.0 ? 2.0 / def->natural_curvature : 0.0;
+    return fmin(fmax(coil, 5.0e-3), 0.03);
+}
+
+// The comb's handle before it moves, and its way in.
+typedef struct Layout {
+    int rows, columns, teeth; // rows along x
+    double start, way;        // m along x
+} Layout;
+
+static Layout lay_out(const TdlCombDef* def) {
+    Layout l = {.rows = rows_of(def->fibre_count)};
+    l.columns = def->fibre_count / l.rows;
+    double half[2] = {0.5 * (l.rows - 1) * def->spacing + def->jitter,
+                      0.5 * (l.columns - 1) * def->spacing + def->jitter};
+    double reach = curl_reach(def), pitch = 2.0 * TOOTH_RADIUS + TOOTH_GAP;
+    l.teeth = 2 * (int)ceil((half[1] + reach) / pitch) + 2; // even: a gap in the middle
+    l.start = -(half[0] + reach + def->tooth_length + APPROACH);
+    l.way = -half[0] - 0.5 * def->tooth_length - l.start;
+    return l;
+}
+
+TdlCombTimes tdl_comb_times(const TdlCombDef* def) {
+    TdlCombTimes t = {.start = def->relaxation};
+    t.pull = t.start + lay_out(def).way / def->speed;
+    t.end = t.pull + def->travel / def->speed;
+    return t;
+}
+
+static void write_rods(const TdlCombDef* def, const Layout* l, FILE* out) {
+    fprintf(out,
+            "materials:\n"
+            "  - {name: hair, young: %.17g, poisson: %.17g, density: %.17g, damping: %.17g, "
+            "mass_damping: %.17g}\n",
+            def->young, def->poisson, def->density, def->damping, def->mass_damping);
+    fprintf(out,
+            "rods:\n"
+            "  - name: wisp\n"
+            "    material: hair\n"
+            "    length: %.17g\n"
+            "    radius: %.17g\n"
+            "    elements: %d\n"
+            "    natural_curvature: [0, %.17g, 0]\n"
+            "    curvature: [0, 0, %.17g]\n"
+            "    clamp: {direction: [0, 0, -1], normal: [0, 1, 0]}\n",
+            def->length, def->radius, def->element_count, def->natural_curvature, START_BEND);
+    fprintf(out,
+            "    repeat:\n"
+            "      count: [%d, %d, 1]\n"
+            "      spacing: [%.17g, %.17g, 0]\n"
+            "      jitter: [%.17g, %.17g, 0]\n"
+            "      seed: %d\n",
+            l->rows, l->columns, def->spacing, def->spacing, def->jitter, def->jitter, def->seed);
+}
+
+static void write_comb(const TdlCombDef* def, const Layout* l, FILE* out) {
+    TdlCombTimes t = tdl_comb_times(def);
+    fprintf(out,
+            "colliders:\n"
+            "  - name: comb\n"
+            "    shape: comb\n"
+            "    radius: %.17g\n"
+            "    length: %.17g\n"
+            "    teeth: %d\n"
+            "    pitch: %.17g\n"
+            "    position: [%.17g, 0, %.17g]\n"
+            "    direction: [0, 1, 0]\n"
+            "    normal: [-1, 0, 0]\n",
+            TOOTH_RADIUS, def->tooth_length, l->teeth, 2.0 * TOOTH_RADIUS + TOOTH_GAP, l->start,
+            -def->depth);
+    fprintf(out,
+            "    motion:\n"
+            "      interpolation: linear\n"
+            "      keyframes:\n"
+            "        - {time: %.17g}\n"
+            "        - {time: %.17g, position: [%.17g, 0, 0]}\n"
+            "        - {time: %.17g, position: [%.17g, 0, %.17g]}\n",
+            t.start, t.pull, l->way, t.end, l->way + SLOPE * def->travel,
+            -sqrt(1.0 - SLOPE * SLOPE) * def->travel);
+}
+
+TdlStatus tdl_comb_write_scene(const TdlHost* host, const TdlCombDef* def, const char* title,
+                               FILE* out) {
+    const char* fault = find_fault(def);
+    if (fault != NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "comb: %s", fault);
+    }
+    Layout l = lay_out(def);
+    bool curves = def->geometry == TDL_CONTACT_CURVES;
+    // whole steps, so that the last is not cut off
+    double end = def->step * ceil(tdl_comb_times(def).end / def->step - 1.0e-9);
+    fprintf(out,
+            "# Made by `tendril experiment comb`.\n"
+            "title: %s\n"
+            "time: {step: %.17g, end: %.17g}\n"
+            "output: {frame: %.17g}\n",
+            title, def->step, end, fmax(def->frame_period, def->step));
+    write_rods(def, &l, out);
+    write_comb(def, &l, out);
+    fprintf(out,
+            "contacts: {detection: %s, segments: %d, friction: %.17g, tolerance: %.17g, "
+            "max_iterations: %d}\n",
+            curves ? "curves" : "segments", def->segments, def->mu, def->tolerance,
+            def->max_iterations);
+    return ferror(out) ? tdl_fail(host, TDL_STATUS_IO, "comb: the scene could not be written")
+                       : TDL_STATUS_OK;
+}
+
+// Of the material curvature vector of an element, 1/m.
+static double element_curvature(const TdlWorld* world, const TdlContactForce* c) {
+    TdlRodId rod = tdl_world_rod(world, c->index[0]);
+    TdlRodInfo info = tdl_rod_info(world, rod);
+    const double* q = tdl_rod_coordinates(world, rod);
+    double turn = tdl_norm3(
+        (TdlVec3){q[3 * c->element[0]], q[3 * c->element[0] + 1], q[3 * c->element[0] + 2]});
+    return turn * info.element_count / info.length;
+}
+
+TdlCombSample tdl_comb_measure(const TdlWorld* world, const TdlCombDef* def) {
+    TdlCombSample sample = {
+        .step = tdl_world_step_count(world),
+        .time = tdl_world_time(world),
+        .force = tdl_world_contact_wrench(world, TDL_BODY_COLLIDER, 0).force,
+    };
+    sample.indentation = def->speed * (sample.time - tdl_comb_times(def).pull);
+    double weight = 0.0, sum = 0.0;
+    int count;
+    const TdlContactForce* contacts = tdl_world_contact_forces(world, &count);
+    for (int i = 0; i < count; ++i) {
+        const TdlContactForce* c = &contacts[i];
+        double push = tdl_dot3(c->force, c->normal);
+        if (c->kind[1] == TDL_BODY_COLLIDER && c->kind[0] == TDL_BODY_ROD && push > 0.0) {
+            ++sample.touches;
+            weight += push;
+            sum += push * element_curvature(world, c);
+        }
+    }
+    sample.curvature = sum / weight; // NaN without a contact
+    return sample;
+}
+
+double tdl_comb_roughness(const TdlCombSample* samples, int count) {
+    double bends = 0.0, sizes = 0.0;
+    for (int i = 1; i + 1 < count; ++i) {
+        double before = tdl_norm3(samples[i - 1].force), now = tdl_norm3(samples[i].force);
+        bends += fabs(before - 2.0 * now + tdl_norm3(samples[i + 1].force));
+        sizes += now;
+    }
+    return bends / sizes; // NaN without a force
+}

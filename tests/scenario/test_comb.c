@@ -1,0 +1,212 @@
+// The combing experiment: the force on the comb against the momentum of the hair, curves against
+// segments, and the command.
+#include "command.h"
+#include "run_folder.h"
+#include "tendril/experiment.h"
+#include "tendril/run.h"
+#include "test.h"
+
+// A few short hairs that are combed soon.
+static TdlCombDef small(int fibres) {
+    TdlCombDef def;
+    CHECK(tdl_comb_preset("comb-25-wavy", &def));
+    def.fibre_count = fibres;
+    def.relaxation = 0.1;
+    def.travel = 0.05;
+    def.speed = 0.2;
+    return def;
+}
+
+static TdlWorld* build(const Scratch* scratch, const TdlCombDef* def, TdlScene** scene) {
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    const char* path = scratch_path(scratch, "comb.yaml");
+    FILE* file = fopen(path, "w");
+    CHECK_INT(tdl_comb_write_scene(&host, def, "small", file), TDL_STATUS_OK);
+    fclose(file);
+    TdlWorld* world = NULL;
+    TdlStatus status = tdl_scene_load(&host, path, NULL, 0, scene);
+    status = status == TDL_STATUS_OK ? tdl_scene_build(*scene, 1, &world) : status;
+    if (status != TDL_STATUS_OK) {
+        FAIL("%s: %s", tdl_status_string(status), heard.last);
+    }
+    return world;
+}
+
+// What the comb gets, the hairs give: over all hairs the contacts between them cancel. And the work
+// that the world says was done by moving colliders is that of the measured force along the comb's
+// way.
+TEST(the_force_on_the_comb_is_what_the_hairs_miss) {
+    Scratch scratch = scratch_make();
+    TdlCombDef def = small(4);
+    TdlScene* scene;
+    TdlWorld* world = build(&scratch, &def, &scene);
+    TdlCombTimes times = tdl_comb_times(&def);
+    int touched = 0;
+    double largest = 0.0, worst = 0.0, missing = 0.0, work = 0.0;
+    while (tdl_world_time(world) < times.end) {
+        TdlStepInfo info;
+        TdlVec3 from = tdl_collider_pose(world, 0).position;
+        CHECK_INT(tdl_world_step(world, &info), TDL_STATUS_OK);
+        TdlVec3 way = tdl_sub3(tdl_collider_pose(world, 0).position, from);
+        TdlCombSample s = tdl_comb_measure(world, &def);
+        TdlVec3 sum = s.force;
+        for (int i = 0; i < tdl_world_rod_count(world); ++i) {
+            sum = tdl_add3(sum, tdl_world_contact_wrench(world, TDL_BODY_ROD, i).force);
+        }
+        missing = fmax(missing, fabs(info.work + tdl_dot3(s.force, way)));
+        work = fmax(work, fabs(info.work));
+        touched += s.touches > 0;
+        largest = fmax(largest, tdl_norm3(s.force));
+        worst = fmax(worst, tdl_norm3(sum));
+        CHECK(s.touches == 0 || (s.curvature >= 0.0 && s.curvature < 1000.0));
+        CHECK(s.touches > 0 || tdl_norm3(s.force) == 0.0);
+        CHECK_NEAR(s.indentation, def.speed * (s.time - times.pull), 1.0e-12);
+    }
+    printf("  %d steps touched, force up to %.3g N, out of balance by %.2g N; work up to %.3g J a "
+           "step, told wrongly by %.2g J\n",
+           touched, largest, worst, work, missing);
+    CHECK(touched > 40); // the rest of the way the hairs pass between the teeth
+    CHECK_BELOW(worst, 1.0e-12 * largest + 1.0e-18); // rounding of sums
+    CHECK_BELOW(missing, 1.0e-9 * work);             // rounding of the pose's times
+    tdl_world_destroy(world);
+    tdl_scene_destroy(scene);
+    scratch_remove(&scratch);
+}
+
+TEST(roughness_is_that_of_second_differences) {
+    TdlCombSample samples[5] = {0};
+    const double forces[5] = {1.0, 2.0, 1.0, 2.0, 1.0};
+    for (int i = 0; i < 5; ++i) {
+        samples[i].force = (TdlVec3){0.0, 0.0, -forces[i]};
+    }
+    // bends of 2, 2, 2 over forces of 2, 1, 2
+    CHECK_NEAR(tdl_comb_roughness(samples, 5), 6.0 / 5.0, 1.0e-15);
+    for (int i = 0; i < 5; ++i) {
+        samples[i].force = (TdlVec3){3.0 + i, 0.0, 0.0};
+    }
+    CHECK_NEAR(tdl_comb_roughness(samples, 5), 0.0, 1.0e-15);
+    CHECK(isnan(tdl_comb_roughness(samples, 2)));
+}
+
+// A hair slides over the comb's handle: the roughness of the force while it does.
+static double slide(TdlContactGeometry geometry, int* touched) {
+    Scratch scratch = scratch_make();
+    TdlCombDef def;
+    CHECK(tdl_comb_preset("comb-1-wavy", &def));
+    def.geometry = geometry;
+    def.relaxation = 0.5;
+    TdlScene* scene;
+    TdlWorld* world = build(&scratch, &def, &scene);
+    TdlCombTimes times = tdl_comb_times(&def);
+    static TdlCombSample samples[2000];
+    int count = 0;
+    *touched = 0;
+    while (count < 2000) {
+        CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
+        if (tdl_world_time(world) > times.pull + 1.0) {
+            samples[count] = tdl_comb_measure(world, &def);
+            *touched += samples[count++].touches > 0;
+        }
+    }
+    tdl_world_destroy(world);
+    tdl_scene_destroy(scene);
+    scratch_remove(&scratch);
+    return tdl_comb_roughness(samples, count);
+}
+
+TEST(segments_are_rougher_than_curves) {
+    int touched[2];
+    double curves = slide(TDL_CONTACT_CURVES, &touched[0]);
+    double segments = slide(TDL_CONTACT_SEGMENTS, &touched[1]);
+    printf("  roughness %.3g with curves, %.3g with segments, %.3g times; %d and %d of 2000 steps "
+           "touched\n",
+           curves, segments, segments / curves, touched[0], touched[1]);
+    CHECK(touched[0] > 1900 && touched[1] > 1900);
+    CHECK(segments > 2.0 * curves);
+}
+
+TEST(bad_setups_are_refused) {
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    FILE* out = tmpfile();
+    REQUIRE(out != NULL);
+    TdlCombDef def = tdl_comb_def_default();
+    CHECK(!tdl_comb_preset("comb-26-wavy", &def));
+    struct {
+        size_t offset;
+        double value;
+    } faults[] = {{offsetof(TdlCombDef, step), 0.0},       {offsetof(TdlCombDef, step), NAN},
+                  {offsetof(TdlCombDef, speed), -1.0},     {offsetof(TdlCombDef, depth), 0.4},
+                  {offsetof(TdlCombDef, mu), -0.1},        {offsetof(TdlCombDef, mu), INFINITY},
+                  {offsetof(TdlCombDef, spacing), 1.0e-4}, {offsetof(TdlCombDef, jitter), -1.0}};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i) {
+        TdlCombDef bad = tdl_comb_def_default();
+        memcpy((char*)&bad + faults[i].offset, &faults[i].value, sizeof(double));
+        CHECK_INT(tdl_comb_write_scene(&host, &bad, "bad", out), TDL_STATUS_BAD_ARGUMENT);
+    }
+    def.fibre_count = 0;
+    CHECK_INT(tdl_comb_write_scene(&host, &def, "bad", out), TDL_STATUS_BAD_ARGUMENT);
+    fclose(out);
+}
+
+#define SMALL                                                                                      \
+    "experiment", "comb", "--preset", "comb-25-wavy", "--fibres", "4", "--relax", "0.05",          \
+        "--travel", "0.02", "--speed", "0.4", "--out", "out"
+
+// Rows of comb.csv hold nothing of wall time: a run that was killed and resumed has the same.
+TEST(the_command_measures_reports_and_goes_on) {
+    Scratch scratch = scratch_make();
+    CHECK_INT(COMMAND(&scratch, SMALL, "--json", "-q"), 0);
+    static const char* const FIELDS[] = {
+        "\"contacts_mean\": ", "\"detection_seconds\": ", "\"construction_seconds\": ",
+        "\"solve_seconds\": ", "\"deepest_gap\": ",       "\"solver_error\": ",
+        "\"force_mean\": ",    "\"roughness\": ",         "\"finished\": true",
+        "\"fibres\": 4"};
+    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; ++i) {
+        CHECK(command_wrote(&scratch, "stdout", FIELDS[i]));
+    }
+    size_t size = 0, again = 0;
+    char* rows = scratch_read(scratch_path(&scratch, "out/comb.csv"), &size);
+    char* page = scratch_read(scratch_path(&scratch, "out/report.html"), NULL);
+    CHECK(rows != NULL && page != NULL && strstr(page, "Force of the comb") != NULL);
+    // a folder that is there is not written over
+    CHECK_INT(COMMAND(&scratch, SMALL, "-q"), 2);
+    // other options do not go on with it
+    CHECK_INT(COMMAND(&scratch, SMALL, "--mu", "0.2", "--resume", "-q"), 3);
+    // killed in its middle
+    scratch_remove_tree(scratch_path(&scratch, "out"));
+    pid_t child = COMMAND_START(&scratch, SMALL, "-q");
+    for (int i = 0; i < 1000; ++i) {
+        size_t now = 0;
+        char* some = scratch_read(scratch_path(&scratch, "out/comb.csv"), &now);
+        free(some);
+        if (some != NULL && now > size / 3) {
+            break;
+        }
+        usleep(2000);
+    }
+    kill(child, SIGKILL);
+    command_wait(child);
+    CHECK_INT(COMMAND(&scratch, SMALL, "--resume", "-q"), 0);
+    char* resumed = scratch_read(scratch_path(&scratch, "out/comb.csv"), &again);
+    CHECK(resumed != NULL && again == size && memcmp(rows, resumed, size) == 0);
+    free(rows);
+    free(page);
+    free(resumed);
+    scratch_remove(&scratch);
+}
+
+TEST(usage_errors_are_told) {
+    Scratch scratch = scratch_make();
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--preset", "comb-26"), 2);
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--fibres", "0"), 2);
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--proxies", "24"), 2);
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--detection", "segments", "--proxies", "25"),
+              2);
+    CHECK(command_wrote(&scratch, "stderr", "multiple"));
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--spacing", "1e-4", "--out", "o"), 2);
+    CHECK(command_wrote(&scratch, "stderr", "roots must stay apart"));
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--resume", "--out", "none"), 3);
+    scratch_remove(&scratch);
+}
