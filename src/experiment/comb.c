@@ -25,9 +25,9 @@ typedef struct Preset {
     double kappa0, mu;
 } Preset;
 
-// S0 Table 3. The small one has hair of 10 cm, with elements as long as those of the others.
+// S0 Table 3. The small one has hair of half the length.
 static const Preset PRESETS[] = {
-    {"comb-1-wavy", 1, 12, 60.0, 0.1},           {"comb-25-wavy", 25, 4, 60.0, 0.1},
+    {"comb-1-wavy", 1, 12, 60.0, 0.1},           {"comb-25-wavy", 25, 12, 60.0, 0.1},
     {"comb-2025-straight", 2025, 12, 10.0, 0.1}, {"comb-2025-wavy", 2025, 12, 60.0, 0.1},
     {"comb-2025-curly", 2025, 12, 100.0, 0.1},   {"comb-2025-wavy-dirty", 2025, 12, 60.0, 0.3},
     {"comb-100-coiled", 100, 32, 200.0, 0.1},
@@ -79,10 +79,10 @@ bool tdl_comb_preset(const char* name, TdlCombDef* out) {
         out->natural_curvature = preset->kappa0;
         out->mu = preset->mu;
         if (preset->fibres == 25) {
-            out->length = 0.1;
+            out->length = 0.15;
             out->relaxation = 0.6;
-            out->depth = 0.02;
-            out->travel = 0.08;
+            out->depth = 0.05;
+            out->travel = 0.1;
             out->speed = 0.1;
             out->tooth_length = 0.02;
         }

@@ -11,6 +11,9 @@ static TdlCombDef small(int fibres) {
     TdlCombDef def;
     CHECK(tdl_comb_preset("comb-25-wavy", &def));
     def.fibre_count = fibres;
+    def.element_count = 4;
+    def.length = 0.1;
+    def.depth = 0.02;
     def.relaxation = 0.1;
     def.travel = 0.05;
     def.speed = 0.2;
@@ -54,7 +57,9 @@ TEST(the_force_on_the_comb_is_what_the_hairs_miss) {
         for (int i = 0; i < tdl_world_rod_count(world); ++i) {
             sum = tdl_add3(sum, tdl_world_contact_wrench(world, TDL_BODY_ROD, i).force);
         }
-        missing = fmax(missing, fabs(info.work + tdl_dot3(s.force, way)));
+        if (info.substeps == 1) { // of a split step the forces are those of its last part
+            missing = fmax(missing, fabs(info.work + tdl_dot3(s.force, way)));
+        }
         work = fmax(work, fabs(info.work));
         touched += s.touches > 0;
         largest = fmax(largest, tdl_norm3(s.force));
@@ -152,7 +157,8 @@ TEST(bad_setups_are_refused) {
 
 #define SMALL                                                                                      \
     "experiment", "comb", "--preset", "comb-25-wavy", "--fibres", "4", "--relax", "0.05",          \
-        "--travel", "0.02", "--speed", "0.4", "--out", "out"
+        "--travel", "0.02", "--speed", "0.4", "--out", "out", "--length", "0.1", "--elements",     \
+        "4", "--depth", "0.02"
 
 // Rows of comb.csv hold nothing of wall time: a run that was killed and resumed has the same.
 TEST(the_command_measures_reports_and_goes_on) {
