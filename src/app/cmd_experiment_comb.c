@@ -1,5 +1,6 @@
 // tendril experiment comb: combs a wisp of hair and measures the force.
 #include "app/combing.h"
+#include "app/json.h"
 #include "app/report.h"
 
 #include <math.h>
@@ -106,7 +107,9 @@ static int run_both(const Args* args, const TdlCombDef* def, const char* name, c
             combing_print_json(&both[0]);
             printf("}, \"segments\": {");
             combing_print_json(&both[1]);
-            printf("}, \"noise_ratio\": %.17g}\n", ratio);
+            printf("}, \"noise_ratio\": ");
+            json_real(ratio);
+            printf("}\n");
         } else {
             print_plain(&both[0]);
             print_plain(&both[1]);
