@@ -194,7 +194,7 @@ static void write_plots(Report* report, const Combing* combing, const Lines* l) 
 
 static void row(Report* report, const char* what, const char* format, double value) {
     char text[64];
-    snprintf(text, sizeof text, format, value); // NOLINT: formats are ours
+    snprintf(text, sizeof text, format, value);
     report_row(report, (const char*[]){what, text});
 }
 

@@ -1,7 +1,6 @@
 // The combing experiment: the force on the comb against the momentum of the hair, curves against
 // segments, and the command.
 #include "command.h"
-#include "run_folder.h"
 #include "tendril/experiment.h"
 #include "tendril/run.h"
 #include "test.h"
