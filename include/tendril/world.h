@@ -178,7 +178,8 @@ typedef struct TdlContactForce {
     double s[2];    // in [0, 1] along the element of a rod
     TdlVec3 point;  // m, where the first body's surface was touched
     TdlVec3 normal; // from the first to the second
-    TdlVec3 force;  // N on the second, mean over the step; the first gets the opposite
+    TdlVec3 force;  // N on the second, mean over the step, or over the last part of one that was
+                    // split; the first gets the opposite
     double gap;     // m, at the start of the step
     double mu;
     bool sliding; // at the end of the step; else it sticks or carries nothing
@@ -238,8 +239,8 @@ TDL_API TdlPose tdl_rigid_pose(const TdlWorld* world, int index);    // now, of 
 TDL_API TdlVec3 tdl_rigid_velocity(const TdlWorld* world, int index);
 TDL_API TdlVec3 tdl_rigid_angular_velocity(const TdlWorld* world, int index);
 
-/// Force and torque (about its present position) of all contacts on one body, mean over the last
-/// step. Of a rod: the force only.
+/// Force and torque (about its present position) of all contacts on one body, as in their list. Of
+/// a rod: about its start.
 typedef struct TdlWrench {
     TdlVec3 force, torque; // N, N m
 } TdlWrench;
