@@ -9,18 +9,19 @@
 #include <string.h>
 
 const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
-    [RESULT_STEP] = {"step", "1", "time steps done since the start", TYPE_INT64, PER_FRAME, 1},
+    [RESULT_STEP] = {"step", "1", "time steps done since the start", TYPE_INT64, PER_FRAME, 1, 1},
     [RESULT_ENERGY] = {"energy", "J", "kinetic, elastic and gravitational energy", TYPE_FLOAT64,
-                       PER_FRAME, 3},
+                       PER_FRAME, 3, 1},
     [RESULT_POINTS] = {"points", "m",
                        "points of all centrelines, rod after rod as /rods/point_start tells",
-                       TYPE_FLOAT32, PER_POINT, 3},
+                       TYPE_FLOAT32, PER_POINT, 3, 1},
     [RESULT_Q] = {"q", "rad", "generalised coordinates, rod after rod as /rods/dof_start tells",
-                  TYPE_FLOAT64, PER_DOF, 1},
-    [RESULT_V] = {"v", "rad/s", "rates of the generalised coordinates", TYPE_FLOAT64, PER_DOF, 1},
+                  TYPE_FLOAT64, PER_DOF, 1, 1},
+    [RESULT_V] = {"v", "rad/s", "rates of the generalised coordinates", TYPE_FLOAT64, PER_DOF, 1,
+                  1},
     [RESULT_POSES] = {"collider_pose", "m, 1",
                       "position (3 numbers), then the columns of the rotation matrix (9)",
-                      TYPE_FLOAT64, PER_COLLIDER, 12},
+                      TYPE_FLOAT64, PER_COLLIDER, 12, 1},
     [RESULT_BODY_POSES] = {"body_pose", "m, 1",
                            "of rigid bodies: position (3 numbers), columns of the rotation (9)",
                            TYPE_FLOAT64, PER_BODY, 12, 2},
@@ -30,7 +31,7 @@ const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
                             TYPE_INT64, PER_FRAME, 1, 2},
     [RESULT_TIME] = {"time", "s",
                      "simulated time; written last, so its length is the number of whole frames",
-                     TYPE_FLOAT64, PER_FRAME, 1},
+                     TYPE_FLOAT64, PER_FRAME, 1, 1},
 };
 
 int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
