@@ -4,27 +4,9 @@
 #include "app/terminal.h"
 #include "app/view_page.h"
 
-#include <signal.h>
 #include <string.h>
 
 enum { SET_MAX = 4096, PATH_MAX_BYTES = 4096 };
-
-static volatile sig_atomic_t stop_asked;
-
-static void ask_to_stop(int number) {
-    (void)number;
-    stop_asked = 1;
-}
-
-// The first signal asks to stop after the step; the handler is then gone, so a second one ends the
-// process at once, which a run survives too.
-static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
-    action.sa_flags |= (int)SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static bool show_progress(void* user, const TdlStepInfo* info, long step_total) {
     const bool* quiet = user;
@@ -33,7 +15,7 @@ static bool show_progress(void* user, const TdlStepInfo* info, long step_total) 
         snprintf(remark, sizeof remark, "t = %.4g s", info->time);
         terminal_progress((double)info->step, (double)step_total, "steps", remark);
     }
-    return !stop_asked;
+    return !terminal_stop_asked();
 }
 
 // out/<name of the scene without folder and extension>
@@ -104,7 +86,7 @@ static TdlStatus load_scene(const Args* args, TdlScene** out) {
 }
 
 static bool asked_to_stop(void) {
-    return stop_asked != 0;
+    return terminal_stop_asked();
 }
 
 // Runs or resumes, with a page on it when asked for; `scene` is null for a resume.
@@ -151,7 +133,7 @@ static int run_run(const Args* args) {
     if (!args_has(args, "live") && (args_has(args, "port") || args_has(args, "speed"))) {
         return usage_error(args, "--port and --speed belong to --live");
     }
-    catch_signals();
+    terminal_catch_stop();
     if (args_has(args, "resume")) {
         return run_resume(args, &def);
     }

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,21 +24,6 @@ static const char* const COLUMN_NAMES[COMB_COLUMNS] = {
     "contacts",      "iterations",    "error",          "unsolved",        "deepest",
     "kinetic",       "elastic",       "gravity",        "predict_seconds", "detect_seconds",
     "build_seconds", "solve_seconds", "advance_seconds"};
-
-static volatile sig_atomic_t stop_asked;
-
-static void ask_to_stop(int number) {
-    (void)number;
-    stop_asked = 1;
-}
-
-static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
-    action.sa_flags |= (int)SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 // --- while it runs --------------------------------------------------------------------------
 
@@ -112,7 +96,7 @@ static bool show_progress(void* user, const TdlStepInfo* info, long step_total) 
                  info->contact_count);
         terminal_progress((double)info->step, (double)step_total, "steps", remark);
     }
-    return !stop_asked && !watch->failed;
+    return !terminal_stop_asked() && !watch->failed;
 }
 
 // --- the scene ------------------------------------------------------------------------------
@@ -187,7 +171,7 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
     if (code != EXIT_DONE) {
         return code;
     }
-    catch_signals();
+    terminal_catch_stop();
     Watch watch = {.combing = combing,
                    .times = tdl_comb_times(&combing->def),
                    .quiet = args_has(args, "quiet")};

@@ -1,6 +1,7 @@
 // Messages and progress on stderr.
 #include "app/terminal.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,4 +131,23 @@ void terminal_progress(double done, double total, const char* unit, const char* 
 void terminal_end_progress(void) {
     clear_line();
     bar.started = false;
+}
+
+static volatile sig_atomic_t stop_asked;
+
+static void ask_to_stop(int number) {
+    (void)number;
+    stop_asked = 1;
+}
+
+void terminal_catch_stop(void) {
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+    action.sa_flags |= (int)SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool terminal_stop_asked(void) {
+    return stop_asked != 0;
 }

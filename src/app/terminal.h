@@ -15,4 +15,9 @@ void terminal_progress(double done, double total, const char* unit, const char* 
 // Clears an unfinished bar.
 void terminal_end_progress(void);
 
+// From now on the first signal to end only asks to stop; the handler is then gone, so a second one
+// ends the process at once, which a run survives too.
+void terminal_catch_stop(void);
+bool terminal_stop_asked(void);
+
 #endif

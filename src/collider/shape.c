@@ -51,9 +51,7 @@ const char* collider_find_fault(const TdlColliderDef* def) {
     if (fault != NULL) {
         return fault;
     }
-    TdlMat3 r = def->pose.rotation, gram = tdl_sub33(tdl_tmul33(r, r), tdl_identity33());
-    double defect = fabs(tdl_det33(r) - 1.0) + tdl_norm3(gram.cx) + tdl_norm3(gram.cy);
-    if (!tdl_finite3(def->pose.position) || !(defect + tdl_norm3(gram.cz) < 1.0e-9)) {
+    if (!tdl_pose_is_good(def->pose)) {
         return "pose must be a finite place and a rotation";
     }
     if (!tdl_finite3(def->velocity) || !tdl_finite3(def->angular_velocity)) {

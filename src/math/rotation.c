@@ -158,3 +158,10 @@ TdlMat3 tdl_rotation_nearest(TdlMat3 r) {
     }
     return r;
 }
+
+bool tdl_pose_is_good(TdlPose pose) {
+    TdlMat3 r = pose.rotation, gram = tdl_sub33(tdl_tmul33(r, r), tdl_identity33());
+    double defect = fabs(tdl_det33(r) - 1.0);
+    defect += tdl_norm3(gram.cx) + tdl_norm3(gram.cy) + tdl_norm3(gram.cz);
+    return tdl_finite3(pose.position) && defect < 1.0e-9;
+}

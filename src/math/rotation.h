@@ -95,4 +95,7 @@ TdlMat3 tdl_frame_from_tangent_hint(TdlVec3 tangent, TdlVec3 hint);
 // frame made of its first two columns. (R.10)
 TdlMat3 tdl_rotation_nearest(TdlMat3 r);
 
+// Whether a pose has a finite place and a rotation, to 1e-9.
+bool tdl_pose_is_good(TdlPose pose);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "math/rotation.h"
 #include "rod/corde.h"
 #include "rod/discrete_elastic_rod.h"
 #include "rod/held_end.h"
@@ -61,12 +62,6 @@ static bool positive(double x) {
 }
 
 // How far the columns are from orthonormal.
-static double rotation_defect(TdlMat3 r) {
-    TdlMat3 gram = tdl_sub33(tdl_tmul33(r, r), tdl_identity33());
-    double defect = fabs(tdl_det33(r) - 1.0);
-    return defect + tdl_norm3(gram.cx) + tdl_norm3(gram.cy) + tdl_norm3(gram.cz);
-}
-
 static bool turning_sane(const TdlRodDef* def, TdlVec3 kappa) {
     return tdl_norm3(kappa) * def->length / def->element_count < MAX_TURNING;
 }
@@ -136,7 +131,7 @@ const char* rod_find_fault(const TdlRodDef* def) {
     if (!curvatures_sane(def)) {
         return "curvature times element length must be finite and below 3000";
     }
-    if (!tdl_finite3(def->clamp.position) || !(rotation_defect(def->clamp.rotation) < 1.0e-9)) {
+    if (!tdl_pose_is_good(def->clamp)) {
         return "clamp must be a finite place and a rotation";
     }
     const char* fault = find_load_fault(def);

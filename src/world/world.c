@@ -224,9 +224,6 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
 }
 
 TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidId* out) {
-    if (check_material(world, def->material) != TDL_STATUS_OK) {
-        return TDL_STATUS_BAD_ARGUMENT;
-    }
     void* rigids = world->rigids;
     if (!grow(world, &rigids, world->rigid_count, sizeof *world->rigids)) {
         return TDL_STATUS_NO_MEMORY;
@@ -262,13 +259,9 @@ static TdlStatus own_collider(const TdlHost* host, WorldCollider* wc) {
 }
 
 TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, TdlColliderId* out) {
-    TdlStatus status = check_material(world, def->material);
     const char* fault = collider_find_fault(def);
-    if (status == TDL_STATUS_OK && fault != NULL) {
-        status = tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "collider: %s", fault);
-    }
-    if (status != TDL_STATUS_OK) {
-        return status;
+    if (fault != NULL) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "collider: %s", fault);
     }
     void* colliders = world->colliders;
     if (!grow(world, &colliders, world->collider_count, sizeof *world->colliders)) {
@@ -277,7 +270,7 @@ TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, Tdl
     world->colliders = colliders;
     WorldCollider added = {.def = *def};
     added.def.motion = (TdlMotionDef){0};
-    status = own_collider(&world->host, &added);
+    TdlStatus status = own_collider(&world->host, &added);
     if (status == TDL_STATUS_OK) {
         status = collider_motion(&world->host, def, &added.motion);
     }
