@@ -37,6 +37,7 @@ struct TdlDetector {
     int* skip;          // [fibre_count]
     int fibre_capacity;
     PairList pairs;
+    double reach; // m, gap up to which pairs are wanted, when more than the margin
 
     const TdlColliderDef* collider;
     int collider_count;
@@ -260,7 +261,7 @@ static TdlStatus broad(TdlDetector* d) {
                      .capsules = d->capsules,
                      .fibre = d->fibre,
                      .place = d->place,
-                     .margin = d->def.margin,
+                     .margin = fmax(d->def.margin, d->reach),
                      .self = d->def.self,
                      .skip = d->skip};
     d->pairs.failed = false;
@@ -385,9 +386,14 @@ TdlStatus tdl_detector_update(TdlDetector* d, const TdlFibre* fibres, int fibre_
     return status;
 }
 
-void detector_set_margin(TdlDetector* d, double margin) {
+void detector_set_margin(TdlDetector* d, double margin, double reach) {
     TDL_ASSERT(margin >= 0.0 && isfinite(margin));
     d->def.margin = margin;
+    d->reach = reach;
+}
+
+long detector_pair_count(const TdlDetector* d) {
+    return d->pairs.count;
 }
 
 const ContactSite* detector_sites(const TdlDetector* d, int* count) {

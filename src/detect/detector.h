@@ -4,8 +4,12 @@
 
 #include "detect/contact.h"
 
-// The gap up to which contacts are wanted from now on, m, >= 0.
-void detector_set_margin(TdlDetector* detector, double margin);
+// The gap up to which contacts are wanted from now on, and the one up to which the pairs of the
+// broad phase are (at least the first), m, >= 0.
+void detector_set_margin(TdlDetector* detector, double margin, double reach);
+
+// Pairs of the broad phase in the last update; see tdl_detector_pair.
+long detector_pair_count(const TdlDetector* detector);
 
 // The sites of the last update, in the order of tdl_detector_contacts.
 const ContactSite* detector_sites(const TdlDetector* detector, int* count);

@@ -16,6 +16,11 @@ typedef struct Candidate {
     bool jointed;   // two rods of one tree, which grow out of each other: they do not touch
 } Candidate;
 
+// Bounds on the way that the points of a curve went in a step, m.
+typedef struct TravelBox {
+    TdlVec3 lo, hi;
+} TravelBox;
+
 struct Contacts {
     TdlHost host;
     TdlDetector* detector;
@@ -30,6 +35,8 @@ struct Contacts {
     int* first;           // [fibre_count] first curve
     int* collider_of;     // [fibre_count] of a fibre that is part of a collider
     TdlCurve* curve;      // [curve_count]
+    TdlCurve* before;     // [curve_count] before the step
+    TravelBox* travel;    // [curve_count] of the step
     RodCurve* rod_curve;  // [curve_count] scratch
     TdlVec3 *node, *last; // [curve_count + fibre_count] ends of curves, now and the last time
     TdlColliderDef* obstacle;
@@ -42,6 +49,8 @@ struct Contacts {
     bool ready;
     TdlContact* missed; // near contacts at the end of a step that was undone
     int missed_count, missed_capacity;
+    bool* passed; // pairs of detection that met in the step
+    int passed_capacity;
 
     TdlContactForce* force;
     int force_count, force_capacity;
@@ -61,6 +70,10 @@ typedef struct Side {
     int element;
     double s; // in [0, 1] along a rod's element
 } Side;
+
+// Room for so many; null and false when memory runs out.
+TdlContact* contacts_room_for_missed(Contacts* contacts, int count);
+bool contacts_room_for_passed(Contacts* contacts, int count);
 
 Side contact_side(const TdlWorld* world, const TdlContact* contact, int side);
 int side_material(const TdlWorld* world, Side side);

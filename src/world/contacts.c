@@ -10,6 +10,7 @@
 #include "curve/curve.h"
 #include "detect/detector.h"
 #include "world/contact_data.h"
+#include "world/crossings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,11 @@ static const double MARGIN_KEPT = 0.8; // of the last step's
 // A contact nearer than so many radii at the end of an undone step was missed by it.
 static const double MISSED_RADII = 0.5;
 
-// Elements longer than this many radii are cut, into at most so many pieces.
+// A pair of curves has one contact, its deepest. Elements of a thick rod, which may wind about each
+// other, are cut into pieces of so many radii; long thin ones, which may run side by side, in two.
+static const double WINDING_RADII = 3.0;
 static const double PIECE_RADII = 60.0;
-enum { MAX_PIECES = 2 };
-
-// The crossing of a normal that turned over: cosine of the angle between the two.
-static const double TURNED_OVER = -0.5;
+enum { MAX_WINDING = 5, MAX_PIECES = 2 };
 
 TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     Contacts* c = tdl_alloc_zero(&world->host.mem, sizeof *c);
@@ -66,8 +66,8 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
 }
 
 static void free_layout(Contacts* c) {
-    void* arrays[] = {c->fibre, c->first, c->collider_of, c->curve,      c->rod_curve,
-                      c->node,  c->last,  c->obstacle,    c->obstacle_of};
+    void* arrays[] = {c->fibre,  c->first, c->collider_of, c->curve,    c->before,     c->rod_curve,
+                      c->travel, c->node,  c->last,        c->obstacle, c->obstacle_of};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&c->host.mem, arrays[i]);
     }
@@ -85,6 +85,7 @@ void contacts_destroy(Contacts* c) {
     free_layout(c);
     tdl_free(&host.mem, c->found);
     tdl_free(&host.mem, c->missed);
+    tdl_free(&host.mem, c->passed);
     tdl_free(&host.mem, c->force);
     tdl_free(&host.mem, c);
 }
@@ -95,8 +96,7 @@ static double rod_radius(const Rod* rod) {
     return fmax(rod->radius[0], rod->radius[1]);
 }
 
-// Curves that stand for an element. A pair of curves has one contact, its deepest, so long elements
-// are cut: fibres that run side by side need several.
+// Curves that stand for an element.
 static int curves_each(const TdlWorld* world, const Rod* rod) {
     if (!rod->model->carried) {
         return 1;
@@ -104,7 +104,10 @@ static int curves_each(const TdlWorld* world, const Rod* rod) {
     if (world->def.contacts.geometry == TDL_CONTACT_SEGMENTS) {
         return world->def.contacts.segments;
     }
-    int pieces = (int)fmin(rod->element_length / (PIECE_RADII * rod_radius(rod)), MAX_PIECES);
+    double radii = rod->element_length / rod_radius(rod);
+    double winding = ceil(radii / WINDING_RADII),
+           side_by_side = fmin(radii / PIECE_RADII, MAX_PIECES);
+    int pieces = winding <= MAX_WINDING ? (int)winding : (int)side_by_side;
     return rod->model == &SUPER_CLOTHOID || pieces < 1 ? 1 : pieces;
 }
 
@@ -183,13 +186,15 @@ static TdlStatus lay_out(const TdlWorld* world, Contacts* c) {
     c->first = tdl_alloc_array(mem, fibres, sizeof *c->first);
     c->collider_of = tdl_alloc_array(mem, fibres, sizeof *c->collider_of);
     c->curve = tdl_alloc_array(mem, curves, sizeof *c->curve);
+    c->before = tdl_alloc_array(mem, curves, sizeof *c->before);
+    c->travel = tdl_alloc_array(mem, curves, sizeof *c->travel);
     c->rod_curve = tdl_alloc_array(mem, curves, sizeof *c->rod_curve);
     c->node = tdl_alloc_array(mem, curves + fibres, sizeof *c->node);
     c->last = tdl_alloc_array(mem, curves + fibres, sizeof *c->last);
     c->obstacle = tdl_alloc_array(mem, (size_t)c->obstacle_count + 1, sizeof *c->obstacle);
     c->obstacle_of = tdl_alloc_array(mem, (size_t)c->obstacle_count + 1, sizeof *c->obstacle_of);
-    if (!c->fibre || !c->first || !c->collider_of || !c->curve || !c->rod_curve || !c->node ||
-        !c->last || !c->obstacle || !c->obstacle_of) {
+    if (!c->fibre || !c->first || !c->collider_of || !c->curve || !c->before || !c->travel ||
+        !c->rod_curve || !c->node || !c->last || !c->obstacle || !c->obstacle_of) {
         tdl_free(mem, c->fibre);
         c->fibre = NULL;
         return TDL_STATUS_NO_MEMORY;
@@ -441,9 +446,6 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
             const Candidate* was = &old[contact->previous];
             x->force = was->force;
             x->closing = was->closing;
-            double turn = tdl_dot3(contact->basis.cx, was->site.contact.basis.cx);
-            out->crossed +=
-                turn < TURNED_OVER && dt > 0.0 && contact->body[1] >= 0 && contact->gap < 0.0;
         }
         if (dt > 0.0) {
             TdlVec3 apart =
@@ -465,14 +467,35 @@ static void keep_nodes(Contacts* c) {
     c->node = swap;
 }
 
+// The shape so far becomes the one before the step.
+static void keep_curves(Contacts* c) {
+    TdlCurve* swap = c->before;
+    c->before = c->curve;
+    c->curve = swap;
+    for (int i = 0; i < c->fibre_count; ++i) {
+        c->fibre[i].curves = c->curve + c->first[i];
+    }
+}
+
+static void measure_curve(void* user, int curve, int worker) {
+    (void)worker;
+    crossings_measure(user, curve);
+}
+
 static TdlStatus find_within(TdlWorld* world, double dt, double margin, ContactsFound* out) {
     Contacts* c = world->contacts;
     c->margin = margin;
-    detector_set_margin(c->detector, margin);
+    if (dt > 0.0) {
+        pool_run(world->pool, c->curve_count, 64, measure_curve, c);
+    }
+    detector_set_margin(c->detector, margin, dt > 0.0 ? crossings_reach(c) : 0.0);
     TdlStatus status = tdl_detector_update(c->detector, c->fibre, c->fibre_count, c->obstacle,
                                            c->obstacle_count, NULL);
     if (status == TDL_STATUS_OK) {
         status = keep_sites(world, c, dt, out);
+    }
+    if (status == TDL_STATUS_OK && dt > 0.0) {
+        status = crossings_find(world, c, &out->crossed);
     }
     if (status == TDL_STATUS_OK) {
         keep_nodes(c);
@@ -489,8 +512,12 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    if (dt > 0.0) {
+        keep_curves(c);
+    }
     pool_run(world->pool, c->fibre_count, 8, fill_fibre, world);
     fill_obstacles(world, c);
+    c->missed_count = 0;
     if (c->rod_count + c->rigid_count == 0) {
         c->count = 0;
         c->ready = true;
@@ -499,27 +526,40 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
     return find_within(world, dt, choose_margin(world, c, next), out);
 }
 
+TdlContact* contacts_room_for_missed(Contacts* c, int count) {
+    bool room = reserve(&c->host.mem, &c->missed, &c->missed_capacity, count, sizeof *c->missed);
+    return room ? c->missed : NULL;
+}
+
+bool contacts_room_for_passed(Contacts* c, int count) {
+    return reserve(&c->host.mem, &c->passed, &c->passed_capacity, count, sizeof *c->passed);
+}
+
+static int compare_bodies(const TdlContact* a, const TdlContact* b) {
+    int k = a->body[0] != b->body[0] ? 0 : 1;
+    return (a->body[k] > b->body[k]) - (a->body[k] < b->body[k]);
+}
+
+static int compare_missed(const void* a, const void* b) {
+    return compare_bodies(a, b);
+}
+
 TdlStatus contacts_note_missed(Contacts* c) {
-    if (!reserve(&c->host.mem, &c->missed, &c->missed_capacity, c->count, sizeof *c->missed)) {
+    if (contacts_room_for_missed(c, c->missed_count + c->count) == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    c->missed_count = 0;
     for (int i = 0; i < c->count; ++i) {
         if (c->found[i].site.contact.gap < MISSED_RADII * c->found[i].radius) {
             c->missed[c->missed_count++] = c->found[i].site.contact;
         }
     }
+    qsort(c->missed, (size_t)c->missed_count, sizeof *c->missed, compare_missed);
     return TDL_STATUS_OK;
 }
 
 // Whether two contacts are of the same curves, or of neighbours.
 static bool same_place(const TdlContact* a, const TdlContact* b) {
     return abs(a->element[0] - b->element[0]) <= 1 && abs(a->element[1] - b->element[1]) <= 1;
-}
-
-static int compare_bodies(const TdlContact* a, const TdlContact* b) {
-    int k = a->body[0] != b->body[0] ? 0 : 1;
-    return (a->body[k] > b->body[k]) - (a->body[k] < b->body[k]);
 }
 
 // Both lists are sorted by bodies.

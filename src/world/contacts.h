@@ -15,7 +15,7 @@ typedef struct ContactsFound {
     double deepest; // m, the least gap; 0 when there is no contact
     double worst;   // the least gap over the thinner of the two radii; 0 when there is no contact
     double closing; // m/s, the fastest closing of a gap in the step that led here
-    int crossed;    // pairs whose normal turned over since the last time: one passed the other
+    int crossed;    // pairs of curves that passed through each other in the step that led here
 } ContactsFound;
 
 // Finds the contacts of the present shape, after a step of `dt` (0: none was made) and before one

@@ -1,0 +1,265 @@
+// Curves that passed through each other in a step. docs/theory/world.md, section 5
+//
+// Between the two shapes of a step every point of a curve moves on a straight line. Both curves of
+// a pair are sampled where the arc stays within a share of the radius of its chord, and the chords
+// are followed by conservative collision detection: two centrelines that meet are found, whatever
+// the contacts were. A pair is looked at only when it moved far enough against each other to meet.
+#include "world/crossings.h"
+
+#include "detect/detector.h"
+#include "tendril/ccd.h"
+#include "world/contact_data.h"
+
+#include <limits.h>
+#include <math.h>
+
+// Chords of a curve, at most.
+enum { MAX_CHORDS = 24 };
+
+// What an arc may be off its chord by, and how near two centrelines count as one through the other:
+// in radii.
+static const double ARC_OFF = 0.1;
+static const double TOUCH = 0.02;
+
+// Centrelines nearer than this share of the two radii before the step are deep in each other
+// already: the depth tells, not the crossing.
+static const double DEEP_SHARE = 0.25;
+
+// Arc length within which a fibre cannot come back to itself, in radii: a loop of the smallest
+// circle that its thickness allows.
+static const double LOOP_RADII = 5.0;
+
+static double curve_radius(const TdlCurve* c) {
+    return fmax(c->radius[0], c->radius[1]);
+}
+
+static int chord_count(const TdlCurve* before, const TdlCurve* after) {
+    double bend = fmax(tdl_curve_second_bound(before, 0.0, before->end),
+                       tdl_curve_second_bound(after, 0.0, after->end));
+    double off = ARC_OFF * fmax(curve_radius(after), 1.0e-300);
+    double count = ceil(after->end * sqrt(bend / (8.0 * off)));
+    return (int)fmin(fmax(count, 1.0), MAX_CHORDS);
+}
+
+// A curve in the two shapes, as chords.
+typedef struct Path {
+    int count;                                             // of chords
+    TdlVec3 before[MAX_CHORDS + 1], after[MAX_CHORDS + 1]; // their ends
+} Path;
+
+static void sample(const TdlCurve* before, const TdlCurve* after, int count, Path* out) {
+    out->count = count;
+    for (int i = 0; i <= count; ++i) {
+        double part = (double)i / count;
+        out->before[i] = tdl_curve_point(before, part * before->end);
+        out->after[i] = tdl_curve_point(after, part * after->end);
+    }
+}
+
+// --- how far curves moved -------------------------------------------------------------------
+
+static TdlVec3 least(TdlVec3 a, TdlVec3 b) {
+    return (TdlVec3){fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z)};
+}
+
+static TdlVec3 most(TdlVec3 a, TdlVec3 b) {
+    return (TdlVec3){fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z)};
+}
+
+void crossings_measure(Contacts* c, int curve) {
+    Path path;
+    const TdlCurve *before = &c->before[curve], *after = &c->curve[curve];
+    sample(before, after, chord_count(before, after), &path);
+    TravelBox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int i = 0; i <= path.count; ++i) {
+        TdlVec3 way = tdl_sub3(path.after[i], path.before[i]);
+        box.lo = least(box.lo, way);
+        box.hi = most(box.hi, way);
+    }
+    c->travel[curve] = box;
+}
+
+double crossings_reach(const Contacts* c) {
+    if (c->curve_count == 0) {
+        return 0.0;
+    }
+    TravelBox all = c->travel[0];
+    for (int i = 1; i < c->curve_count; ++i) {
+        all.lo = least(all.lo, c->travel[i].lo);
+        all.hi = most(all.hi, c->travel[i].hi);
+    }
+    double half = 0.5 * tdl_norm3(tdl_sub3(all.hi, all.lo));
+    return isfinite(c->thinnest) ? fmax(half - 2.0 * c->thinnest, 0.0) : 0.0;
+}
+
+// The most that a point of one curve moved against a point of the other.
+static double relative_travel(const TravelBox* a, const TravelBox* b) {
+    TdlVec3 up = tdl_sub3(a->hi, b->lo), down = tdl_sub3(b->hi, a->lo);
+    return tdl_norm3(most(up, down));
+}
+
+// --- one pair -------------------------------------------------------------------------------
+
+// The boxes of two moving chords, seen from something that moves by `frame`.
+static bool boxes_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame, double near) {
+    TdlVec3 lo[2], hi[2];
+    for (int side = 0; side < 2; ++side) {
+        const Path* p = side == 0 ? a : b;
+        int k = side == 0 ? i : j;
+        TdlVec3 end0 = tdl_sub3(p->after[k], frame), end1 = tdl_sub3(p->after[k + 1], frame);
+        lo[side] = least(least(p->before[k], p->before[k + 1]), least(end0, end1));
+        hi[side] = most(most(p->before[k], p->before[k + 1]), most(end0, end1));
+    }
+    return lo[0].x <= hi[1].x + near && lo[1].x <= hi[0].x + near && lo[0].y <= hi[1].y + near &&
+           lo[1].y <= hi[0].y + near && lo[0].z <= hi[1].z + near && lo[1].z <= hi[0].z + near;
+}
+
+// Positions from the first curve's start, which moves by `frame`: small numbers, small errors.
+static bool chords_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame, double near) {
+    TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
+    const Path* path[2] = {a, b};
+    int from[2] = {i, j};
+    for (int k = 0; k < 4; ++k) {
+        const Path* p = path[k / 2];
+        int n = from[k / 2] + k % 2;
+        TdlVec3 start = tdl_sub3(p->before[n], a->before[0]);
+        TdlVec3 end = tdl_sub3(tdl_sub3(p->after[n], a->before[0]), frame);
+        query.start[k] = start;
+        query.end[k] = end;
+    }
+    TdlCcdOptions options = tdl_ccd_options_default();
+    options.tolerance = near;
+    TdlCcdResult result;
+    return tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision;
+}
+
+// `apart` is the arc length from the start of a to the start of b on one fibre; infinite for two.
+static bool paths_meet(const Path* a, double step_a, const Path* b, double step_b, double apart,
+                       double radius, double near) {
+    TdlVec3 frame = tdl_scale3(
+        0.5, tdl_add3(tdl_sub3(a->after[0], a->before[0]), tdl_sub3(b->after[0], b->before[0])));
+    for (int i = 0; i < a->count; ++i) {
+        for (int j = 0; j < b->count; ++j) {
+            double gap = apart + j * step_b - (i + 1) * step_a;
+            if (gap >= LOOP_RADII * radius && boxes_meet(a, i, b, j, frame, near) &&
+                chords_meet(a, i, b, j, frame, near)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+typedef struct Pair {
+    int fibre[2], element[2];
+} Pair;
+
+static bool pair_crossed(const Contacts* c, Pair pair) {
+    int a = c->first[pair.fibre[0]] + pair.element[0],
+        b = c->first[pair.fibre[1]] + pair.element[1];
+    double ra = curve_radius(&c->curve[a]), rb = curve_radius(&c->curve[b]);
+    if (relative_travel(&c->travel[a], &c->travel[b]) < DEEP_SHARE * (ra + rb)) {
+        return false;
+    }
+    double apart = INFINITY;
+    if (pair.fibre[0] == pair.fibre[1]) {
+        apart = 0.0;
+        for (int i = a; i < b; ++i) {
+            apart += c->curve[i].end;
+        }
+    }
+    Path path[2];
+    sample(&c->before[a], &c->curve[a], chord_count(&c->before[a], &c->curve[a]), &path[0]);
+    sample(&c->before[b], &c->curve[b], chord_count(&c->before[b], &c->curve[b]), &path[1]);
+    double radius = fmin(ra, rb) > 0.0 ? fmin(ra, rb) : fmax(ra, rb);
+    return paths_meet(&path[0], c->curve[a].end / path[0].count, &path[1],
+                      c->curve[b].end / path[1].count, apart, radius, TOUCH * radius);
+}
+
+// --- all pairs ------------------------------------------------------------------------------
+
+// Curves of one fibre that lie so near along it that detection does not ask: those that bend back.
+enum { NEAR_PLACES = 8 };
+static const double BACK = 3.141592653589793; // rad, the least that a closed loop turns
+
+typedef struct Search {
+    const TdlWorld* world;
+    Contacts* contacts;
+} Search;
+
+static bool may_touch(const TdlWorld* world, const Contacts* c, Pair pair) {
+    int a = pair.fibre[0], b = pair.fibre[1];
+    const TdlCurve* curve[2] = {&c->curve[c->first[a] + pair.element[0]],
+                                &c->curve[c->first[b] + pair.element[1]]};
+    if (curve_radius(curve[0]) + curve_radius(curve[1]) == 0.0) {
+        return false; // edges of boxes: they have no inside to pass
+    }
+    bool rods = a < c->rod_count && b < c->rod_count;
+    return a == b || !rods || world->rods[a].root != world->rods[b].root;
+}
+
+static void look_at_pair(void* user, int index, int worker) {
+    (void)worker;
+    const Search* search = user;
+    Contacts* c = search->contacts;
+    Pair pair;
+    tdl_detector_pair(c->detector, index, pair.fibre, pair.element);
+    c->passed[index] = may_touch(search->world, c, pair) && pair_crossed(c, pair);
+}
+
+static bool add_crossing(Contacts* c, Pair pair) {
+    TdlContact* grown = contacts_room_for_missed(c, c->missed_count + 1);
+    if (grown == NULL) {
+        return false;
+    }
+    grown[c->missed_count++] = (TdlContact){.body = {pair.fibre[0], pair.fibre[1]},
+                                            .element = {pair.element[0], pair.element[1]}};
+    return true;
+}
+
+// The pairs of neighbours on a rod, which bend far enough to meet.
+static bool look_along(Contacts* c, int fibre, int* crossed) {
+    const TdlFibre* f = &c->fibre[fibre];
+    for (int i = 0; i < f->count; ++i) {
+        double turn = 0.0;
+        for (int j = i; j < f->count && j <= i + NEAR_PLACES; ++j) {
+            const TdlCurve *before = &c->before[c->first[fibre] + j], *after = &f->curves[j];
+            turn += fmax(before->end * tdl_curve_second_bound(before, 0.0, before->end),
+                         after->end * tdl_curve_second_bound(after, 0.0, after->end));
+            Pair pair = {{fibre, fibre}, {i, j}};
+            if (turn >= BACK && pair_crossed(c, pair)) {
+                ++*crossed;
+                if (!add_crossing(c, pair)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+TdlStatus crossings_find(const TdlWorld* world, Contacts* c, int* crossed) {
+    long count = detector_pair_count(c->detector);
+    Search search = {world, c};
+    *crossed = 0;
+    if (count > INT_MAX || !contacts_room_for_passed(c, (int)count)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    pool_run(world->pool, (int)count, 256, look_at_pair, &search);
+    for (int i = 0; i < (int)count; ++i) {
+        Pair pair;
+        if (c->passed[i]) {
+            tdl_detector_pair(c->detector, i, pair.fibre, pair.element);
+            ++*crossed;
+            if (!add_crossing(c, pair)) {
+                return TDL_STATUS_NO_MEMORY;
+            }
+        }
+    }
+    for (int fibre = 0; fibre < c->rod_count && world->def.contacts.self; ++fibre) {
+        if (!look_along(c, fibre, crossed)) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    return TDL_STATUS_OK;
+}
