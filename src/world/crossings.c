@@ -88,8 +88,8 @@ double crossings_reach(const Contacts* c) {
         all.lo = least(all.lo, c->travel[i].lo);
         all.hi = most(all.hi, c->travel[i].hi);
     }
-    double half = 0.5 * tdl_norm3(tdl_sub3(all.hi, all.lo));
-    return isfinite(c->thinnest) ? fmax(half - 2.0 * c->thinnest, 0.0) : 0.0;
+    double most_apart = tdl_norm3(tdl_sub3(all.hi, all.lo));
+    return isfinite(c->thinnest) ? fmax(most_apart - 2.0 * c->thinnest, 0.0) : 0.0;
 }
 
 // The most that a point of one curve moved against a point of the other.
