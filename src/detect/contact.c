@@ -78,7 +78,7 @@ static bool deeper(const ContactSite* sites, int i, int j) {
 }
 
 static bool near(const ContactSite* a, const ContactSite* b, double merge) {
-    double limit = merge < 0.0 ? a->merge : merge;
+    double limit = merge >= 0.0 ? merge : a->bends ? -merge * a->merge : a->merge;
     for (int k = 0; k < 2; ++k) {
         TdlVec3 apart = tdl_sub3(a->contact.point[k], b->contact.point[k]);
         if (!(tdl_norm3(apart) < limit)) {

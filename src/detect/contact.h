@@ -15,12 +15,13 @@ typedef struct ContactSite {
     double arc[2]; // arc length (or the sum of parameters) along each body
     double width;  // m, of the wider of the two
     double merge;  // m, nearer than this to another one it is the same contact
+    bool bends;    // both are fibres that bend, or one is and the other a collider
 } ContactSite;
 
 // Of contacts of the same two bodies both of whose points are nearer than `merge` (or what the
-// sites say when negative) the deepest stays; of those equally deep, the first. The sites must be
-// sorted by bodies; the order of those that stay is kept. Returns their number. `mark` has room for
-// `count`.
+// sites say when negative, of those that bend -merge times that) the deepest stays; of those
+// equally deep, the first. The sites must be sorted by bodies; the order of those that stay is
+// kept. Returns their number. `mark` has room for `count`.
 int contact_merge(ContactSite* sites, int count, double merge, unsigned char* mark);
 
 // Sets `previous` of each contact to the nearest of the last step's along both bodies, each used

@@ -61,6 +61,7 @@ static void set_widths(ContactSite* site, const Element* a, const TdlCurve* cb, 
     double longest = fmax(a->curve->end, cb->end);
     site->width = 2.0 * fmax(ra, rb);
     site->merge = site->width;
+    site->bends = !a->stiff && !stiff_b;
     if (a->stiff && stiff_b) {
         bool both = straight(a->curve) && straight(cb);
         site->width = fmax(site->width, STIFF_WIDTH * longest);
@@ -274,6 +275,7 @@ static void narrow_plane(const TdlHost* host, const TdlDetectorDef* def, const E
                                         .previous = -1},
                             .arc = {a->arc + s[i], 0.0},
                             .width = 2.0 * tdl_curve_radius(a->curve, s[i])};
+        site.bends = !a->stiff;
         site.merge = a->stiff ? fmax(SAME_POINT * a->curve->end, DBL_MIN) : site.width;
         site.width = a->stiff ? fmax(site.width, STIFF_WIDTH * a->curve->end) : site.width;
         site.contact.basis =

@@ -321,14 +321,29 @@ static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
 
 // --- what the impulses do -------------------------------------------------------------------
 
+// What the impulse of a contact does on one of its sides, J.
+static double side_work(const Problem* p, int side) {
+    int body = p->body[side], n = p->dof_start[body + 1] - p->dof_start[body];
+    const double *h = p->h + p->offset[side], *v = p->velocity + p->dof_start[body];
+    double work = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        for (int j = 0; j < n; ++j) {
+            work += p->r[3 * (side / 2) + k] * h[k * n + j] * v[j];
+        }
+    }
+    return work / p->unit;
+}
+
 static void hand_out_velocities(const Problem* p) {
     TdlWorld* world = p->world;
     for (int i = 0; i < world->rod_count; ++i) {
         world->rods[i].touched = false;
+        world->rods[i].touch_work = 0.0;
     }
     for (int i = 0; i < 2 * p->count; ++i) {
         if (p->body[i] >= 0 && p->body[i] < world->rod_count) {
             world->rods[p->body[i]].touched = true;
+            world->rods[p->body[i]].touch_work += side_work(p, i);
         }
     }
     for (int i = 0; i < p->body_count; ++i) {

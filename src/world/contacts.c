@@ -31,6 +31,10 @@ static const double WINDING_RADII = 3.0;
 static const double PIECE_RADII = 60.0;
 enum { MAX_WINDING = 5, MAX_PIECES = 2 };
 
+// Contacts of two bodies nearer than so many widths are one. More, and of the places at which a
+// tight knot holds itself apart some are left out, others in the next step, and it shakes.
+static const double MERGE_WIDTHS = 0.5;
+
 TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     Contacts* c = tdl_alloc_zero(&world->host.mem, sizeof *c);
     if (c == NULL) {
@@ -43,6 +47,7 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     detector.self = def->self;
     detector.obstacle_ends = true;
     detector.broad = TDL_BROAD_SWEEP;
+    detector.merge = -MERGE_WIDTHS;
     detector.thread_count = world->def.thread_count;
     TdlFrictionOptions options = tdl_friction_options_default();
     options.solver = def->solver;

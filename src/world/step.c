@@ -118,7 +118,6 @@ static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
     } else if (rod->start_hold == TDL_HOLD_PINNED) {
         still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
     }
-    still = still && !wr->touched;
     for (int i = 0; i < rod->load_count; ++i) {
         still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
     }
@@ -131,10 +130,11 @@ static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
 // Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
 // clamp stands still. Returns what was too much to take.
 static double take_surplus(WorldRod* wr, double surplus) {
-    if (surplus > SURPLUS_LIMIT * wr->energy.kinetic) {
+    if (!wr->touched && surplus > SURPLUS_LIMIT * wr->energy.kinetic) {
         return surplus;
     }
-    double factor = sqrt(1.0 - surplus / wr->energy.kinetic);
+    surplus = fmin(surplus, wr->energy.kinetic);
+    double factor = surplus > 0.0 ? sqrt(1.0 - surplus / wr->energy.kinetic) : 1.0;
     for (int i = 0; i < wr->rod->dof_count; ++i) {
         wr->rod->v[i] *= factor;
     }
@@ -151,7 +151,7 @@ static bool judge_rod(const TdlWorld* world, WorldRod* wr, bool closed) {
     wr->energy_rise = 0.0;
     double reach = rod_mass(rod) * tdl_norm3(world->def.gravity) * rod_length(rod);
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
-    double surplus = total(wr->energy) - total(before);
+    double surplus = total(wr->energy) - total(before) - (wr->touched ? wr->touch_work : 0.0);
     if (!closed || !(surplus > slack)) {
         return false;
     }
@@ -165,7 +165,7 @@ static void push_rod(const TdlWorld* world, WorldRod* wr) {
     if (!wr->pushed) {
         return;
     }
-    double before = total(rod->model->energy(rod, world->def.gravity));
+    double before = total(wr->energy);
     if (rod->model->move != NULL) {
         rod->model->move(rod, wr->push);
     } else {
@@ -174,7 +174,8 @@ static void push_rod(const TdlWorld* world, WorldRod* wr) {
         }
         rod->model->refresh(rod);
     }
-    wr->push_work = total(rod->model->energy(rod, world->def.gravity)) - before;
+    wr->energy = rod->model->energy(rod, world->def.gravity);
+    wr->push_work = total(wr->energy) - before;
 }
 
 static void advance_group(void* user, int index, int worker) {
@@ -199,8 +200,8 @@ static void advance_group(void* user, int index, int worker) {
         wr->rod->model->advance(wr->rod, &wr->step, wr->rod->v_free);
     }
     for (int i = 0; i < count; ++i) {
-        push_rod(world, &wr[i]);
         changed = judge_rod(world, &wr[i], closed[i]) || changed;
+        push_rod(world, &wr[i]);
     }
     if (changed) {
         wr->rod->model->refresh(wr->rod);
