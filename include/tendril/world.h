@@ -42,7 +42,7 @@ typedef struct TdlWorldDef {
     TdlVec3 wind;     // m/s, the same everywhere: what drags on rods with a `drag`; default 0
     double step;      // s, > 0: length of a time step; default 1e-3
     int thread_count; // 0: one per processor; default 1. Results do not depend on it
-    bool losses;      // every step tells what damping and the rods' time steps take; default false
+    bool losses;      // every step tells where the energy of the rods goes; default false
     TdlContactDef contacts;
 } TdlWorldDef;
 
@@ -156,8 +156,11 @@ typedef struct TdlStepInfo {
     double impact;      // J taken by what touched or left in this step along the normals
     double push;        // J put in by moving overlapping bodies apart
     double work;        // J done on the bodies by moving colliders and carried starts, at contacts
-    double damping;     // J taken by damping and drag; 0 unless `losses` is asked for
-    double numerical;   // J taken by the rods' implicit steps; 0 unless `losses` is asked for
+    // Of rods, and 0 unless `losses` is asked for. Their energy changes by
+    // work + given + push - friction - impact - damping - numerical.
+    double damping;     // J taken by damping and drag
+    double numerical;   // J taken by the time steps; what they give is negative
+    double given;       // J done by wind, torques and ends that are moved
     TdlEnergy energy;   // at the end of the step
     double energy_rise; // J gained by bodies whose clamp is still; 0 unless at the floor of splits
     double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds; // wall

@@ -420,6 +420,7 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     def.wind = scene->spec.wind;
     def.step = scene->spec.time.step;
     def.thread_count = thread_count;
+    def.losses = scene->spec.losses;
     def.contacts = make_contacts(&scene->spec.contacts);
     TdlWorld* world;
     TdlStatus status = tdl_world_create(&scene->host, &def, &world);

@@ -152,6 +152,7 @@ typedef struct SceneSpec {
     TdlVec3 gravity, wind;
     TimeSpec time;
     int start; // a StartChoice
+    bool losses;
     OutputSpec output;
     ContactsSpec contacts;
     GroupList materials, rods, bodies, colliders;

@@ -524,6 +524,14 @@ static const Field SCENE_FIELDS[] = {
      .choices = start_choices,
      .fallback = "as-placed",
      .help = "Let rods go as they were placed, or find their static equilibrium first."},
+    {.key = "losses",
+     .kind = FIELD_BOOL,
+     AT(SceneSpec, losses),
+     .fallback = "false",
+     .help =
+         "Whether `log.csv` tells where the energy of the rods goes. In every step `kinetic` + "
+         "`elastic` + `gravity` then changes by `work` + `given` (by wind, torques, moved ends) "
+         "+ `push` - `friction` - `impact` - `damping` - `numerical` (taken by the time step)."},
     {.key = "output",
      .kind = FIELD_GROUP,
      AT(SceneSpec, output),

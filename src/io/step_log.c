@@ -41,6 +41,7 @@ static const Column COLUMNS[] = {
     {"work", COLUMN_REAL, AT(work)},
     {"damping", COLUMN_REAL, AT(damping)},
     {"numerical", COLUMN_REAL, AT(numerical)},
+    {"given", COLUMN_REAL, AT(given)},
     {"predict_seconds", COLUMN_SECONDS, AT(predict_seconds)},
     {"detect_seconds", COLUMN_SECONDS, AT(detect_seconds)},
     {"build_seconds", COLUMN_SECONDS, AT(build_seconds)},

@@ -220,10 +220,16 @@ static void set_frame(const Rod* rod, int edge, Quat frame, double* q) {
     quat_store(q, quat_dot(last, frame) < 0.0 ? quat_scale(-1.0, frame) : frame);
 }
 
-static void keep_frames(Rod* rod, bool stepped) {
-    for (int i = 0; i < rod->element_count && stepped; ++i) {
-        double* p = rod->q + 7 * i + 3;
+static void tidy(const Rod* rod, double* q) {
+    for (int i = 0; i < rod->element_count; ++i) {
+        double* p = q + 7 * i + 3;
         quat_store(p, quat_unit(quat_load(p)));
+    }
+}
+
+static void keep_frames(Rod* rod, bool stepped) {
+    if (stepped) {
+        tidy(rod, rod->q);
     }
 }
 
@@ -252,5 +258,6 @@ const NodalModel CORDE = {
              .set_rest = set_rest,
              .set_frame = set_frame,
              .keep_frames = keep_frames,
+             .tidy = tidy,
              .frame = frame},
 };

@@ -17,8 +17,25 @@ RodLosses loss_total(const Rod* rod, const RodStep* step, const LossSum* sum, do
     double m = rod->line_density * rod->element_length, dt = step->dt;
     double slowed = rod_mass_factor(rod, dt) - 1.0;
     double carried = 0.5 * m * sum->square + kinetic - m * sum->brought;
-    return (RodLosses){.damping = slowed * m * sum->square + dt * rod->damping * sum->bending,
-                       .numerical = carried + 0.5 * dt * dt * sum->bending,
-                       .work =
-                           dt * (m * tdl_dot3(rod_pull(rod, step), sum->motion) + sum->pointing)};
+    double bending = sum->bending, work = m * tdl_dot3(rod_pull(rod, step), sum->motion);
+    double blown = m * tdl_dot3(tdl_sub3(rod_pull(rod, step), step->gravity), sum->motion);
+    RodLosses out = {.damping = slowed * m * sum->square + dt * rod->damping * bending,
+                     .numerical = carried + 0.5 * dt * dt * bending,
+                     .work = dt * (work + sum->pointing),
+                     .given = dt * (blown + sum->turning)};
+    // the equation of motion, tested with v
+    out.hold = (1.0 + slowed) * m * sum->square - m * sum->brought - out.work + dt * sum->stress +
+               dt * (rod->damping + dt) * bending;
+    return out;
+}
+
+static bool is_zero(TdlVec3 v) {
+    return tdl_dot3(v, v) == 0.0;
+}
+
+RodLosses loss_without_contacts(const Rod* rod, const RodStep* step, RodLosses all, double touch) {
+    bool still = rod->end_hold == TDL_HOLD_FREE && is_zero(step->base_rate.linear) &&
+                 is_zero(step->base_rate.angular);
+    all.hold = still ? 0.0 : all.hold - touch;
+    return all;
 }

@@ -10,7 +10,9 @@ typedef struct LossSum {
     double brought;  // their product with the velocities brought along
     TdlVec3 motion;  // their sum
     double bending;  // v'Kv
+    double stress;   // v'K (q - q_rest)
     double pointing; // power of the point loads
+    double turning;  // of their torques alone
 } LossSum;
 
 // An element whose coordinates change at the rate d, in world axes and for unit mass: moments about
@@ -39,7 +41,10 @@ static inline double loss_power(Twist at, TdlVec3 force, TdlVec3 moment) {
 // Motion of the root while the rod has the velocities v.
 Twist loss_root(const Rod* rod, const RodStep* step, const double* v);
 
-// `kinetic`: energy of the velocities brought along, J.
+// `kinetic`: energy of the velocities brought along, J. `hold` is what contacts and holds do.
 RodLosses loss_total(const Rod* rod, const RodStep* step, const LossSum* sum, double kinetic);
+
+// Takes the work of the contacts out of `hold`, for a whole rod or tree.
+RodLosses loss_without_contacts(const Rod* rod, const RodStep* step, RodLosses all, double touch);
 
 #endif

@@ -57,6 +57,7 @@ typedef struct NodalKind {
     // written to.
     void (*set_frame)(const Rod* rod, int edge, Quat frame, double* q);
     void (*keep_frames)(Rod* rod, bool stepped);
+    void (*tidy)(const Rod* rod, double* q); // optional: what keep_frames does to stepped ones
     TdlMat3 (*frame)(const Rod* rod, int edge);
 } NodalKind;
 
@@ -127,6 +128,7 @@ void nodal_refresh(Rod* rod);
 bool nodal_predict(Rod* rod, const RodStep* step);
 void nodal_solve(const Rod* rod, double* x);
 void nodal_advance(Rod* rod, const RodStep* step, const double* v);
+RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, double touch);
 void nodal_curves(const Rod* rod, RodCurve* curves);
 TdlMat3 nodal_end_frame(const Rod* rod);
 TdlVec3 nodal_point(const Rod* rod, int element, double s);
@@ -139,8 +141,9 @@ double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double
 #define NODAL_FUNCTIONS                                                                            \
     .keeps_momenta = true, .find_fault = nodal_find_fault, .set_curvature = nodal_set_curvature,   \
     .refresh = nodal_refresh, .predict = nodal_predict, .solve = nodal_solve,                      \
-    .advance = nodal_advance, .curves = nodal_curves, .end_frame = nodal_end_frame,                \
-    .point = nodal_point, .jacobian = nodal_jacobian, .energy = nodal_energy,                      \
-    .approach = nodal_approach, .force_noise = nodal_force_noise, .potential = nodal_potential
+    .advance = nodal_advance, .losses = nodal_losses, .curves = nodal_curves,                      \
+    .end_frame = nodal_end_frame, .point = nodal_point, .jacobian = nodal_jacobian,                \
+    .energy = nodal_energy, .approach = nodal_approach, .force_noise = nodal_force_noise,          \
+    .potential = nodal_potential
 
 #endif

@@ -97,12 +97,15 @@ typedef struct RodStep {
 } RodStep;
 
 // Where the energy of a step goes. Kinetic and elastic energy together change by
-// work - damping - numerical, and by what contacts, held ends and a moving start do.
+// work + hold - damping - numerical, and by what contacts do.
 typedef struct RodLosses {
     double damping;   // J, taken by internal and mass damping and by drag
-    double numerical; // J, taken by the step itself, for it is implicit; never negative
+    double numerical; // J, taken by the step itself, for it is implicit; never negative for the
+                      // super-models
     double work;      // J, done by gravity, wind and point loads as the step counts them, in the
                       // shape it starts from
+    double given;     // J, the part of that work which has no potential: of wind and torques
+    double hold;      // J, done by the holds of ends that move
 } RodLosses;
 
 // The curve of one element: from `start`, whose rotation's first column is the tangent, over
@@ -157,9 +160,10 @@ struct RodModel {
     void (*solve_columns)(const Rod* rod, int count, double* X);
     void (*advance)(Rod* rod, const RodStep* step, const double* v);
 
-    // Optional: what the step with the velocity v does to the energy. After predict and before
-    // advance. A tree is asked at its root, which answers for all branches.
-    RodLosses (*losses)(const Rod* rod, const RodStep* step, const double* v);
+    // What the step with the velocity v does to the energy, when contacts do the work `touch` (J)
+    // on v. After predict and before advance. A tree is asked at its root, which answers for all
+    // branches.
+    RodLosses (*losses)(const Rod* rod, const RodStep* step, const double* v, double touch);
 
     // Geometry in the present state. `curves` fills [element_count].
     void (*curves)(const Rod* rod, RodCurve* curves);

@@ -385,8 +385,8 @@ static ClothoidLoad rigid_load(const ClothoidElement* e, double m, Twist at) {
     return load;
 }
 
-// Adds `scale` times the point loads of element i. (C.15)
-static void add_point_loads(const Rod* rod, int i, double scale, ClothoidLoad* sum) {
+// Adds `scale` times the point loads of element i, or their torques alone. (C.15)
+static void add_point_loads(const Rod* rod, int i, double scale, bool forces, ClothoidLoad* sum) {
     const ClothoidElement* e = &elements_of(rod)[i];
     TdlMat3 R = e->start.rotation;
     double l = rod->element_length;
@@ -397,7 +397,8 @@ static void add_point_loads(const Rod* rod, int i, double scale, ClothoidLoad* s
         }
         ClothoidState at;
         clothoid_at(&e->shape, load->s, &at);
-        TdlVec3 force = tdl_scale3(scale, load->force), torque = tdl_scale3(scale, load->torque);
+        TdlVec3 force = tdl_scale3(forces ? scale : 0.0, load->force);
+        TdlVec3 torque = tdl_scale3(scale, load->torque);
         TdlVec3 arm = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(&at)));
         TdlVec3 own_force = tdl_tmul33_3(R, force), own_torque = tdl_tmul33_3(R, torque);
         sum->force = tdl_add3(sum->force, force);
@@ -417,7 +418,7 @@ void super_clothoid_forces(const Rod* rod, TdlVec3 gravity, double* out) {
     memset(out, 0, (size_t)rod->dof_count * sizeof *out);
     for (int i = rod->element_count - 1; i >= 0; --i) {
         ClothoidLoad load = rigid_load(&el[i], -m, (Twist){.linear = gravity});
-        add_point_loads(rod, i, -1.0, &load);
+        add_point_loads(rod, i, -1.0, true, &load);
         gather_load(&el[i], i, &load, &sum, out);
     }
     store_root(rod, sum.force, sum.moment, out);
@@ -447,7 +448,7 @@ void super_clothoid_momentum(const Rod* rod, const RodStep* step, double* out) {
         base.linear = tdl_add3(base.linear, tdl_cross3(base.angular, arm));
         base.linear = tdl_sub3(base.linear, gain);
         ClothoidLoad load = add_brought(&el[i], m, rigid_load(&el[i], -m, base));
-        add_point_loads(rod, i, step->dt, &load);
+        add_point_loads(rod, i, step->dt, true, &load);
         gather_load(&el[i], i, &load, &sum, out);
     }
     store_root(rod, sum.force, sum.moment, out);
@@ -524,22 +525,26 @@ static void advance(Rod* rod, const RodStep* step, const double* v) {
     refresh(rod);
 }
 
-// v'Kv of an element whose joints change at the rates d. (C.2)
-static double bending_of(const Rod* rod, const TdlVec3 d[2]) {
+// a'Kb of an element, for changes a and b of its joints. (C.2)
+static double bending_of(const Rod* rod, const TdlVec3 a[2], const TdlVec3 b[2]) {
     TdlMat3 K3 = tdl_scale33(1.0 / (3.0 * rod->element_length), tdl_diag33(rod->stiffness));
-    return tdl_dot3(d[0], tdl_mul33_3(K3, tdl_add3(d[0], d[1]))) +
-           tdl_dot3(d[1], tdl_mul33_3(K3, d[1]));
+    return tdl_dot3(a[0], tdl_mul33_3(K3, tdl_axpy3(b[0], 0.5, b[1]))) +
+           tdl_dot3(a[1], tdl_mul33_3(K3, tdl_axpy3(b[1], 0.5, b[0])));
 }
 
 // (H.27)
-static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
+static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, double touch) {
     Twist at = loss_root(rod, step, v);
     LossSum sum = {0};
     for (int i = 0; i < rod->element_count; ++i) {
         const ClothoidElement* e = &elements_of(rod)[i];
         const TdlVec3 d[2] = {tdl_load3(v, i), tdl_load3(v, i + 1)};
-        ClothoidLoad brought = add_brought(e, 1.0, (ClothoidLoad){0}), loads = {0};
-        add_point_loads(rod, i, 1.0, &loads);
+        const TdlVec3 strain[2] = {
+            tdl_sub3(tdl_load3(rod->q, i), tdl_load3(rod->q_rest, i)),
+            tdl_sub3(tdl_load3(rod->q, i + 1), tdl_load3(rod->q_rest, i + 1))};
+        ClothoidLoad brought = add_brought(e, 1.0, (ClothoidLoad){0}), loads = {0}, torques = {0};
+        add_point_loads(rod, i, 1.0, true, &loads);
+        add_point_loads(rod, i, 1.0, false, &torques);
         LossElement own = {.h = e->h, .J = e->J};
         Twist end = {tdl_add3(at.linear, tdl_cross3(at.angular, e->span)), at.angular};
         for (int a = 0; a < 2; ++a) {
@@ -548,6 +553,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
             own.square += tdl_dot3(d[a], tdl_mul33_3(e->Mqq[2 * a], d[a]));
             sum.brought += tdl_dot3(brought.generalised[a], d[a]);
             sum.pointing += tdl_dot3(loads.generalised[a], d[a]);
+            sum.turning += tdl_dot3(torques.generalised[a], d[a]);
             end.linear = tdl_add3(end.linear, tdl_mul33_3(e->shift[a], d[a]));
             end.angular = tdl_add3(end.angular, tdl_mul33_3(e->turn[a], d[a]));
         }
@@ -555,10 +561,13 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
         loss_add(&sum, at, &own);
         sum.brought += loss_power(at, brought.force, brought.moment);
         sum.pointing += loss_power(at, loads.force, loads.moment);
-        sum.bending += bending_of(rod, d);
+        sum.turning += loss_power(at, torques.force, torques.moment);
+        sum.bending += bending_of(rod, d, d);
+        sum.stress += bending_of(rod, d, strain);
         at = end;
     }
-    return loss_total(rod, step, &sum, super_clothoid_energy(rod, (TdlVec3){0}).kinetic);
+    RodLosses all = loss_total(rod, step, &sum, super_clothoid_energy(rod, (TdlVec3){0}).kinetic);
+    return loss_without_contacts(rod, step, all, touch);
 }
 
 static void move(Rod* rod, const double* change) {

@@ -565,22 +565,29 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
                        gravity_energy(rod, gravity) + rod_load_energy(rod)};
 }
 
-static double load_power(const Rod* rod, int element, Twist at, TdlVec3 d) {
+void super_helix_load_power(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load, Twist at,
+                            TdlVec3 d, LossSum* sum) {
+    RodLoad torque = *load;
+    torque.force = (TdlVec3){0};
+    HelixLoad all = super_helix_point_load(q, R, l, load);
+    HelixLoad turning = super_helix_point_load(q, R, l, &torque);
+    sum->pointing += loss_power(at, all.force, all.moment) + tdl_dot3(all.generalised, d);
+    sum->turning +=
+        loss_power(at, turning.force, turning.moment) + tdl_dot3(turning.generalised, d);
+}
+
+static void add_load_power(const Rod* rod, int element, Twist at, TdlVec3 d, LossSum* sum) {
     const Element* e = &elements_of(rod)[element];
-    double sum = 0.0;
     for (int k = 0; k < rod->load_count; ++k) {
-        const RodLoad* load = &rod->loads[k];
-        if (load->element == element) {
-            HelixLoad own =
-                super_helix_point_load(e->axes.q, e->start.rotation, rod->element_length, load);
-            sum += loss_power(at, own.force, own.moment) + tdl_dot3(own.generalised, d);
+        if (rod->loads[k].element == element) {
+            super_helix_load_power(e->axes.q, e->start.rotation, rod->element_length,
+                                   &rod->loads[k], at, d, sum);
         }
     }
-    return sum;
 }
 
 // (H.27)
-static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
+static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, double touch) {
     TdlVec3 K3 = tdl_scale3(1.0 / rod->element_length, rod->stiffness);
     Twist at = loss_root(rod, step, v);
     LossSum sum = {0};
@@ -596,12 +603,15 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
             loss_power(at, tdl_mul33_3(R, brought.force), tdl_mul33_3(R, brought.moment));
         sum.brought += tdl_dot3(brought.generalised, d);
         sum.bending += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), d));
-        sum.pointing += load_power(rod, i, at, d);
+        TdlVec3 strain = tdl_sub3(e->axes.q, tdl_load3(rod->q_rest, i));
+        sum.stress += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), strain));
+        add_load_power(rod, i, at, d, &sum);
         at.linear = tdl_add3(at.linear, tdl_cross3(at.angular, e->span));
         at.linear = tdl_add3(at.linear, tdl_mul33_3(e->shift, d));
         at.angular = tdl_add3(at.angular, tdl_mul33_3(e->turn, d));
     }
-    return loss_total(rod, step, &sum, energy(rod, (TdlVec3){0}).kinetic);
+    RodLosses all = loss_total(rod, step, &sum, energy(rod, (TdlVec3){0}).kinetic);
+    return loss_without_contacts(rod, step, all, touch);
 }
 
 // Dead forces on all that lies beyond a point: their sum, and the sum of r F' with r from that

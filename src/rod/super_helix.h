@@ -5,7 +5,7 @@
 #define TDL_ROD_SUPER_HELIX_H
 
 #include "rod/helix.h"
-#include "rod/rod.h"
+#include "rod/losses.h"
 
 // The lower triangle of M, [dof * dof] in columns. (H.16)
 void super_helix_mass(const Rod* rod, double* M);
@@ -23,6 +23,11 @@ void super_helix_momentum(const Rod* rod, const RodStep* step, double* out);
 // A point load on an element with the frame R at its start: force and moment about the start in
 // world axes, and the generalised force on its own q. (H.23)
 HelixLoad super_helix_point_load(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load);
+
+// Adds the power of a point load on an element whose start moves with `at` and whose q changes at
+// the rate d.
+void super_helix_load_power(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load, Twist at,
+                            TdlVec3 d, LossSum* sum);
 
 // The share that a root which is not clamped has of a force and a moment about it.
 void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row);

@@ -594,22 +594,18 @@ static void move(Rod* rod, const double* change) {
 // --- losses ---------------------------------------------------------------------------------
 
 static RodLosses add_losses(RodLosses a, RodLosses b) {
-    return (RodLosses){a.damping + b.damping, a.numerical + b.numerical, a.work + b.work};
+    return (RodLosses){a.damping + b.damping, a.numerical + b.numerical, a.work + b.work,
+                       a.given + b.given, a.hold + b.hold};
 }
 
-static double load_power(const Rod* rod, int element, Twist at, TdlVec3 d) {
+static void add_load_power(const Rod* rod, int element, Twist at, TdlVec3 d, LossSum* sum) {
     const LaneElement* e = &elements_of(rod->group)[element];
-    double sum = 0.0;
     for (int k = 0; k < rod->load_count; ++k) {
-        const RodLoad* load = &rod->loads[k];
-        if (load->element == element) {
-            HelixLoad own =
-                super_helix_point_load(lane_vec_of(&e->q, rod->lane), lane_mat_of(&e->R, rod->lane),
-                                       rod->element_length, load);
-            sum += loss_power(at, own.force, own.moment) + tdl_dot3(own.generalised, d);
+        if (rod->loads[k].element == element) {
+            super_helix_load_power(lane_vec_of(&e->q, rod->lane), lane_mat_of(&e->R, rod->lane),
+                                   rod->element_length, &rod->loads[k], at, d, sum);
         }
     }
-    return sum;
 }
 
 // Of a rod whose start moves with `at`, and of its branches. (H.27)
@@ -632,7 +628,10 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
                        tdl_dot3(lane_vec_of(&e->own, lane), d);
         sum.bending += root->k[0][lane] * d.x * d.x + root->k[1][lane] * d.y * d.y +
                        root->k[2][lane] * d.z * d.z;
-        sum.pointing += load_power(rod, i, at, d);
+        TdlVec3 strain = tdl_sub3(tdl_load3(rod->q, i), tdl_load3(rod->q_rest, i));
+        sum.stress += root->k[0][lane] * d.x * strain.x + root->k[1][lane] * d.y * strain.y +
+                      root->k[2][lane] * d.z * strain.z;
+        add_load_power(rod, i, at, d, &sum);
         TdlVec3 swing = tdl_cross3(at.angular, lane_vec_of(&e->span, lane));
         at.linear = tdl_add3(at.linear, tdl_add3(swing, shift));
         at.angular = tdl_add3(at.angular, tdl_mul33_3(lane_mat_of(&e->turn, lane), d));
@@ -646,8 +645,9 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
     return add_losses(loss_total(rod, step, &sum, kinetic), branches);
 }
 
-static RodLosses losses(const Rod* rod, const RodStep* step, const double* v) {
-    return losses_from(rod, step, v, loss_root(rod, step, v));
+static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, double touch) {
+    RodLosses all = losses_from(rod, step, v, loss_root(rod, step, v));
+    return loss_without_contacts(rod, step, all, touch);
 }
 
 // --- A^-1 -----------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ typedef struct WorldRod {
     bool pulled;        // the last of its loads is a hand's
     RodStep step;       // of the step under way
     TdlEnergy energy;   // in the present state
-    RodLosses losses;   // of the last attempt, of a whole tree at its root
+    RodLosses losses;   // of the last attempt, of a whole tree at its root; zero unless asked for
+    double touch;       // J, in this attempt: what contacts do to its velocities
     double energy_rise; // J, in the last attempt, more than could be taken from the velocity
     double stability;   // at the last settling
     double push_work;   // J, in the last attempt

@@ -7,6 +7,7 @@
 #include "world/contacts.h"
 
 #include "base/clock.h"
+#include "math/dense.h"
 #include "world/contact_data.h"
 
 #include <string.h>
@@ -357,6 +358,23 @@ static void hand_out_velocities(const Problem* p) {
     }
 }
 
+// Work of the impulse of contact i on the velocities of the rods it touches.
+static void note_touch(const Problem* p, int i, TdlVec3 r) {
+    const double impulse[3] = {r.x, r.y, r.z};
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        int body = p->body[side];
+        if (body < 0 || body >= p->world->rod_count) {
+            continue;
+        }
+        int n = p->dof_start[body + 1] - p->dof_start[body];
+        for (int k = 0; k < 3; ++k) {
+            const double* h = p->h + p->offset[side] + (ptrdiff_t)k * n;
+            p->world->rods[body].touch +=
+                impulse[k] * tdl_dot(n, h, p->velocity + p->dof_start[body]);
+        }
+    }
+}
+
 static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     Contacts* c = p->contacts;
     if (p->count > c->force_capacity) {
@@ -393,6 +411,9 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
         out->friction -= r.y * u.y + r.z * u.z;
         out->impact -= r.x * u.x;
         out->work -= tdl_dot3(r, fixed);
+        if (p->world->def.losses) {
+            note_touch(p, i, r);
+        }
     }
     c->force_count = p->count;
     return TDL_STATUS_OK;

@@ -156,7 +156,9 @@ static bool judge_rod(const TdlWorld* world, WorldRod* wr, bool closed) {
         return false;
     }
     wr->energy_rise = take_surplus(wr, surplus);
-    return wr->energy_rise == 0.0;
+    bool taken = wr->energy_rise == 0.0;
+    wr->losses.numerical += taken && world->def.losses ? surplus : 0.0;
+    return taken;
 }
 
 // Moves a rod out of what it overlaps; its velocity stays.
@@ -178,6 +180,15 @@ static void push_rod(const TdlWorld* world, WorldRod* wr) {
     wr->push_work = total(wr->energy) - before;
 }
 
+// The work of gravity and point forces as the step counts it is not quite what their potential
+// energy falls by, and that is a loss of the step too. After advance.
+static void note_fall(const TdlWorld* world, WorldRod* wr) {
+    if (world->def.losses) {
+        double now = wr->rod->model->energy(wr->rod, world->def.gravity).gravity;
+        wr->losses.numerical -= wr->losses.work - wr->losses.given + now - wr->energy.gravity;
+    }
+}
+
 static void advance_group(void* user, int index, int worker) {
     (void)worker;
     TdlWorld* world = user;
@@ -189,10 +200,10 @@ static void advance_group(void* user, int index, int worker) {
         Rod* rod = wr[i].rod;
         steps[i] = &wr[i].step;
         closed[i] = is_closed(&wr[i], world->def.wind);
+        if (world->def.losses) {
+            wr[i].losses = rod->model->losses(rod, &wr[i].step, rod->v_free, wr[i].touch);
+        }
         memcpy(rod->v, rod->v_free, (size_t)rod->dof_count * sizeof *rod->v);
-    }
-    for (int i = 0; i < count && world->def.losses && wr->rod->model->losses != NULL; ++i) {
-        wr[i].losses = wr[i].rod->model->losses(wr[i].rod, &wr[i].step, wr[i].rod->v_free);
     }
     if (count > 1) {
         wr->rod->model->advance_group(wr->rod->group, steps);
@@ -200,6 +211,7 @@ static void advance_group(void* user, int index, int worker) {
         wr->rod->model->advance(wr->rod, &wr->step, wr->rod->v_free);
     }
     for (int i = 0; i < count; ++i) {
+        note_fall(world, &wr[i]);
         changed = judge_rod(world, &wr[i], closed[i]) || changed;
         push_rod(world, &wr[i]);
     }
@@ -222,7 +234,7 @@ typedef struct Attempt {
     double energy_rise; // J
     ContactsSolved solved;
     ContactsFound found;
-    double push, damping, numerical; // J
+    double push, damping, numerical, given; // J
 } Attempt;
 
 static void predict_all(TdlWorld* world, double start, double dt) {
@@ -230,7 +242,8 @@ static void predict_all(TdlWorld* world, double start, double dt) {
         WorldRod* wr = &world->rods[i];
         prepare_step(world, wr, start, dt);
         wr->touched = wr->pushed = false;
-        wr->push_work = 0.0;
+        wr->push_work = wr->touch = 0.0;
+        wr->losses = (RodLosses){0};
     }
     for (int i = 0; i < world->collider_count; ++i) {
         WorldCollider* wc = &world->colliders[i];
@@ -272,6 +285,7 @@ static void sum_up(TdlWorld* world, Attempt* attempt) {
         WorldRod* wr = &world->rods[i];
         if (wr->rod->parent != NULL) {
             wr->failed = false;
+            note_fall(world, wr);
             judge_rod(world, wr, false);
         }
         finite = finite && !wr->failed;
@@ -279,6 +293,7 @@ static void sum_up(TdlWorld* world, Attempt* attempt) {
         attempt->push += wr->push_work;
         attempt->damping += wr->losses.damping;
         attempt->numerical += wr->losses.numerical;
+        attempt->given += wr->losses.given + wr->losses.hold;
     }
     for (int i = 0; i < world->rigid_count; ++i) {
         finite = finite && !world->rigids[i].failed;
@@ -363,6 +378,7 @@ static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
     info->push += attempt->push;
     info->damping += attempt->damping;
     info->numerical += attempt->numerical;
+    info->given += attempt->given;
 }
 
 static void say_again(const TdlWorld* world, double start, double dt, const char* fault,

@@ -377,6 +377,22 @@ TEST(overrides_change_and_add_values) {
     }
 }
 
+TEST(losses_are_told_when_asked_for) {
+    static const char* const TEXT[2] = {TIME HAIR ROD, "losses: true\n" TIME HAIR ROD};
+    for (int asked = 0; asked < 2; ++asked) {
+        Capture capture;
+        TdlHost host = capture_host(&capture);
+        TdlScene* scene;
+        TdlWorld* world;
+        REQUIRE(scene_load_text(&host, "s", TEXT[asked], strlen(TEXT[asked]), NULL, 0, &scene) ==
+                TDL_STATUS_OK);
+        REQUIRE(tdl_scene_build(scene, 1, &world) == TDL_STATUS_OK);
+        CHECK(tdl_world_def(world).losses == (asked == 1));
+        tdl_world_destroy(world);
+        tdl_scene_destroy(scene);
+    }
+}
+
 TEST(a_group_does_not_grow_without_end) {
     static char sets[YAML_KEYS_MAX][16];
     static const char* list[YAML_KEYS_MAX];
