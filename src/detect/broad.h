@@ -24,6 +24,8 @@ typedef struct BroadInput {
 typedef struct PairList {
     uint64_t* pair;
     long count, capacity;
+    uint64_t* spare; // of sorting
+    long spare_capacity;
     bool failed;
 } PairList;
 
@@ -35,7 +37,12 @@ static inline bool broad_wants(const BroadInput* in, int i, int j) {
     return in->self && in->skip[a] >= 0 && abs(in->place[i] - in->place[j]) > in->skip[a];
 }
 
-void pair_list_add(const TdlAllocator* mem, PairList* list, int i, int j);
+static inline uint64_t pair_of(int i, int j) {
+    return (uint64_t)(i < j ? i : j) << 32 | (uint64_t)(i < j ? j : i);
+}
+
+void pair_list_add(const TdlAllocator* mem, PairList* list, uint64_t pair);
+void pair_list_join(const TdlAllocator* mem, PairList* list, const PairList* part);
 void pair_list_free(const TdlAllocator* mem, PairList* list);
 
 // Sorts the pairs and removes duplicates; false when memory runs out.

@@ -4,23 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pair_list_add(const TdlAllocator* mem, PairList* list, int i, int j) {
-    if (list->count == list->capacity) {
-        long capacity = 2 * list->capacity + 1024;
-        void* grown = tdl_grow_array(mem, list->pair, (size_t)capacity, sizeof *list->pair);
-        if (grown == NULL) {
-            list->failed = true;
-            return;
-        }
-        list->pair = grown;
-        list->capacity = capacity;
+static bool reserve(const TdlAllocator* mem, PairList* list, long count) {
+    if (count <= list->capacity) {
+        return true;
     }
-    uint64_t low = (uint64_t)(i < j ? i : j), high = (uint64_t)(i < j ? j : i);
-    list->pair[list->count++] = low << 32 | high;
+    long capacity = count + count / 2 + 1024;
+    void* grown = tdl_grow_array(mem, list->pair, (size_t)capacity, sizeof *list->pair);
+    if (grown == NULL) {
+        list->failed = true;
+        return false;
+    }
+    list->pair = grown;
+    list->capacity = capacity;
+    return true;
+}
+
+void pair_list_add(const TdlAllocator* mem, PairList* list, uint64_t pair) {
+    if (list->count < list->capacity || reserve(mem, list, list->count + 1)) {
+        list->pair[list->count++] = pair;
+    }
+}
+
+void pair_list_join(const TdlAllocator* mem, PairList* list, const PairList* part) {
+    list->failed = list->failed || part->failed;
+    if (part->count > 0 && reserve(mem, list, list->count + part->count)) {
+        memcpy(list->pair + list->count, part->pair, (size_t)part->count * sizeof *part->pair);
+        list->count += part->count;
+    }
 }
 
 void pair_list_free(const TdlAllocator* mem, PairList* list) {
     tdl_free(mem, list->pair);
+    tdl_free(mem, list->spare);
     *list = (PairList){0};
 }
 
@@ -50,18 +65,24 @@ bool pair_list_sort(const TdlAllocator* mem, PairList* list) {
     if (list->count < 2) {
         return true;
     }
-    uint64_t* other = tdl_alloc_array(mem, (size_t)list->capacity, sizeof *other);
-    if (other == NULL) {
+    if (list->spare_capacity < list->capacity) {
+        tdl_free(mem, list->spare);
+        list->spare = tdl_alloc_array(mem, (size_t)list->capacity, sizeof *list->spare);
+        list->spare_capacity = list->spare == NULL ? 0 : list->capacity;
+    }
+    if (list->spare == NULL) {
         return false;
     }
     for (int shift = 0; shift < 64; shift += 11) {
-        if (pass(list->pair, other, list->count, shift)) {
+        if (pass(list->pair, list->spare, list->count, shift)) {
             uint64_t* swap = list->pair;
-            list->pair = other;
-            other = swap;
+            long capacity = list->capacity;
+            list->pair = list->spare;
+            list->capacity = list->spare_capacity;
+            list->spare = swap;
+            list->spare_capacity = capacity;
         }
     }
-    tdl_free(mem, other);
     long kept = 1;
     for (long k = 1; k < list->count; ++k) {
         if (list->pair[k] != list->pair[kept - 1]) {

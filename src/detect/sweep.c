@@ -96,19 +96,26 @@ static bool prepare(Sweep* sweep, int count) {
     return true;
 }
 
-static int widest_axis(const Sweep* sweep) {
-    double widest = -1.0;
+// The axis along which boxes overlap least: the widest spread for the boxes' mean width.
+static int sweep_axis(const Sweep* sweep) {
+    double most = -1.0;
     int axis = 0;
     for (int k = 0; k < 3; ++k) {
-        double sum = 0.0, square = 0.0;
+        double sum = 0.0, square = 0.0, width = 0.0;
+        int count = 0;
         for (int i = 0; i < sweep->count; ++i) {
-            double x = (double)sweep->box[i].low[k];
-            sum += x;
-            square += x * x;
+            double low = (double)sweep->box[i].low[k], high = (double)sweep->box[i].high[k];
+            if (isfinite(low) && isfinite(high)) {
+                sum += low;
+                square += low * low;
+                width += high - low;
+                ++count;
+            }
         }
-        double spread = square - sum * sum / sweep->count;
-        if (spread > widest) {
-            widest = spread;
+        double spread = sqrt(fmax(0.0, square * count - sum * sum)),
+               ratio = spread / (width + DBL_MIN);
+        if (ratio > most) {
+            most = ratio;
             axis = k;
         }
     }
@@ -179,7 +186,7 @@ static void sweep_block(void* user, int block, int worker) {
             if (a->low[y] <= b->high[y] && b->low[y] <= a->high[y] && a->low[z] <= b->high[z] &&
                 b->low[z] <= a->high[z] &&
                 broad_wants(task->in, sweep->order[i], sweep->order[j])) {
-                pair_list_add(&sweep->mem, out, sweep->order[i], sweep->order[j]);
+                pair_list_add(&sweep->mem, out, pair_of(sweep->order[i], sweep->order[j]));
             }
         }
     }
@@ -196,7 +203,7 @@ TdlStatus sweep_pairs(Sweep* sweep, Pool* pool, const BroadInput* in, PairList* 
     for (int i = 0; i < in->count; ++i) {
         sweep->box[i] = element_box(&in->capsules[i], in->margin);
     }
-    int axis = widest_axis(sweep);
+    int axis = sweep_axis(sweep);
     bool fresh = axis != sweep->axis;
     sweep->axis = axis;
     if ((fresh || !sort_again(sweep)) && !sort_fresh(sweep)) {
@@ -208,12 +215,7 @@ TdlStatus sweep_pairs(Sweep* sweep, Pool* pool, const BroadInput* in, PairList* 
     SweepTask task = {sweep, in};
     pool_run(pool, sweep->part_count, 1, sweep_block, &task);
     for (int p = 0; p < sweep->part_count; ++p) {
-        const PairList* part = &sweep->part[p];
-        for (long k = 0; k < part->count; ++k) {
-            pair_list_add(&sweep->mem, out, (int)(part->pair[k] >> 32),
-                          (int)(part->pair[k] & 0xffffffffU));
-        }
-        out->failed = out->failed || part->failed;
+        pair_list_join(&sweep->mem, out, &sweep->part[p]);
     }
     return !out->failed && pair_list_sort(&sweep->mem, out) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }

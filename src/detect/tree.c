@@ -1,42 +1,25 @@
-// A tree of capsules over the sub-capsules of all elements.
+// A tree of capsules over pieces of elements.
 //
 // Boxes along the axes are wide about a slanted fibre: in a wisp every element's box meets every
-// other's at its height. A capsule about a bundle of neighbouring pieces stays thin. Topology is
-// built by median splits and kept from call to call; capsules are refitted from the leaves up. It
-// is built again when the nodes have grown too fat. Pairs come from walking the tree against
-// itself; the walk is cut into tasks whose results are joined in order.
-#include "detect/broad.h"
-#include "detect/search.h"
+// other's at its height. A capsule about a bundle of neighbouring pieces stays thin. A straight
+// element is one piece, a bent one up to eight. Building splits along the mean direction of a
+// node's pieces or across it, where their centres are spread most for their size, so that leaves
+// are bundles of eight. The left part of a split is full, so that every eight capsules in a row
+// have one parent and no links are stored. The order is kept from call to call; capsules are
+// refitted from the leaves up. It is built again when they have grown too fat.
+// docs/theory/distance.md, section 6
+#include "detect/tree.h"
 
-#include <float.h>
-#include <stdlib.h>
-
-enum { PIECES = 8, LEAF_PIECES = 4, TASK_TARGET = 512, MAX_DEPTH = 64 };
+#include "math/rotation.h"
 
 // Growth of the summed radii after which the tree is built again.
-static const double STALE = 1.5;
+static const double STALE = 1.3;
 
-typedef struct CapsuleNode {
-    float c[3], u[3]; // centre and half axis
-    float radius;     // m, outwards rounded
-    int first, count; // pieces, in tree order
-    int left;         // first child; the second follows. 0: leaf
-} CapsuleNode;
+// Sub-capsules are joined while the radius, with half the margin, grows by no more than this.
+static const double JOIN_GROWTH = 1.6;
 
-typedef struct NodePair {
-    int a, b;
-} NodePair;
-
-struct CapsuleTree {
-    TdlAllocator mem;
-    int piece_count, node_count;
-    int* piece; // in tree order: 8 element + sub-capsule
-    CapsuleNode* node;
-    double fresh_size; // summed radii when built
-    NodePair* task;
-    int task_count, task_capacity;
-    PairList* part; // [task_capacity]
-};
+// Ranges of pieces that are sorted side by side, and blocks that are refitted in one go.
+enum { BUILD_TASKS = 32, REFIT_BLOCKS = 32 };
 
 TdlStatus capsule_tree_create(const TdlHost* host, CapsuleTree** out) {
     CapsuleTree* tree = tdl_alloc_zero(&host->mem, sizeof *tree);
@@ -49,13 +32,14 @@ TdlStatus capsule_tree_create(const TdlHost* host, CapsuleTree** out) {
 }
 
 static void clear(CapsuleTree* tree) {
-    for (int i = 0; i < tree->task_capacity; ++i) {
+    for (int i = 0; i < tree->part_count; ++i) {
         pair_list_free(&tree->mem, &tree->part[i]);
     }
-    tdl_free(&tree->mem, tree->piece);
-    tdl_free(&tree->mem, tree->node);
-    tdl_free(&tree->mem, tree->task);
-    tdl_free(&tree->mem, tree->part);
+    void* arrays[] = {tree->piece, tree->blocks, tree->cut, tree->shape,
+                      tree->key,   tree->order,  tree->part};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
+        tdl_free(&tree->mem, arrays[i]);
+    }
     *tree = (CapsuleTree){.mem = tree->mem};
 }
 
@@ -75,16 +59,7 @@ typedef struct Ends {
     double radius;
 } Ends;
 
-static Ends piece_ends(const BroadInput* in, int piece) {
-    const TdlCurveCapsules* c = &in->capsules[piece / PIECES];
-    int k = piece % PIECES;
-    TdlVec3 m = {(double)c->cx[k], (double)c->cy[k], (double)c->cz[k]};
-    TdlVec3 u = {(double)c->ux[k], (double)c->uy[k], (double)c->uz[k]};
-    double radius = isfinite(c->reach) ? (double)(c->radius[k] + c->error) : INFINITY;
-    return (Ends){{tdl_sub3(m, u), tdl_add3(m, u)}, radius};
-}
-
-static Ends node_ends(const CapsuleNode* n) {
+static Ends capsule_ends(const Capsule* n) {
     TdlVec3 m = {(double)n->c[0], (double)n->c[1], (double)n->c[2]};
     TdlVec3 u = {(double)n->u[0], (double)n->u[1], (double)n->u[2]};
     return (Ends){{tdl_sub3(m, u), tdl_add3(m, u)}, (double)n->radius};
@@ -93,60 +68,126 @@ static Ends node_ends(const CapsuleNode* n) {
 // A capsule about others: the axis along the sum of their axes, through the mean of their centres;
 // the radius is the largest distance of an end from that axis, plus its radius. A capsule is
 // convex, so it holds the others when it holds the balls about their ends.
-static void fit(CapsuleNode* node, const Ends* ends, int count) {
+static Capsule fit(const Ends* ends, int count) {
     TdlVec3 axis = {0}, middle = {0};
     for (int i = 0; i < count; ++i) {
         TdlVec3 d = tdl_sub3(ends[i].p[1], ends[i].p[0]);
         axis = tdl_axpy3(axis, tdl_dot3(axis, d) < 0.0 ? -1.0 : 1.0, d);
         middle = tdl_add3(middle, tdl_add3(ends[i].p[0], ends[i].p[1]));
     }
-    axis = tdl_unit3(axis);
+    double length = tdl_norm3(axis);
+    axis = tdl_scale3(length > 0.0 ? 1.0 / length : 0.0, axis);
     middle = tdl_scale3(0.5 / count, middle);
-    double low = INFINITY, high = -INFINITY;
-    for (int i = 0; i < 2 * count; ++i) {
-        double along = tdl_dot3(axis, tdl_sub3(ends[i / 2].p[i % 2], middle));
-        low = fmin(low, along);
-        high = fmax(high, along);
+    double low = 0.0, high = 0.0, radius = 0.0;
+    for (int i = 0; i < count; ++i) {
+        for (int k = 0; k < 2; ++k) {
+            TdlVec3 r = tdl_sub3(ends[i].p[k], middle);
+            double along = tdl_dot3(axis, r);
+            double away = tdl_norm3(tdl_axpy3(r, -along, axis)) + ends[i].radius;
+            low = along < low ? along : low;
+            high = along > high ? along : high;
+            radius = away > radius ? away : radius;
+        }
     }
     TdlVec3 centre = tdl_axpy3(middle, 0.5 * (low + high), axis);
     TdlVec3 half = tdl_scale3(0.5 * (high - low), axis);
-    *node = (CapsuleNode){.c = {(float)centre.x, (float)centre.y, (float)centre.z},
-                          .u = {(float)half.x, (float)half.y, (float)half.z},
-                          .first = node->first,
-                          .count = node->count,
-                          .left = node->left};
-    double radius = 0.0;
-    for (int i = 0; i < 2 * count; ++i) {
-        TdlVec3 r = tdl_sub3(ends[i / 2].p[i % 2], middle);
-        TdlVec3 across = tdl_axpy3(r, -tdl_dot3(axis, r), axis);
-        radius = fmax(radius, tdl_norm3(across) + ends[i / 2].radius);
-    }
     // the rounding of centre and half axis
-    double size = tdl_norm3(centre) + tdl_norm3(half);
-    node->radius = (float)((radius + 4.0 * FLT_EPSILON * size) * (1.0 + 4.0 * FLT_EPSILON));
+    double size = tdl_norm3(centre) + 0.5 * (high - low);
+    radius = (radius + 4.0 * FLT_EPSILON * size) * (1.0 + 4.0 * FLT_EPSILON);
+    return (Capsule){.c = {(float)centre.x, (float)centre.y, (float)centre.z},
+                     .u = {(float)half.x, (float)half.y, (float)half.z},
+                     .radius = (float)radius};
 }
 
-static void fit_leaf(CapsuleTree* tree, const BroadInput* in, CapsuleNode* node) {
-    Ends ends[LEAF_PIECES];
-    for (int i = 0; i < node->count; ++i) {
-        ends[i] = piece_ends(in, tree->piece[node->first + i]);
+// A capsule about a run of sub-capsules. What single precision cannot hold is everywhere.
+static Capsule piece_capsule(const BroadInput* in, int element, int first, int count) {
+    const TdlCurveCapsules* c = &in->capsules[element];
+    if (!isfinite(c->reach)) {
+        return (Capsule){.radius = INFINITY};
     }
-    fit(node, ends, node->count);
+    if (count == 1) {
+        return (Capsule){.c = {c->cx[first], c->cy[first], c->cz[first]},
+                         .u = {c->ux[first], c->uy[first], c->uz[first]},
+                         .radius = c->radius[first] + c->error};
+    }
+    Ends ends[BLOCK];
+    for (int i = 0; i < count; ++i) {
+        int k = first + i;
+        TdlVec3 m = {(double)c->cx[k], (double)c->cy[k], (double)c->cz[k]};
+        TdlVec3 u = {(double)c->ux[k], (double)c->uy[k], (double)c->uz[k]};
+        double radius = (double)(c->radius[k] + c->error);
+        ends[i] = (Ends){{tdl_sub3(m, u), tdl_add3(m, u)}, radius};
+    }
+    return fit(ends, count);
 }
 
-// From the last node to the root: children come after their parent. Returns the summed radii.
-static double refit(CapsuleTree* tree, const BroadInput* in) {
+static void block_set(CapsuleBlock* b, int k, Capsule c) {
+    b->cx[k] = c.c[0];
+    b->cy[k] = c.c[1];
+    b->cz[k] = c.c[2];
+    b->ux[k] = c.u[0];
+    b->uy[k] = c.u[1];
+    b->uz[k] = c.u[2];
+    b->radius[k] = c.radius;
+}
+
+// The capsules of a block of pieces.
+static void refit_pieces(CapsuleTree* tree, const BroadInput* in, int index) {
+    int end = (index + 1) * BLOCK < tree->piece_count ? (index + 1) * BLOCK : tree->piece_count;
+    for (int i = index * BLOCK; i < end; ++i) {
+        const Piece* p = &tree->piece[i];
+        Capsule c = piece_capsule(in, p->element, p->first, p->count);
+        block_set(&tree->level[0].block[index], i % BLOCK, c);
+    }
+}
+
+// One capsule about a block of the level below.
+static void refit_parent(CapsuleTree* tree, int level, int index) {
+    const TreeLevel* below = &tree->level[level - 1];
+    int count = below->count - index * BLOCK < BLOCK ? below->count - index * BLOCK : BLOCK;
+    Ends ends[BLOCK];
+    for (int k = 0; k < count; ++k) {
+        Capsule c = block_get(&below->block[index], k);
+        ends[k] = capsule_ends(&c);
+    }
+    CapsuleBlock* own = &tree->level[level].block[index / BLOCK];
+    block_set(own, index % BLOCK, fit(ends, count));
+}
+
+typedef struct Range {
+    int first, end; // pieces
+} Range;
+
+typedef struct TreeTask {
+    CapsuleTree* tree;
+    const BroadInput* in;
+    Range range[BUILD_TASKS];
+} TreeTask;
+
+static void refit_task(void* user, int index, int worker) {
+    (void)worker;
+    const TreeTask* task = user;
+    CapsuleTree* tree = task->tree;
+    int leaves = tree->level[1].count, end = (index + 1) * REFIT_BLOCKS;
+    for (int i = index * REFIT_BLOCKS; i < end && i < leaves; ++i) {
+        refit_pieces(tree, task->in, i);
+        refit_parent(tree, 1, i);
+    }
+}
+
+// From the pieces to the root. Returns the summed radii of the levels above the pieces.
+static double refit(CapsuleTree* tree, Pool* pool, const BroadInput* in) {
+    TreeTask task = {.tree = tree, .in = in};
+    int leaves = tree->level[1].count;
+    pool_run(pool, (leaves + REFIT_BLOCKS - 1) / REFIT_BLOCKS, 1, refit_task, &task);
     double sum = 0.0;
-    for (int n = tree->node_count - 1; n >= 0; --n) {
-        CapsuleNode* node = &tree->node[n];
-        if (node->left == 0) {
-            fit_leaf(tree, in, node);
-        } else {
-            Ends ends[2] = {node_ends(&tree->node[node->left]),
-                            node_ends(&tree->node[node->left + 1])};
-            fit(node, ends, 2);
+    for (int level = 1; level < tree->level_count; ++level) {
+        for (int i = 0; i < tree->level[level].count; ++i) {
+            if (level > 1) {
+                refit_parent(tree, level, i);
+            }
+            sum += (double)tree->level[level].block[i / BLOCK].radius[i % BLOCK];
         }
-        sum += (double)node->radius;
     }
     return sum;
 }
@@ -154,36 +195,110 @@ static double refit(CapsuleTree* tree, const BroadInput* in) {
 // --- building
 // -------------------------------------------------------------------------------------
 
-static float piece_centre(const BroadInput* in, int piece, int axis) {
-    const TdlCurveCapsules* c = &in->capsules[piece / PIECES];
-    return (axis == 0 ? c->cx : axis == 1 ? c->cy : c->cz)[piece % PIECES];
+// Into how many pieces an element is cut.
+static int pieces_of(const BroadInput* in, int element) {
+    const TdlCurveCapsules* c = &in->capsules[element];
+    if (!isfinite(c->reach)) {
+        return 1;
+    }
+    double least = 0.0;
+    for (int k = 0; k < BLOCK; ++k) {
+        least = fmax(least, (double)(c->radius[k] + c->error));
+    }
+    double most = JOIN_GROWTH * (least + 0.5 * in->margin) - 0.5 * in->margin;
+    for (int pieces = 1; pieces < BLOCK; pieces *= 2) {
+        double radius = 0.0;
+        for (int k = 0; k < pieces; ++k) {
+            int run = BLOCK / pieces;
+            radius = fmax(radius, (double)piece_capsule(in, element, k * run, run).radius);
+        }
+        if (radius <= most) {
+            return pieces;
+        }
+    }
+    return BLOCK;
 }
 
-// Moves the pieces so that the middle one is in its place along the axis, smaller ones before it.
-// Ties are told apart by the piece's number: the order is one and the same.
-static void select_middle(const BroadInput* in, int* piece, int count, int axis) {
-    int low = 0, high = count - 1, middle = count / 2;
+static bool reserve(CapsuleTree* tree, int count) {
+    if (count <= tree->capacity) {
+        return true;
+    }
+    clear(tree);
+    size_t n = (size_t)count, blocks = n / 7 + MAX_LEVELS, leaves = n / BLOCK + 1;
+    tree->piece = tdl_alloc_array(&tree->mem, n, sizeof *tree->piece);
+    tree->blocks = tdl_alloc_array(&tree->mem, blocks, sizeof *tree->blocks);
+    tree->cut = tdl_alloc_array(&tree->mem, n, sizeof *tree->cut);
+    tree->shape = tdl_alloc_array(&tree->mem, n, sizeof *tree->shape);
+    tree->key = tdl_alloc_array(&tree->mem, n, sizeof *tree->key);
+    tree->order = tdl_alloc_array(&tree->mem, n, sizeof *tree->order);
+    tree->part = tdl_alloc_array(&tree->mem, leaves / WALK_LEAVES + 1, sizeof *tree->part);
+    if (tree->piece == NULL || tree->blocks == NULL || tree->cut == NULL || tree->shape == NULL ||
+        tree->key == NULL || tree->order == NULL || tree->part == NULL) {
+        clear(tree);
+        return false;
+    }
+    tree->part_count = (int)(leaves / WALK_LEAVES) + 1;
+    tree->capacity = count;
+    return true;
+}
+
+// Cuts the elements; false when memory runs out.
+static bool cut_elements(CapsuleTree* tree, const BroadInput* in) {
+    // at most eight each: room for all, so that a later cut does not need more
+    if (!reserve(tree, in->count * BLOCK)) {
+        return false;
+    }
+    int count = 0;
+    for (int i = 0; i < in->count; ++i) {
+        int pieces = pieces_of(in, i), run = BLOCK / pieces;
+        for (int k = 0; k < pieces; ++k) {
+            tree->cut[count] = (Piece){i, (short)(k * run), (short)run};
+            tree->shape[count] = piece_capsule(in, i, k * run, run);
+            tree->order[count] = count;
+            ++count;
+        }
+    }
+    tree->piece_count = count;
+    return true;
+}
+
+// The levels over the pieces, up to one of a single block. There is always one above the pieces.
+static void lay_out_levels(CapsuleTree* tree) {
+    CapsuleBlock* next = tree->blocks;
+    tree->level_count = 0;
+    for (int count = tree->piece_count;; count = (count + BLOCK - 1) / BLOCK) {
+        tree->level[tree->level_count++] = (TreeLevel){count, next};
+        next += (count + BLOCK - 1) / BLOCK;
+        if (count <= BLOCK && tree->level_count > 1) {
+            return;
+        }
+    }
+}
+
+static void swap_pieces(CapsuleTree* tree, int i, int j) {
+    float key = tree->key[i];
+    int piece = tree->order[i];
+    tree->key[i] = tree->key[j];
+    tree->order[i] = tree->order[j];
+    tree->key[j] = key;
+    tree->order[j] = piece;
+}
+
+// Moves the pieces in [low, high] so that those before `middle` have keys no larger than the rest.
+static void select_middle(CapsuleTree* tree, int low, int high, int middle) {
+    const float* key = tree->key;
     while (low < high) {
-        int pivot = piece[(low + high) / 2];
-        float x = piece_centre(in, pivot, axis);
+        float pivot = key[low + (high - low) / 2];
         int i = low, j = high;
         while (i <= j) {
-            for (;; ++i) {
-                float y = piece_centre(in, piece[i], axis);
-                if (!(y < x || (y == x && piece[i] < pivot))) {
-                    break;
-                }
+            while (key[i] < pivot) {
+                ++i;
             }
-            for (;; --j) {
-                float y = piece_centre(in, piece[j], axis);
-                if (!(y > x || (y == x && piece[j] > pivot))) {
-                    break;
-                }
+            while (key[j] > pivot) {
+                --j;
             }
             if (i <= j) {
-                int swap = piece[i];
-                piece[i++] = piece[j];
-                piece[j--] = swap;
+                swap_pieces(tree, i++, j--);
             }
         }
         if (middle <= j) {
@@ -196,197 +311,107 @@ static void select_middle(const BroadInput* in, int* piece, int count, int axis)
     }
 }
 
-static int widest_axis(const BroadInput* in, const int* piece, int count) {
+// The direction in which to split: the mean of the pieces' own or one across it, by the spread of
+// the centres over the size of a piece.
+static TdlVec3 split_direction(const CapsuleTree* tree, int first, int count, double margin) {
+    TdlVec3 mean = {0};
+    for (int i = first; i < first + count; ++i) {
+        const float* u = tree->shape[tree->order[i]].u;
+        TdlVec3 v = {(double)u[0], (double)u[1], (double)u[2]};
+        mean = tdl_axpy3(mean, tdl_dot3(mean, v) < 0.0 ? -1.0 : 1.0, v);
+    }
+    TdlMat3 frame = tdl_norm3(mean) > 0.0 ? tdl_frame_from_tangent(tdl_unit3(mean))
+                                          : (TdlMat3){{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const TdlVec3 axis[3] = {frame.cx, frame.cy, frame.cz};
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double size[3] = {0.0, 0.0, 0.0}, radius = 0.0;
+    for (int i = first; i < first + count; ++i) {
+        const Capsule* s = &tree->shape[tree->order[i]];
+        TdlVec3 c = {(double)s->c[0], (double)s->c[1], (double)s->c[2]};
+        TdlVec3 u = {(double)s->u[0], (double)s->u[1], (double)s->u[2]};
+        for (int k = 0; k < 3; ++k) {
+            double x = tdl_dot3(axis[k], c);
+            low[k] = x < low[k] ? x : low[k];
+            high[k] = x > high[k] ? x : high[k];
+            size[k] += fabs(tdl_dot3(axis[k], u));
+        }
+        radius += isfinite(s->radius) ? (double)s->radius : 0.0;
+    }
     int best = 0;
-    float widest = -1.0F;
-    for (int axis = 0; axis < 3; ++axis) {
-        float low = INFINITY, high = -INFINITY;
-        for (int i = 0; i < count; ++i) {
-            float x = piece_centre(in, piece[i], axis);
-            low = fminf(low, x);
-            high = fmaxf(high, x);
-        }
-        if (high - low > widest) {
-            widest = high - low;
-            best = axis;
+    double most = -1.0;
+    for (int k = 0; k < 3; ++k) {
+        double ratio = (high[k] - low[k]) / (size[k] + radius + count * (0.5 * margin + DBL_MIN));
+        if (ratio > most) {
+            most = ratio;
+            best = k;
         }
     }
-    return best;
+    return axis[best];
 }
 
-static bool build(CapsuleTree* tree, const BroadInput* in) {
-    clear(tree);
-    int count = in->count * PIECES;
-    tree->piece = tdl_alloc_array(&tree->mem, (size_t)count, sizeof *tree->piece);
-    tree->node = tdl_alloc_array(&tree->mem, (size_t)(2 * count), sizeof *tree->node);
-    tree->task_capacity = 4 * TASK_TARGET;
-    tree->task = tdl_alloc_array(&tree->mem, (size_t)tree->task_capacity, sizeof *tree->task);
-    tree->part = tdl_alloc_array(&tree->mem, (size_t)tree->task_capacity, sizeof *tree->part);
-    if (tree->piece == NULL || tree->node == NULL || tree->task == NULL || tree->part == NULL) {
-        tree->task_capacity = tree->part == NULL ? 0 : tree->task_capacity;
-        clear(tree);
-        return false;
+// Splits a range of pieces in two and returns where: the left part fills a power of two of leaves.
+static int split_range(CapsuleTree* tree, Range r, double margin) {
+    int leaves = (r.end - r.first + BLOCK - 1) / BLOCK, left = 1;
+    while (2 * left < leaves) {
+        left *= 2;
     }
-    for (int i = 0; i < count; ++i) {
-        tree->piece[i] = i;
+    TdlVec3 axis = split_direction(tree, r.first, r.end - r.first, margin);
+    for (int i = r.first; i < r.end; ++i) {
+        const float* c = tree->shape[tree->order[i]].c;
+        TdlVec3 centre = {(double)c[0], (double)c[1], (double)c[2]};
+        tree->key[i] = (float)tdl_dot3(axis, centre);
     }
-    tree->piece_count = count;
-    tree->node[0] = (CapsuleNode){.first = 0, .count = count};
-    tree->node_count = 1;
-    for (int n = 0; n < tree->node_count; ++n) {
-        CapsuleNode* node = &tree->node[n];
-        if (node->count <= LEAF_PIECES) {
-            continue;
-        }
-        int* piece = tree->piece + node->first;
-        select_middle(in, piece, node->count, widest_axis(in, piece, node->count));
-        int half = node->count / 2;
-        node->left = tree->node_count;
-        tree->node[tree->node_count++] = (CapsuleNode){.first = node->first, .count = half};
-        tree->node[tree->node_count++] =
-            (CapsuleNode){.first = node->first + half, .count = node->count - half};
-    }
-    return true;
+    int middle = r.first + left * BLOCK;
+    select_middle(tree, r.first, r.end - 1, middle);
+    return middle;
 }
 
-// --- walking
-// --------------------------------------------------------------------------------------
-
-static float dot3f(const float* a, const float* b) {
-    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
-}
-
-static float clamp1f(float x) {
-    return x < -1.0F ? -1.0F : x > 1.0F ? 1.0F : x;
-}
-
-// True when the capsules may come within the margin: the support along a near-best direction, as
-// in (X.16), whose rounding is covered by `error`.
-static bool capsules_meet(const float* ca, const float* ua, float ra, const float* cb,
-                          const float* ub, float rb, float margin) {
-    float r[3] = {ca[0] - cb[0], ca[1] - cb[1], ca[2] - cb[2]};
-    float uu = dot3f(ua, ua), vv = dot3f(ub, ub), uv = dot3f(ua, ub);
-    float rr = dot3f(r, r), size = (ra + rb) + margin;
-    // the enclosing balls first: (|r| > size + |u| + |v|) follows from its square
-    float balls = 3.0F * (size * size + (uu + vv)) * 1.00001F;
-    if (rr > balls) {
-        return false;
-    }
-    float ru = dot3f(r, ua), rv = dot3f(r, ub);
-    float det = uu * vv - uv * uv, least = 1.0e-6F * (uu * vv) + FLT_MIN;
-    det = det > least ? det : least;
-    float x = clamp1f((uv * rv - vv * ru) / det);
-    float y = clamp1f((uv * x + rv) / (vv + FLT_MIN));
-    x = clamp1f((uv * y - ru) / (uu + FLT_MIN));
-    float n[3] = {r[0] + x * ua[0] - y * ub[0], r[1] + x * ua[1] - y * ub[1],
-                  r[2] + x * ua[2] - y * ub[2]};
-    float length = sqrtf(dot3f(n, n));
-    float error = 16.0F * FLT_EPSILON * (sqrtf(rr) + sqrtf(uu) + sqrtf(vv));
-    float gap = dot3f(n, r) - fabsf(dot3f(n, ua)) - fabsf(dot3f(n, ub));
-    return !(gap > (size + error) * length);
-}
-
-typedef struct Walk {
-    CapsuleTree* tree;
-    const BroadInput* in;
-    float margin;
-} Walk;
-
-static bool nodes_meet(const Walk* w, int a, int b) {
-    const CapsuleNode *na = &w->tree->node[a], *nb = &w->tree->node[b];
-    return capsules_meet(na->c, na->u, na->radius, nb->c, nb->u, nb->radius, w->margin);
-}
-
-static void leaf_pairs(const Walk* w, const CapsuleNode* a, const CapsuleNode* b, PairList* out) {
-    for (int i = a->first; i < a->first + a->count; ++i) {
-        int p = w->tree->piece[i], k = p % PIECES;
-        const TdlCurveCapsules* c = &w->in->capsules[p / PIECES];
-        float cp[3] = {c->cx[k], c->cy[k], c->cz[k]}, up[3] = {c->ux[k], c->uy[k], c->uz[k]};
-        float radius = isfinite(c->reach) ? c->radius[k] + c->error : INFINITY;
-        for (int j = a == b ? i + 1 : b->first; j < b->first + b->count; ++j) {
-            int q = w->tree->piece[j], m = q % PIECES;
-            uint64_t low = (uint64_t)(p < q ? p : q) / PIECES;
-            uint64_t key = low << 32 | (uint64_t)(p < q ? q : p) / PIECES;
-            if (!broad_wants(w->in, p / PIECES, q / PIECES) || p / PIECES == q / PIECES ||
-                (out->count > 0 && out->pair[out->count - 1] == key)) {
-                continue; // not wanted, or just seen
-            }
-            const TdlCurveCapsules* d = &w->in->capsules[q / PIECES];
-            float cq[3] = {d->cx[m], d->cy[m], d->cz[m]}, uq[3] = {d->ux[m], d->uy[m], d->uz[m]};
-            float other = isfinite(d->reach) ? d->radius[m] + d->error : INFINITY;
-            if (capsules_meet(cp, up, radius, cq, uq, other, w->margin)) {
-                pair_list_add(&w->tree->mem, out, p / PIECES, q / PIECES);
-            }
-        }
+static void sort_range(CapsuleTree* tree, Range r, double margin) {
+    if (r.end - r.first > BLOCK) {
+        int middle = split_range(tree, r, margin);
+        sort_range(tree, (Range){r.first, middle}, margin);
+        sort_range(tree, (Range){middle, r.end}, margin);
     }
 }
 
-// The node pairs below a pair that is known to meet: opened at its larger node.
-static int open_pair(const Walk* w, NodePair p, NodePair out[4]) {
-    const CapsuleNode *a = &w->tree->node[p.a], *b = &w->tree->node[p.b];
-    int count = 0;
-    if (p.a == p.b) {
-        out[count++] = (NodePair){a->left, a->left};
-        out[count++] = (NodePair){a->left + 1, a->left + 1};
-        if (nodes_meet(w, a->left, a->left + 1)) {
-            out[count++] = (NodePair){a->left, a->left + 1};
-        }
-        return count;
-    }
-    bool open_a = b->left == 0 || (a->left != 0 && a->count >= b->count);
-    for (int k = 0; k < 2; ++k) {
-        NodePair q = open_a ? (NodePair){a->left + k, p.b} : (NodePair){p.a, b->left + k};
-        if (nodes_meet(w, q.a, q.b)) {
-            out[count++] = q;
-        }
-    }
-    return count;
-}
-
-static bool is_leaf_pair(const Walk* w, NodePair p) {
-    return w->tree->node[p.a].left == 0 && w->tree->node[p.b].left == 0;
-}
-
-static void walk_task(void* user, int index, int worker) {
+static void sort_task(void* user, int index, int worker) {
     (void)worker;
-    const Walk* w = user;
-    PairList* out = &w->tree->part[index];
-    out->count = 0;
-    NodePair stack[4 * MAX_DEPTH];
-    int depth = 0;
-    stack[depth++] = w->tree->task[index];
-    while (depth > 0) {
-        NodePair p = stack[--depth];
-        if (is_leaf_pair(w, p)) {
-            leaf_pairs(w, &w->tree->node[p.a], &w->tree->node[p.b], out);
-        } else {
-            depth += open_pair(w, p, stack + depth);
-        }
-    }
+    const TreeTask* task = user;
+    sort_range(task->tree, task->range[index], task->in->margin);
 }
 
-// Opens pairs breadth first until there are enough to share out.
-static void make_tasks(const Walk* w) {
-    CapsuleTree* tree = w->tree;
-    tree->task[0] = (NodePair){0, 0};
-    tree->task_count = 1;
-    for (bool opened = true; opened && tree->task_count < TASK_TARGET;) {
-        opened = false;
-        int count = tree->task_count, kept = 0;
-        NodePair next[4 * TASK_TARGET];
-        for (int i = 0; i < count; ++i) {
-            if (is_leaf_pair(w, tree->task[i])) {
-                next[kept++] = tree->task[i];
-            } else {
-                kept += open_pair(w, tree->task[i], next + kept);
-                opened = true;
-            }
-        }
-        for (int i = 0; i < kept; ++i) {
-            tree->task[i] = next[i];
-        }
-        tree->task_count = kept;
+static bool build(CapsuleTree* tree, Pool* pool, const BroadInput* in) {
+    tree->element_count = 0;
+    if (!cut_elements(tree, in)) {
+        return false;
     }
+    lay_out_levels(tree);
+
+    // the widest range in two until there are enough, then all side by side
+    TreeTask task = {.tree = tree, .in = in, .range = {{0, tree->piece_count}}};
+    int count = 1;
+    for (; count < BUILD_TASKS; ++count) {
+        int widest = 0;
+        for (int i = 1; i < count; ++i) {
+            const Range *r = &task.range[i], *w = &task.range[widest];
+            widest = r->end - r->first > w->end - w->first ? i : widest;
+        }
+        Range r = task.range[widest];
+        if (r.end - r.first <= BLOCK) {
+            break;
+        }
+        int middle = split_range(tree, r, in->margin);
+        task.range[widest] = (Range){r.first, middle};
+        task.range[count] = (Range){middle, r.end};
+    }
+    pool_run(pool, count, 1, sort_task, &task);
+
+    // the pieces themselves in the order found
+    for (int i = 0; i < tree->piece_count; ++i) {
+        tree->piece[i] = tree->cut[tree->order[i]];
+    }
+    tree->element_count = in->count;
+    return true;
 }
 
 TdlStatus capsule_tree_pairs(CapsuleTree* tree, Pool* pool, const BroadInput* in, PairList* out) {
@@ -394,26 +419,15 @@ TdlStatus capsule_tree_pairs(CapsuleTree* tree, Pool* pool, const BroadInput* in
     if (in->count == 0) {
         return TDL_STATUS_OK;
     }
-    bool kept = tree->piece_count == in->count * PIECES;
+    bool kept = tree->element_count == in->count;
     if (kept) {
-        kept = refit(tree, in) < STALE * tree->fresh_size;
+        kept = refit(tree, pool, in) < STALE * tree->fresh_size;
     }
     if (!kept) {
-        if (!build(tree, in)) {
+        if (!build(tree, pool, in)) {
             return TDL_STATUS_NO_MEMORY;
         }
-        tree->fresh_size = refit(tree, in);
+        tree->fresh_size = refit(tree, pool, in);
     }
-    Walk walk = {tree, in, (float)(in->margin * (1.0 + 4.0 * FLT_EPSILON)) + FLT_MIN};
-    make_tasks(&walk);
-    pool_run(pool, tree->task_count, 1, walk_task, &walk);
-    for (int p = 0; p < tree->task_count; ++p) {
-        const PairList* part = &tree->part[p];
-        for (long k = 0; k < part->count; ++k) {
-            pair_list_add(&tree->mem, out, (int)(part->pair[k] >> 32),
-                          (int)(part->pair[k] & 0xffffffffU));
-        }
-        out->failed = out->failed || part->failed;
-    }
-    return !out->failed && pair_list_sort(&tree->mem, out) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+    return capsule_tree_walk(tree, pool, in, out);
 }

@@ -46,7 +46,6 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     TdlDetectorDef detector = tdl_detector_def_default();
     detector.self = def->self;
     detector.obstacle_ends = true;
-    detector.broad = TDL_BROAD_SWEEP;
     detector.merge = -MERGE_WIDTHS;
     detector.thread_count = world->def.thread_count;
     TdlFrictionOptions options = tdl_friction_options_default();

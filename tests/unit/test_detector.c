@@ -137,6 +137,62 @@ TEST(the_same_bits_for_any_threads_and_broad_phase) {
     free(curve);
 }
 
+// Straight, bent and coiled elements that fly apart: they are cut into one to eight
+// pieces, and kept trees and orders grow stale. Every update must hand over every near pair.
+static TdlCurve* make_mixed(int count, double time, double radius) {
+    TdlHost host = tdl_host_default();
+    TdlCurve* curve = malloc((size_t)count * sizeof *curve);
+    Rng rng = rng_seed(31);
+    for (int i = 0; i < count; ++i) {
+        static const double bends[] = {0.0, 5.0, 60.0, 400.0};
+        TdlVec3 at = random_vector(&rng, 0.01), speed = random_vector(&rng, 0.05);
+        TdlPose start = {tdl_axpy3(at, time, speed), tdl_rotation_exp(random_vector(&rng, 0.7))};
+        TdlVec3 kappa = random_vector(&rng, bends[i % 4]);
+        tdl_curve_helix(&host, start, kappa, 0.02, &curve[i]);
+        tdl_curve_set_radius(&host, radius, radius, &curve[i]);
+    }
+    return curve;
+}
+
+TEST(the_tree_hands_over_what_the_sweep_does_while_fibres_fly_apart) {
+    TdlHost host = tdl_host_default();
+    static const int counts[] = {1, 2, 7, 9, 64, 65, 300};
+    static const double margins[] = {0.0, 1.0e-4, 1.0e-2};
+    long most = 0;
+    for (int k = 0; k < 21; ++k) {
+        int count = counts[k % 7];
+        TdlDetector* d[2];
+        for (int broad = 0; broad < 2; ++broad) {
+            TdlDetectorDef def = tdl_detector_def_default();
+            def.broad = broad == 0 ? TDL_BROAD_TREE : TDL_BROAD_SWEEP;
+            def.thread_count = 1 + k % 2;
+            def.margin = margins[k / 7];
+            REQUIRE(tdl_detector_create(&host, &def, &d[broad]) == TDL_STATUS_OK);
+        }
+        for (int step = 0; step < 6; ++step) {
+            TdlCurve* curve = make_mixed(count, 0.05 * step, 2.0e-4);
+            TdlFibre* fibre = malloc((size_t)count * sizeof *fibre);
+            for (int i = 0; i < count; ++i) {
+                fibre[i] = (TdlFibre){.curves = &curve[i], .count = 1};
+            }
+            TdlDetectInfo info[2];
+            for (int broad = 0; broad < 2; ++broad) {
+                REQUIRE(tdl_detector_update(d[broad], fibre, count, NULL, 0, &info[broad]) ==
+                        TDL_STATUS_OK);
+            }
+            CHECK_INT(info[0].accepted_count, info[1].accepted_count);
+            CHECK(hash_contacts(d[0]) == hash_contacts(d[1]));
+            most = info[0].accepted_count > most ? info[0].accepted_count : most;
+            free(fibre);
+            free(curve);
+        }
+        tdl_detector_destroy(d[0]);
+        tdl_detector_destroy(d[1]);
+    }
+    printf("  up to %ld pairs accepted\n", most);
+    CHECK(most > 1000);
+}
+
 TEST(bases_are_orthonormal_and_point_from_first_to_second) {
     int fibres = 60;
     TdlCurve* curve = make_wisp(fibres, 1.0e-4, 4.0, 13);

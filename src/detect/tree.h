@@ -1,0 +1,62 @@
+// The tree of capsules: what its building (tree.c) and its walking (tree_walk.c) share.
+#ifndef TDL_DETECT_TREE_H
+#define TDL_DETECT_TREE_H
+
+#include "detect/broad.h"
+
+#include <float.h>
+
+// Capsules come in blocks of eight; a task of the walk takes so many leaves.
+enum { BLOCK = 8, MAX_LEVELS = 12, WALK_LEAVES = 64 };
+
+// A run of an element's sub-capsules under one capsule.
+typedef struct Piece {
+    int element;
+    short first, count;
+} Piece;
+
+typedef struct Capsule {
+    float c[3], u[3]; // centre and half axis
+    float radius;     // m, outwards rounded
+} Capsule;
+
+// Eight capsules side by side: one is tested against all of them at once.
+typedef struct CapsuleBlock {
+    float cx[BLOCK], cy[BLOCK], cz[BLOCK]; // centres
+    float ux[BLOCK], uy[BLOCK], uz[BLOCK]; // half axes
+    float radius[BLOCK];                   // m, outwards rounded
+} CapsuleBlock;
+
+// A level of the tree. Capsule i of one level holds capsules 8 i to 8 i + 7 of the level below; on
+// the lowest level are the pieces.
+typedef struct TreeLevel {
+    int count;           // of capsules
+    CapsuleBlock* block; // [count / 8, rounded up]
+} TreeLevel;
+
+struct CapsuleTree {
+    TdlAllocator mem;
+    int element_count, piece_count, capacity; // the last: of pieces
+    Piece* piece;                             // [piece_count] in tree order
+    int level_count;
+    TreeLevel level[MAX_LEVELS];
+    CapsuleBlock* blocks; // of all levels
+    Piece* cut;           // scratch of building, all [piece_count]: pieces in order of elements,
+    Capsule* shape;       // their capsules,
+    float* key;           // places along a direction, in tree order,
+    int* order;           // and whose they are
+    double fresh_size;    // summed radii when built
+    PairList* part;       // one per task of the walk
+    int part_count;
+};
+
+static inline Capsule block_get(const CapsuleBlock* b, int k) {
+    return (Capsule){.c = {b->cx[k], b->cy[k], b->cz[k]},
+                     .u = {b->ux[k], b->uy[k], b->uz[k]},
+                     .radius = b->radius[k]};
+}
+
+// Finds the pairs of a tree that is fitted to `in`.
+TdlStatus capsule_tree_walk(CapsuleTree* tree, Pool* pool, const BroadInput* in, PairList* out);
+
+#endif
