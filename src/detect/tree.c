@@ -94,21 +94,21 @@ static Capsule fit(const Ends* ends, int count) {
     // the rounding of centre and half axis
     double size = tdl_norm3(centre) + 0.5 * (high - low);
     radius = (radius + 4.0 * FLT_EPSILON * size) * (1.0 + 4.0 * FLT_EPSILON);
-    return (Capsule){.c = {(float)centre.x, (float)centre.y, (float)centre.z},
-                     .u = {(float)half.x, (float)half.y, (float)half.z},
-                     .radius = (float)radius};
+    const float c[3] = {(float)centre.x, (float)centre.y, (float)centre.z};
+    const float u[3] = {(float)half.x, (float)half.y, (float)half.z};
+    return capsule_make(c, u, (float)radius);
 }
 
 // A capsule about a run of sub-capsules. What single precision cannot hold is everywhere.
 static Capsule piece_capsule(const BroadInput* in, int element, int first, int count) {
     const TdlCurveCapsules* c = &in->capsules[element];
     if (!isfinite(c->reach)) {
-        return (Capsule){.radius = INFINITY};
+        return (Capsule){.radius = INFINITY, .slope = 1.0F};
     }
     if (count == 1) {
-        return (Capsule){.c = {c->cx[first], c->cy[first], c->cz[first]},
-                         .u = {c->ux[first], c->uy[first], c->uz[first]},
-                         .radius = c->radius[first] + c->error};
+        const float m[3] = {c->cx[first], c->cy[first], c->cz[first]};
+        const float u[3] = {c->ux[first], c->uy[first], c->uz[first]};
+        return capsule_make(m, u, c->radius[first] + c->error);
     }
     Ends ends[BLOCK];
     for (int i = 0; i < count; ++i) {
@@ -129,6 +129,8 @@ static void block_set(CapsuleBlock* b, int k, Capsule c) {
     b->uy[k] = c.u[1];
     b->uz[k] = c.u[2];
     b->radius[k] = c.radius;
+    b->half[k] = c.half;
+    b->slope[k] = c.slope;
 }
 
 // The capsules of a block of pieces.

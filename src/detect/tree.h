@@ -5,6 +5,7 @@
 #include "detect/broad.h"
 
 #include <float.h>
+#include <math.h>
 
 // Capsules come in blocks of eight; a task of the walk takes so many leaves.
 enum { BLOCK = 8, MAX_LEVELS = 12, WALK_LEAVES = 64 };
@@ -16,8 +17,9 @@ typedef struct Piece {
 } Piece;
 
 typedef struct Capsule {
-    float c[3], u[3]; // centre and half axis
-    float radius;     // m, outwards rounded
+    float c[3], u[3];  // centre and half axis
+    float radius;      // m, outwards rounded
+    float half, slope; // |u| and about 1/|u|^2
 } Capsule;
 
 // Eight capsules side by side: one is tested against all of them at once.
@@ -25,6 +27,7 @@ typedef struct CapsuleBlock {
     float cx[BLOCK], cy[BLOCK], cz[BLOCK]; // centres
     float ux[BLOCK], uy[BLOCK], uz[BLOCK]; // half axes
     float radius[BLOCK];                   // m, outwards rounded
+    float half[BLOCK], slope[BLOCK];       // |u| and about 1/|u|^2
 } CapsuleBlock;
 
 // A level of the tree. Capsule i of one level holds capsules 8 i to 8 i + 7 of the level below; on
@@ -50,11 +53,26 @@ struct CapsuleTree {
     int part_count;
 };
 
+static inline Capsule capsule_make(const float c[3], const float u[3], float radius) {
+    float uu = (u[0] * u[0] + u[1] * u[1]) + u[2] * u[2];
+    return (Capsule){.c = {c[0], c[1], c[2]},
+                     .u = {u[0], u[1], u[2]},
+                     .radius = radius,
+                     .half = sqrtf(uu),
+                     .slope = 1.0F / (uu + FLT_MIN)};
+}
+
 static inline Capsule block_get(const CapsuleBlock* b, int k) {
     return (Capsule){.c = {b->cx[k], b->cy[k], b->cz[k]},
                      .u = {b->ux[k], b->uy[k], b->uz[k]},
-                     .radius = b->radius[k]};
+                     .radius = b->radius[k],
+                     .half = b->half[k],
+                     .slope = b->slope[k]};
 }
+
+// Bit k: the k-th capsule of the block may come within the margin of c. What is not a number may.
+unsigned capsule_block_near(const CapsuleBlock* block, const Capsule* c, float margin);
+unsigned capsule_block_near_scalar(const CapsuleBlock* block, const Capsule* c, float margin);
 
 // Finds the pairs of a tree that is fitted to `in`.
 TdlStatus capsule_tree_walk(CapsuleTree* tree, Pool* pool, const BroadInput* in, PairList* out);

@@ -5,33 +5,8 @@
 
 #include "detect/capsules.h"
 
-static inline float clamp1(float x) {
-    float low = x < -1.0F ? -1.0F : x;
-    return low > 1.0F ? 1.0F : low;
-}
-
-// Whether capsules c, u and d, v may come within `size`, the sum of radii and margin: the support
-// along a near-best direction, as in (X.16), whose rounding is covered by `error`; written so that
-// a loop over many is made wide. What is not a number meets.
-static inline int capsules_meet(float cx, float cy, float cz, float ux, float uy, float uz,
-                                float dx, float dy, float dz, float vx, float vy, float vz,
-                                float size) {
-    float rx = cx - dx, ry = cy - dy, rz = cz - dz;
-    float uu = (ux * ux + uy * uy) + uz * uz, vv = (vx * vx + vy * vy) + vz * vz;
-    float uv = (ux * vx + uy * vy) + uz * vz, rr = (rx * rx + ry * ry) + rz * rz;
-    float ru = (rx * ux + ry * uy) + rz * uz, rv = (rx * vx + ry * vy) + rz * vz;
-    float det = uu * vv - uv * uv, least = CAPSULE_LEAST_DET * (uu * vv) + FLT_MIN;
-    det = det > least ? det : least;
-    float x = clamp1((uv * rv - vv * ru) / det);
-    float y = clamp1((uv * x + rv) / (vv + FLT_MIN));
-    x = clamp1((uv * y - ru) / (uu + FLT_MIN));
-    float nx = (rx + x * ux) - y * vx, ny = (ry + x * uy) - y * vy, nz = (rz + x * uz) - y * vz;
-    float length = sqrtf((nx * nx + ny * ny) + nz * nz);
-    float error = 32.0F * FLT_EPSILON * sqrtf(rr + (uu + vv));
-    float nr = (nx * rx + ny * ry) + nz * rz;
-    float gap = (nr - fabsf((nx * ux + ny * uy) + nz * uz)) - fabsf((nx * vx + ny * vy) + nz * vz);
-    return !(gap > (size + error) * length);
-}
+// Blocks tested before looking at what was found, and leaves collected before they are.
+enum { AT_ONCE = 4, ROW = 128 };
 
 typedef struct Walk {
     CapsuleTree* tree;
@@ -45,75 +20,86 @@ static unsigned used(const TreeLevel* level, int block) {
     return count < BLOCK ? (1U << count) - 1U : 0xffU;
 }
 
-// Bit k: the k-th capsule of the block may come within the margin of c.
-static unsigned block_near(const CapsuleBlock* b, const Capsule* c, float margin) {
-    int meets[BLOCK];
+// Writes base + k for each bit k of `bits`, without a branch; returns how many.
+static inline int expand(unsigned bits, int base, int* out) {
+    int count = 0;
     for (int k = 0; k < BLOCK; ++k) {
-        meets[k] = capsules_meet(b->cx[k], b->cy[k], b->cz[k], b->ux[k], b->uy[k], b->uz[k],
-                                 c->c[0], c->c[1], c->c[2], c->u[0], c->u[1], c->u[2],
-                                 (b->radius[k] + c->radius) + margin);
+        out[count] = base + k;
+        count += (int)(bits >> k & 1U);
     }
-    unsigned bits = 0;
-    for (int k = 0; k < BLOCK; ++k) {
-        bits |= (unsigned)meets[k] << k;
-    }
-    return bits;
+    return count;
 }
 
-// The pairs of pieces of two leaves.
-static void leaf_pairs(const Walk* w, int i, int j, PairList* out) {
+// The pairs of pieces of a leaf and others, none before it. Tests are made in rows, one not waiting
+// for what another found.
+static void leaf_pairs(const Walk* w, int leaf, const int* others, int count, PairList* out) {
     const CapsuleTree* tree = w->tree;
-    const CapsuleBlock *a = &tree->level[0].block[i], *b = &tree->level[0].block[j];
-    unsigned left = used(&tree->level[0], i), others = used(&tree->level[0], j);
-    if (i != j) {
-        Capsule hull = block_get(&tree->level[1].block[j / BLOCK], j % BLOCK);
-        left &= block_near(a, &hull, w->margin);
+    const TreeLevel *pieces = &tree->level[0], *leaves = &tree->level[1];
+    const CapsuleBlock* own = &pieces->block[leaf];
+    int piece[BLOCK * ROW + BLOCK]; // other leaf times eight, plus a piece of this one
+    int row = 0;
+    for (int i = 0; i < count; ++i) {
+        int other = others[i];
+        Capsule hull = block_get(&leaves->block[other / BLOCK], other % BLOCK);
+        unsigned bits = capsule_block_near(own, &hull, w->margin) & used(pieces, leaf);
+        row += expand(bits, other * BLOCK, piece + row);
     }
-    for (; left != 0; left &= left - 1) {
-        int k = __builtin_ctz(left), p = tree->piece[i * BLOCK + k].element;
-        Capsule c = block_get(a, k);
-        unsigned near = block_near(b, &c, w->margin) & others;
-        near &= i == j ? ~0U << (k + 1) : ~0U;
+    for (int i = 0; i < row; ++i) {
+        int other = piece[i] / BLOCK, k = piece[i] % BLOCK;
+        Capsule c = block_get(own, k);
+        unsigned near =
+            capsule_block_near(&pieces->block[other], &c, w->margin) & used(pieces, other);
+        near &= other == leaf ? ~0U << (k + 1) : ~0U;
+        int p = tree->piece[leaf * BLOCK + k].element;
         for (; near != 0; near &= near - 1) {
-            int q = tree->piece[j * BLOCK + __builtin_ctz(near)].element;
-            if (p == q || !broad_wants(w->in, p, q)) {
-                continue;
-            }
+            int q = tree->piece[other * BLOCK + __builtin_ctz(near)].element;
             uint64_t pair = pair_of(p, q);
-            if (out->count == 0 || out->pair[out->count - 1] != pair) {
+            if (p != q && (out->count == 0 || out->pair[out->count - 1] != pair) &&
+                broad_wants(w->in, p, q)) {
                 pair_list_add(&tree->mem, out, pair);
             }
         }
     }
 }
 
-// Sends a leaf down from the root.
+// Sends a leaf down from the root. The stack is in order of levels, the lowest on top: of each
+// there are at most AT_ONCE blocks' children.
 static void walk_leaf(const Walk* w, int leaf, PairList* out) {
     const CapsuleTree* tree = w->tree;
     Capsule hull = block_get(&tree->level[1].block[leaf / BLOCK], leaf % BLOCK);
-    struct {
-        int level, block;
-    } stack[BLOCK * MAX_LEVELS];
-    int depth = 0;
-    stack[depth].level = tree->level_count - 1;
-    stack[depth++].block = 0;
+    int level[(AT_ONCE * MAX_LEVELS + 1) * BLOCK], block[(AT_ONCE * MAX_LEVELS + 1) * BLOCK];
+    int leaves[ROW], leaf_count = 0, depth = 1;
+    level[0] = tree->level_count - 1;
+    block[0] = 0;
     while (depth > 0) {
-        --depth;
-        int level = stack[depth].level, block = stack[depth].block;
-        const TreeLevel* l = &tree->level[level];
-        unsigned near = block_near(&l->block[block], &hull, w->margin) & used(l, block);
+        int taken = depth < AT_ONCE ? depth : AT_ONCE;
+        int from[AT_ONCE], at[AT_ONCE];
+        unsigned near[AT_ONCE];
+        depth -= taken;
+        for (int i = 0; i < taken; ++i) {
+            from[i] = level[depth + i];
+            at[i] = block[depth + i];
+            const TreeLevel* l = &tree->level[from[i]];
+            near[i] = capsule_block_near(&l->block[at[i]], &hull, w->margin) & used(l, at[i]);
 
-        // only capsules that hold the leaf itself or later ones
-        int first = (leaf >> (3 * (level - 1))) - block * BLOCK;
-        near &= first > 0 ? ~0U << first : ~0U;
-        for (; near != 0; near &= near - 1) {
-            int child = block * BLOCK + __builtin_ctz(near);
-            if (level == 1) {
-                leaf_pairs(w, leaf, child, out);
-            } else {
-                stack[depth].level = level - 1;
-                stack[depth++].block = child;
+            // only capsules that hold the leaf itself or later ones
+            int first = (leaf >> (3 * (from[i] - 1))) - at[i] * BLOCK;
+            near[i] &= first > 0 ? ~0U << first : ~0U;
+        }
+        for (int i = 0; i < taken; ++i) {
+            if (from[i] == 1) {
+                leaf_count += expand(near[i], at[i] * BLOCK, leaves + leaf_count);
+                continue;
             }
+            int count = expand(near[i], at[i] * BLOCK, block + depth);
+            for (int k = 0; k < count; ++k) {
+                level[depth + k] = from[i] - 1;
+            }
+            depth += count;
+        }
+        if (leaf_count > ROW - (AT_ONCE + 1) * BLOCK || depth == 0) {
+            leaf_pairs(w, leaf, leaves, leaf_count, out);
+            leaf_count = 0;
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "detect/contact.h"
+#include "detect/tree.h"
 #include "ref/curve_pairs.h"
 
 #include "test.h"
@@ -191,6 +192,64 @@ TEST(the_tree_hands_over_what_the_sweep_does_while_fibres_fly_apart) {
     }
     printf("  up to %ld pairs accepted\n", most);
     CHECK(most > 1000);
+}
+
+TEST(a_block_of_capsules_is_safe_and_its_two_versions_agree) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(41);
+    long rejected = 0, total = 0;
+    for (int i = 0; i < 2000; ++i) {
+        // far from the origin, where single precision is coarse; parallel, and of no length
+        TdlVec3 away = random_vector(&rng, i % 2 == 0 ? 0.0 : 100.0), shared = {0};
+        double thin = i % 3 == 0 ? 1.0e-3 : 1.0;
+        Capsule capsule[BLOCK + 1];
+        CapsuleBlock block;
+        for (int k = 0; k <= BLOCK; ++k) {
+            TdlVec3 at = tdl_add3(away, random_vector(&rng, 1.0));
+            TdlVec3 axis = random_vector(&rng, k == 3 ? 0.0 : 0.3);
+            shared = k == 0 ? axis : tdl_axpy3(shared, thin, axis);
+            axis = i % 3 == 0 && k != 3 ? shared : axis;
+            const float c[3] = {(float)at.x, (float)at.y, (float)at.z};
+            const float u[3] = {(float)axis.x, (float)axis.y, (float)axis.z};
+            capsule[k] = capsule_make(c, u, (float)(0.05 * rng_unit(&rng)));
+            if (k < BLOCK) {
+                block.cx[k] = c[0];
+                block.cy[k] = c[1];
+                block.cz[k] = c[2];
+                block.ux[k] = u[0];
+                block.uy[k] = u[1];
+                block.uz[k] = u[2];
+                block.radius[k] = capsule[k].radius;
+                block.half[k] = capsule[k].half;
+                block.slope[k] = capsule[k].slope;
+            }
+        }
+        TdlCurve segment[BLOCK + 1];
+        for (int k = 0; k <= BLOCK; ++k) {
+            const Capsule* c = &capsule[k];
+            TdlVec3 m = {(double)c->c[0], (double)c->c[1], (double)c->c[2]};
+            TdlVec3 u = {(double)c->u[0], (double)c->u[1], (double)c->u[2]};
+            tdl_curve_segment(&host, tdl_sub3(m, u), tdl_add3(m, u), &segment[k]);
+            tdl_curve_set_radius(&host, (double)c->radius, (double)c->radius, &segment[k]);
+        }
+        for (int k = 0; k < BLOCK; ++k) {
+            TdlDistanceDef def = tdl_distance_def_default();
+            TdlDistance d;
+            REQUIRE(tdl_curve_distance(&host, &segment[BLOCK], NULL, &segment[k], NULL, &def, &d) ==
+                    TDL_STATUS_OK);
+            // a margin just above the gap must not be rejected, one below it may be
+            for (int m = 0; m < 3; ++m) {
+                double margin = d.gap > 0.0 ? d.gap * (0.5 * m) * (1.0 + 1.0e-6) : 0.0;
+                unsigned bits = capsule_block_near(&block, &capsule[BLOCK], (float)margin);
+                CHECK_INT(bits, capsule_block_near_scalar(&block, &capsule[BLOCK], (float)margin));
+                CHECK(m < 2 || (bits >> k & 1U) != 0);
+                rejected += (bits >> k & 1U) == 0;
+                ++total;
+            }
+        }
+    }
+    printf("  %ld of %ld rejected\n", rejected, total);
+    CHECK(rejected > total / 2); // two of three margins are below the gap
 }
 
 TEST(bases_are_orthonormal_and_point_from_first_to_second) {
