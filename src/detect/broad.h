@@ -6,7 +6,14 @@
 #include "base/threads.h"
 #include "tendril/detect.h"
 
+#include <float.h>
 #include <stdlib.h>
+
+// Bounds on the ways that the points of an element's eight parts, those of its sub-capsules, went
+// in a step, by axis, m. Rounded outwards.
+typedef struct Travel {
+    float lo[3][8], hi[3][8];
+} Travel;
 
 // What the broad phase knows of the elements; all arrays [count].
 typedef struct BroadInput {
@@ -18,6 +25,8 @@ typedef struct BroadInput {
     bool self;        // pairs of one fibre too
     const int* skip;  // [fibre_count] elements up to so many places apart never touch; negative:
                       // a fixed fibre
+    const Travel* travel; // null, or pairs are wanted too whose gap is not above what they moved
+    double thinnest;      // against each other, less this radius of each
 } BroadInput;
 
 // A growing list of pairs (lower element in the upper half).
@@ -35,6 +44,11 @@ static inline bool broad_wants(const BroadInput* in, int i, int j) {
         return in->skip[a] >= 0 || in->skip[b] >= 0;
     }
     return in->self && in->skip[a] >= 0 && abs(in->place[i] - in->place[j]) > in->skip[a];
+}
+
+// Twice a radius in single precision, rounded down.
+static inline float broad_thin(double radius) {
+    return (float)(2.0 * radius * (1.0 - 2.0 * FLT_EPSILON));
 }
 
 static inline uint64_t pair_of(int i, int j) {

@@ -20,7 +20,7 @@ static inline float capsule_limit(double margin) {
     if (!(margin < CAPSULE_LARGEST)) {
         return INFINITY;
     }
-    return (float)(fmax(margin, 0.0) * (1.0 + 4.0 * FLT_EPSILON)) + FLT_MIN;
+    return (float)(margin + 4.0 * FLT_EPSILON * fabs(margin)) + FLT_MIN;
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "curve/curve.h"
 #include "detect/broad.h"
 #include "detect/narrow.h"
+#include "detect/tree.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -37,7 +38,8 @@ struct TdlDetector {
     int* skip;          // [fibre_count]
     int fibre_capacity;
     PairList pairs;
-    double reach; // m, gap up to which pairs are wanted, when more than the margin
+    const Travel* travel;
+    double thinnest; // m, radius
 
     const TdlColliderDef* collider;
     int collider_count;
@@ -196,6 +198,7 @@ static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
             arc += tdl_norm3(tdl_sub3(c->origin, tdl_curve_point(before, before->end)));
         }
         int n = d->element_count++;
+        d->thinnest = fmin(d->thinnest, fmin(c->radius[0], c->radius[1]));
         d->element[n] = (Element){c, index, i, arc, apart, stiff, fibre->fixed};
         d->fibre[n] = index;
         d->place[n] = i;
@@ -214,6 +217,7 @@ static TdlStatus take_fibres(TdlDetector* d, const TdlFibre* fibres, int count) 
                         total);
     }
     d->element_count = 0;
+    d->thinnest = INFINITY;
     if (!reserve_elements(d, (int)total, count)) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -261,9 +265,11 @@ static TdlStatus broad(TdlDetector* d) {
                      .capsules = d->capsules,
                      .fibre = d->fibre,
                      .place = d->place,
-                     .margin = fmax(d->def.margin, d->reach),
+                     .margin = d->def.margin,
                      .self = d->def.self,
-                     .skip = d->skip};
+                     .skip = d->skip,
+                     .travel = d->travel,
+                     .thinnest = d->thinnest};
     d->pairs.failed = false;
     return d->def.broad == TDL_BROAD_SWEEP ? sweep_pairs(d->sweep, d->pool, &in, &d->pairs)
                                            : capsule_tree_pairs(d->tree, d->pool, &in, &d->pairs);
@@ -386,14 +392,40 @@ TdlStatus tdl_detector_update(TdlDetector* d, const TdlFibre* fibres, int fibre_
     return status;
 }
 
-void detector_set_margin(TdlDetector* d, double margin, double reach) {
+void detector_set_margin(TdlDetector* d, double margin, const Travel* travel) {
     TDL_ASSERT(margin >= 0.0 && isfinite(margin));
     d->def.margin = margin;
-    d->reach = reach;
+    d->travel = travel;
 }
 
 long detector_pair_count(const TdlDetector* d) {
     return d->pairs.count;
+}
+
+bool detector_pair_may_have_met(const TdlDetector* d, long index) {
+    int a = (int)(d->pairs.pair[index] >> 32), b = (int)(d->pairs.pair[index] & 0xffffffffU);
+    const Travel *ta = &d->travel[a], *tb = &d->travel[b];
+    double radius[2];
+    for (int k = 0; k < 2; ++k) {
+        const TdlCurve* c = d->element[k == 0 ? a : b].curve;
+        radius[k] = fmin(c->radius[0], c->radius[1]);
+    }
+    float thin = broad_thin(0.5 * (radius[0] + radius[1]));
+    CapsuleBlock others;
+    for (int k = 0; k < BLOCK; ++k) {
+        block_set(&others, k, capsule_of_part(&d->capsules[b], k));
+    }
+    for (int i = 0; i < BLOCK; ++i) {
+        TravelQuery q = {.capsule = capsule_of_part(&d->capsules[a], i)};
+        for (int axis = 0; axis < 3; ++axis) {
+            q.lo[axis] = ta->lo[axis][i];
+            q.hi[axis] = ta->hi[axis][i];
+        }
+        if (travel_block_near(&others, tb, &q, -INFINITY, thin) != 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const ContactSite* detector_sites(const TdlDetector* d, int* count) {

@@ -2,14 +2,19 @@
 #ifndef TDL_DETECT_DETECTOR_H
 #define TDL_DETECT_DETECTOR_H
 
+#include "detect/broad.h"
 #include "detect/contact.h"
 
-// The gap up to which contacts are wanted from now on, and the one up to which the pairs of the
-// broad phase are (at least the first), m, >= 0.
-void detector_set_margin(TdlDetector* detector, double margin, double reach);
+// The gap up to which contacts are wanted from now on, m, >= 0. With `travel` (by element, in the
+// order of the fibres; null: none), which must stay until the next update is over, the pairs of the
+// broad phase are also those that may have met on the way.
+void detector_set_margin(TdlDetector* detector, double margin, const Travel* travel);
 
 // Pairs of the broad phase in the last update; see tdl_detector_pair.
 long detector_pair_count(const TdlDetector* detector);
+
+// False: such a pair is proved not to have met on its way, of which the last update was told.
+bool detector_pair_may_have_met(const TdlDetector* detector, long index);
 
 // The sites of the last update, in the order of tdl_detector_contacts.
 const ContactSite* detector_sites(const TdlDetector* detector, int* count);

@@ -71,6 +71,31 @@ static ElementBox element_box(const TdlCurveCapsules* c, double margin) {
     return box;
 }
 
+// Makes the box hold the way too, seen from what moves by `frame`: curves that met in the step have
+// boxes that meet. (X.26)
+static void add_travel(ElementBox* box, const Travel* travel, const float frame[3]) {
+    for (int k = 0; k < 3; ++k) {
+        float lo = 0.0F, hi = 0.0F;
+        for (int i = 0; i < 8; ++i) {
+            lo = fminf(lo, travel->lo[k][i] - frame[k]);
+            hi = fmaxf(hi, travel->hi[k][i] - frame[k]);
+        }
+        float error = 4.0F * FLT_EPSILON * (hi - lo + fabsf(frame[k]));
+        box->low[k] -= hi + error;
+        box->high[k] -= lo - error;
+    }
+}
+
+static void mean_travel(const BroadInput* in, float frame[3]) {
+    for (int k = 0; k < 3; ++k) {
+        double sum = 0.0;
+        for (int i = 0; i < in->count; ++i) {
+            sum += (double)in->travel[i].lo[k][0] + (double)in->travel[i].hi[k][0];
+        }
+        frame[k] = (float)(0.5 * sum / in->count);
+    }
+}
+
 static bool prepare(Sweep* sweep, int count) {
     if (sweep->count == count && sweep->box != NULL) {
         return true;
@@ -200,8 +225,15 @@ TdlStatus sweep_pairs(Sweep* sweep, Pool* pool, const BroadInput* in, PairList* 
     if (!prepare(sweep, in->count)) {
         return TDL_STATUS_NO_MEMORY;
     }
+    float frame[3] = {0.0F, 0.0F, 0.0F};
+    if (in->travel != NULL) {
+        mean_travel(in, frame);
+    }
     for (int i = 0; i < in->count; ++i) {
         sweep->box[i] = element_box(&in->capsules[i], in->margin);
+        if (in->travel != NULL) {
+            add_travel(&sweep->box[i], &in->travel[i], frame);
+        }
     }
     int axis = sweep_axis(sweep);
     bool fresh = axis != sweep->axis;

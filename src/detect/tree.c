@@ -35,8 +35,8 @@ static void clear(CapsuleTree* tree) {
     for (int i = 0; i < tree->part_count; ++i) {
         pair_list_free(&tree->mem, &tree->part[i]);
     }
-    void* arrays[] = {tree->piece, tree->blocks, tree->cut, tree->shape,
-                      tree->key,   tree->order,  tree->part};
+    void* arrays[] = {tree->piece, tree->blocks, tree->travels, tree->cut,
+                      tree->shape, tree->key,    tree->order,   tree->part};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&tree->mem, arrays[i]);
     }
@@ -102,13 +102,8 @@ static Capsule fit(const Ends* ends, int count) {
 // A capsule about a run of sub-capsules. What single precision cannot hold is everywhere.
 static Capsule piece_capsule(const BroadInput* in, int element, int first, int count) {
     const TdlCurveCapsules* c = &in->capsules[element];
-    if (!isfinite(c->reach)) {
-        return (Capsule){.radius = INFINITY, .slope = 1.0F};
-    }
-    if (count == 1) {
-        const float m[3] = {c->cx[first], c->cy[first], c->cz[first]};
-        const float u[3] = {c->ux[first], c->uy[first], c->uz[first]};
-        return capsule_make(m, u, c->radius[first] + c->error);
+    if (count == 1 || !isfinite(c->reach)) {
+        return capsule_of_part(c, first);
     }
     Ends ends[BLOCK];
     for (int i = 0; i < count; ++i) {
@@ -121,16 +116,17 @@ static Capsule piece_capsule(const BroadInput* in, int element, int first, int c
     return fit(ends, count);
 }
 
-static void block_set(CapsuleBlock* b, int k, Capsule c) {
-    b->cx[k] = c.c[0];
-    b->cy[k] = c.c[1];
-    b->cz[k] = c.c[2];
-    b->ux[k] = c.u[0];
-    b->uy[k] = c.u[1];
-    b->uz[k] = c.u[2];
-    b->radius[k] = c.radius;
-    b->half[k] = c.half;
-    b->slope[k] = c.slope;
+// The bounds of parts [first, first + count) become those of capsule k of a block above.
+static void travel_join(const Travel* below, int first, int count, Travel* t, int k) {
+    for (int axis = 0; axis < 3; ++axis) {
+        float lo = INFINITY, hi = -INFINITY;
+        for (int i = first; i < first + count; ++i) {
+            lo = below->lo[axis][i] < lo ? below->lo[axis][i] : lo;
+            hi = below->hi[axis][i] > hi ? below->hi[axis][i] : hi;
+        }
+        t->lo[axis][k] = lo;
+        t->hi[axis][k] = hi;
+    }
 }
 
 // The capsules of a block of pieces.
@@ -140,11 +136,15 @@ static void refit_pieces(CapsuleTree* tree, const BroadInput* in, int index) {
         const Piece* p = &tree->piece[i];
         Capsule c = piece_capsule(in, p->element, p->first, p->count);
         block_set(&tree->level[0].block[index], i % BLOCK, c);
+        if (in->travel != NULL) {
+            Travel* own = &tree->level[0].travel[index];
+            travel_join(&in->travel[p->element], p->first, p->count, own, i % BLOCK);
+        }
     }
 }
 
 // One capsule about a block of the level below.
-static void refit_parent(CapsuleTree* tree, int level, int index) {
+static void refit_parent(CapsuleTree* tree, const BroadInput* in, int level, int index) {
     const TreeLevel* below = &tree->level[level - 1];
     int count = below->count - index * BLOCK < BLOCK ? below->count - index * BLOCK : BLOCK;
     Ends ends[BLOCK];
@@ -154,6 +154,10 @@ static void refit_parent(CapsuleTree* tree, int level, int index) {
     }
     CapsuleBlock* own = &tree->level[level].block[index / BLOCK];
     block_set(own, index % BLOCK, fit(ends, count));
+    if (in->travel != NULL) {
+        Travel* travel = &tree->level[level].travel[index / BLOCK];
+        travel_join(&below->travel[index], 0, count, travel, index % BLOCK);
+    }
 }
 
 typedef struct Range {
@@ -173,7 +177,7 @@ static void refit_task(void* user, int index, int worker) {
     int leaves = tree->level[1].count, end = (index + 1) * REFIT_BLOCKS;
     for (int i = index * REFIT_BLOCKS; i < end && i < leaves; ++i) {
         refit_pieces(tree, task->in, i);
-        refit_parent(tree, 1, i);
+        refit_parent(tree, task->in, 1, i);
     }
 }
 
@@ -186,7 +190,7 @@ static double refit(CapsuleTree* tree, Pool* pool, const BroadInput* in) {
     for (int level = 1; level < tree->level_count; ++level) {
         for (int i = 0; i < tree->level[level].count; ++i) {
             if (level > 1) {
-                refit_parent(tree, level, i);
+                refit_parent(tree, in, level, i);
             }
             sum += (double)tree->level[level].block[i / BLOCK].radius[i % BLOCK];
         }
@@ -229,13 +233,14 @@ static bool reserve(CapsuleTree* tree, int count) {
     size_t n = (size_t)count, blocks = n / 7 + MAX_LEVELS, leaves = n / BLOCK + 1;
     tree->piece = tdl_alloc_array(&tree->mem, n, sizeof *tree->piece);
     tree->blocks = tdl_alloc_array(&tree->mem, blocks, sizeof *tree->blocks);
+    tree->travels = tdl_alloc_array(&tree->mem, blocks, sizeof *tree->travels);
     tree->cut = tdl_alloc_array(&tree->mem, n, sizeof *tree->cut);
     tree->shape = tdl_alloc_array(&tree->mem, n, sizeof *tree->shape);
     tree->key = tdl_alloc_array(&tree->mem, n, sizeof *tree->key);
     tree->order = tdl_alloc_array(&tree->mem, n, sizeof *tree->order);
     tree->part = tdl_alloc_array(&tree->mem, leaves / WALK_LEAVES + 1, sizeof *tree->part);
-    if (tree->piece == NULL || tree->blocks == NULL || tree->cut == NULL || tree->shape == NULL ||
-        tree->key == NULL || tree->order == NULL || tree->part == NULL) {
+    if (tree->piece == NULL || tree->blocks == NULL || tree->travels == NULL || tree->cut == NULL ||
+        tree->shape == NULL || tree->key == NULL || tree->order == NULL || tree->part == NULL) {
         clear(tree);
         return false;
     }
@@ -266,10 +271,11 @@ static bool cut_elements(CapsuleTree* tree, const BroadInput* in) {
 
 // The levels over the pieces, up to one of a single block. There is always one above the pieces.
 static void lay_out_levels(CapsuleTree* tree) {
-    CapsuleBlock* next = tree->blocks;
+    int next = 0;
     tree->level_count = 0;
     for (int count = tree->piece_count;; count = (count + BLOCK - 1) / BLOCK) {
-        tree->level[tree->level_count++] = (TreeLevel){count, next};
+        tree->level[tree->level_count++] =
+            (TreeLevel){count, tree->blocks + next, tree->travels + next};
         next += (count + BLOCK - 1) / BLOCK;
         if (count <= BLOCK && tree->level_count > 1) {
             return;

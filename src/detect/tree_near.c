@@ -19,7 +19,7 @@ static inline float clamp_unit(float x) {
     return up < 1.0F ? up : 1.0F;
 }
 
-static bool near_scalar(const CapsuleBlock* b, int k, const Capsule* c, float margin) {
+static bool near_scalar(const CapsuleBlock* b, int k, const Capsule* c, const float* margin) {
     float rx = c->c[0] - b->cx[k], ry = c->c[1] - b->cy[k], rz = c->c[2] - b->cz[k];
     float ux = c->u[0], uy = c->u[1], uz = c->u[2];
     float vx = b->ux[k], vy = b->uy[k], vz = b->uz[k];
@@ -37,12 +37,12 @@ static bool near_scalar(const CapsuleBlock* b, int k, const Capsule* c, float ma
     float gap = dot3(nx, ny, nz, rx, ry, rz) - fabsf(dot3(nx, ny, nz, ux, uy, uz));
     gap = gap - fabsf(dot3(nx, ny, nz, vx, vy, vz));
     float size = (fabsf(rx) + fabsf(ry)) + (fabsf(rz) + (c->half + b->half[k]));
-    float reach = fmaf(DOT_ROUNDING, size, (c->radius + margin) + b->radius[k]);
+    float reach = fmaf(DOT_ROUNDING, size, (c->radius + margin[k]) + b->radius[k]);
     float square = (dot3(nx, ny, nz, nx, ny, nz) * SQUARE_ROUNDING) * (reach * reach);
     return !(gap > 0.0F && gap * gap > square);
 }
 
-unsigned capsule_block_near_scalar(const CapsuleBlock* b, const Capsule* c, float margin) {
+unsigned capsule_block_near_scalar(const CapsuleBlock* b, const Capsule* c, const float* margin) {
     unsigned bits = 0;
     for (int k = 0; k < BLOCK; ++k) {
         bits |= (near_scalar(b, k, c, margin) ? 1U : 0U) << k;
@@ -73,7 +73,7 @@ static inline Lanes3 spread(const float v[3]) {
     return (Lanes3){_mm256_set1_ps(v[0]), _mm256_set1_ps(v[1]), _mm256_set1_ps(v[2])};
 }
 
-unsigned capsule_block_near(const CapsuleBlock* b, const Capsule* c, float margin) {
+unsigned capsule_block_near(const CapsuleBlock* b, const Capsule* c, const float* margin) {
     Lanes3 u = spread(c->u), at = spread(c->c);
     Lanes3 v = {_mm256_loadu_ps(b->ux), _mm256_loadu_ps(b->uy), _mm256_loadu_ps(b->uz)};
     Lanes3 r = {_mm256_sub_ps(at.x, _mm256_loadu_ps(b->cx)),
@@ -95,7 +95,8 @@ unsigned capsule_block_near(const CapsuleBlock* b, const Capsule* c, float margi
     __m256 half = _mm256_add_ps(_mm256_set1_ps(c->half), _mm256_loadu_ps(b->half));
     __m256 size = _mm256_add_ps(_mm256_add_ps(wide_abs(r.x), wide_abs(r.y)),
                                 _mm256_add_ps(wide_abs(r.z), half));
-    __m256 radii = _mm256_add_ps(_mm256_set1_ps(c->radius + margin), _mm256_loadu_ps(b->radius));
+    __m256 radii = _mm256_add_ps(_mm256_add_ps(_mm256_set1_ps(c->radius), _mm256_loadu_ps(margin)),
+                                 _mm256_loadu_ps(b->radius));
     __m256 reach = _mm256_fmadd_ps(_mm256_set1_ps(DOT_ROUNDING), size, radii);
     __m256 square = _mm256_mul_ps(_mm256_mul_ps(wide_dot(n, n), _mm256_set1_ps(SQUARE_ROUNDING)),
                                   _mm256_mul_ps(reach, reach));
@@ -104,7 +105,23 @@ unsigned capsule_block_near(const CapsuleBlock* b, const Capsule* c, float margi
     return ~(unsigned)_mm256_movemask_ps(far) & 0xffU;
 }
 #else
-unsigned capsule_block_near(const CapsuleBlock* b, const Capsule* c, float margin) {
+unsigned capsule_block_near(const CapsuleBlock* b, const Capsule* c, const float* margin) {
     return capsule_block_near_scalar(b, c, margin);
 }
 #endif
+
+unsigned travel_block_near(const CapsuleBlock* block, const Travel* travel, const TravelQuery* q,
+                           float margin, float thin) {
+    float margins[BLOCK];
+    for (int k = 0; k < BLOCK; ++k) {
+        float square = 0.0F;
+        for (int axis = 0; axis < 3; ++axis) {
+            float up = q->hi[axis] - travel->lo[axis][k], down = travel->hi[axis][k] - q->lo[axis];
+            float way = up > down ? up : down;
+            square += way * way;
+        }
+        float gap = sqrtf(square) * (1.0F + 8.0F * FLT_EPSILON) - thin;
+        margins[k] = gap > margin ? gap : margin;
+    }
+    return capsule_block_near(block, &q->capsule, margins);
+}

@@ -11,8 +11,27 @@ enum { AT_ONCE = 4, ROW = 128 };
 typedef struct Walk {
     CapsuleTree* tree;
     const BroadInput* in;
-    float margin;
+    float margin[BLOCK], thin; // the margin eight times, and twice the least radius
+    bool travels;
 } Walk;
+
+static TravelQuery query_of(const Walk* w, int level, int index) {
+    const TreeLevel* l = &w->tree->level[level];
+    TravelQuery q = {.capsule = block_get(&l->block[index / BLOCK], index % BLOCK)};
+    for (int axis = 0; axis < 3 && w->travels; ++axis) {
+        q.lo[axis] = l->travel[index / BLOCK].lo[axis][index % BLOCK];
+        q.hi[axis] = l->travel[index / BLOCK].hi[axis][index % BLOCK];
+    }
+    return q;
+}
+
+// The capsules of a block that may be as near as is wanted.
+static unsigned near_block(const Walk* w, int level, int block, const TravelQuery* q) {
+    const TreeLevel* l = &w->tree->level[level];
+    return w->travels
+               ? travel_block_near(&l->block[block], &l->travel[block], q, w->margin[0], w->thin)
+               : capsule_block_near(&l->block[block], &q->capsule, w->margin);
+}
 
 // The capsules of a block: the last may not be full.
 static unsigned used(const TreeLevel* level, int block) {
@@ -34,21 +53,19 @@ static inline int expand(unsigned bits, int base, int* out) {
 // for what another found.
 static void leaf_pairs(const Walk* w, int leaf, const int* others, int count, PairList* out) {
     const CapsuleTree* tree = w->tree;
-    const TreeLevel *pieces = &tree->level[0], *leaves = &tree->level[1];
-    const CapsuleBlock* own = &pieces->block[leaf];
+    const TreeLevel* pieces = &tree->level[0];
     int piece[BLOCK * ROW + BLOCK]; // other leaf times eight, plus a piece of this one
     int row = 0;
     for (int i = 0; i < count; ++i) {
         int other = others[i];
-        Capsule hull = block_get(&leaves->block[other / BLOCK], other % BLOCK);
-        unsigned bits = capsule_block_near(own, &hull, w->margin) & used(pieces, leaf);
+        TravelQuery hull = query_of(w, 1, other);
+        unsigned bits = near_block(w, 0, leaf, &hull) & used(pieces, leaf);
         row += expand(bits, other * BLOCK, piece + row);
     }
     for (int i = 0; i < row; ++i) {
         int other = piece[i] / BLOCK, k = piece[i] % BLOCK;
-        Capsule c = block_get(own, k);
-        unsigned near =
-            capsule_block_near(&pieces->block[other], &c, w->margin) & used(pieces, other);
+        TravelQuery c = query_of(w, 0, leaf * BLOCK + k);
+        unsigned near = near_block(w, 0, other, &c) & used(pieces, other);
         near &= other == leaf ? ~0U << (k + 1) : ~0U;
         int p = tree->piece[leaf * BLOCK + k].element;
         for (; near != 0; near &= near - 1) {
@@ -66,7 +83,7 @@ static void leaf_pairs(const Walk* w, int leaf, const int* others, int count, Pa
 // there are at most AT_ONCE blocks' children.
 static void walk_leaf(const Walk* w, int leaf, PairList* out) {
     const CapsuleTree* tree = w->tree;
-    Capsule hull = block_get(&tree->level[1].block[leaf / BLOCK], leaf % BLOCK);
+    TravelQuery hull = query_of(w, 1, leaf);
     int level[(AT_ONCE * MAX_LEVELS + 1) * BLOCK], block[(AT_ONCE * MAX_LEVELS + 1) * BLOCK];
     int leaves[ROW], leaf_count = 0, depth = 1;
     level[0] = tree->level_count - 1;
@@ -80,7 +97,7 @@ static void walk_leaf(const Walk* w, int leaf, PairList* out) {
             from[i] = level[depth + i];
             at[i] = block[depth + i];
             const TreeLevel* l = &tree->level[from[i]];
-            near[i] = capsule_block_near(&l->block[at[i]], &hull, w->margin) & used(l, at[i]);
+            near[i] = near_block(w, from[i], at[i], &hull) & used(l, at[i]);
 
             // only capsules that hold the leaf itself or later ones
             int first = (leaf >> (3 * (from[i] - 1))) - at[i] * BLOCK;
@@ -117,7 +134,11 @@ static void walk_task(void* user, int index, int worker) {
 }
 
 TdlStatus capsule_tree_walk(CapsuleTree* tree, Pool* pool, const BroadInput* in, PairList* out) {
-    Walk walk = {tree, in, capsule_limit(in->margin)};
+    Walk walk = {
+        .tree = tree, .in = in, .thin = broad_thin(in->thinnest), .travels = in->travel != NULL};
+    for (int k = 0; k < BLOCK; ++k) {
+        walk.margin[k] = capsule_limit(in->margin);
+    }
     int tasks = (tree->level[1].count + WALK_LEAVES - 1) / WALK_LEAVES;
     pool_run(pool, tasks, 1, walk_task, &walk);
     for (int p = 0; p < tasks; ++p) {

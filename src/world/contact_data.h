@@ -3,6 +3,7 @@
 #define TDL_WORLD_CONTACT_DATA_H
 
 #include "base/memory.h"
+#include "detect/broad.h"
 #include "detect/contact.h"
 #include "world/bodies.h"
 
@@ -15,11 +16,6 @@ typedef struct Candidate {
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap
     bool jointed;   // two rods of one tree, which grow out of each other: they do not touch
 } Candidate;
-
-// Bounds on the way that the points of a curve went in a step, m.
-typedef struct TravelBox {
-    TdlVec3 lo, hi;
-} TravelBox;
 
 struct Contacts {
     TdlHost host;
@@ -36,7 +32,7 @@ struct Contacts {
     int* collider_of;     // [fibre_count] of a fibre that is part of a collider
     TdlCurve* curve;      // [curve_count]
     TdlCurve* before;     // [curve_count] before the step
-    TravelBox* travel;    // [curve_count] of the step
+    Travel* travel;       // [curve_count] of the step
     RodCurve* rod_curve;  // [curve_count] scratch
     TdlVec3 *node, *last; // [curve_count + fibre_count] ends of curves, now and the last time
     TdlColliderDef* obstacle;

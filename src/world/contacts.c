@@ -492,7 +492,7 @@ static TdlStatus find_within(TdlWorld* world, double dt, double margin, Contacts
     if (dt > 0.0) {
         pool_run(world->pool, c->curve_count, 64, measure_curve, c);
     }
-    detector_set_margin(c->detector, margin, dt > 0.0 ? crossings_reach(c) : 0.0);
+    detector_set_margin(c->detector, margin, dt > 0.0 ? c->travel : NULL);
     TdlStatus status = tdl_detector_update(c->detector, c->fibre, c->fibre_count, c->obstacle,
                                            c->obstacle_count, NULL);
     if (status == TDL_STATUS_OK) {

@@ -10,6 +10,7 @@
 #include "tendril/ccd.h"
 #include "world/contact_data.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 
@@ -66,36 +67,48 @@ static TdlVec3 most(TdlVec3 a, TdlVec3 b) {
     return (TdlVec3){fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z)};
 }
 
+// Ways at the ends and the middle of each of the eight parts.
 void crossings_measure(Contacts* c, int curve) {
-    Path path;
+    enum { PARTS = 8, EACH = 2 };
     const TdlCurve *before = &c->before[curve], *after = &c->curve[curve];
-    sample(before, after, chord_count(before, after), &path);
-    TravelBox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int i = 0; i <= path.count; ++i) {
-        TdlVec3 way = tdl_sub3(path.after[i], path.before[i]);
-        box.lo = least(box.lo, way);
-        box.hi = most(box.hi, way);
+    double way[PARTS * EACH + 1][3];
+    for (int i = 0; i <= PARTS * EACH; ++i) {
+        double part = (double)i / (PARTS * EACH);
+        TdlVec3 w = tdl_sub3(tdl_curve_point(after, part * after->end),
+                             tdl_curve_point(before, part * before->end));
+        way[i][0] = w.x;
+        way[i][1] = w.y;
+        way[i][2] = w.z;
     }
-    c->travel[curve] = box;
-}
-
-double crossings_reach(const Contacts* c) {
-    if (c->curve_count == 0) {
-        return 0.0;
+    Travel* t = &c->travel[curve];
+    for (int axis = 0; axis < 3; ++axis) {
+        for (int k = 0; k < PARTS; ++k) {
+            double lo = way[k * EACH][axis], hi = lo;
+            for (int i = k * EACH + 1; i <= (k + 1) * EACH; ++i) {
+                lo = way[i][axis] < lo ? way[i][axis] : lo;
+                hi = way[i][axis] > hi ? way[i][axis] : hi;
+            }
+            t->lo[axis][k] = (float)(lo - 2.0 * FLT_EPSILON * fabs(lo));
+            t->hi[axis][k] = (float)(hi + 2.0 * FLT_EPSILON * fabs(hi));
+        }
     }
-    TravelBox all = c->travel[0];
-    for (int i = 1; i < c->curve_count; ++i) {
-        all.lo = least(all.lo, c->travel[i].lo);
-        all.hi = most(all.hi, c->travel[i].hi);
-    }
-    double most_apart = tdl_norm3(tdl_sub3(all.hi, all.lo));
-    return isfinite(c->thinnest) ? fmax(most_apart - 2.0 * c->thinnest, 0.0) : 0.0;
 }
 
 // The most that a point of one curve moved against a point of the other.
-static double relative_travel(const TravelBox* a, const TravelBox* b) {
-    TdlVec3 up = tdl_sub3(a->hi, b->lo), down = tdl_sub3(b->hi, a->lo);
-    return tdl_norm3(most(up, down));
+static double relative_travel(const Travel* a, const Travel* b) {
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        float lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k < 8; ++k) {
+            lo[0] = a->lo[axis][k] < lo[0] ? a->lo[axis][k] : lo[0];
+            hi[0] = a->hi[axis][k] > hi[0] ? a->hi[axis][k] : hi[0];
+            lo[1] = b->lo[axis][k] < lo[1] ? b->lo[axis][k] : lo[1];
+            hi[1] = b->hi[axis][k] > hi[1] ? b->hi[axis][k] : hi[1];
+        }
+        double way = (double)fmaxf(hi[0] - lo[1], hi[1] - lo[0]);
+        square += way * way;
+    }
+    return sqrt(square);
 }
 
 // --- one pair -------------------------------------------------------------------------------
@@ -204,7 +217,8 @@ static void look_at_pair(void* user, int index, int worker) {
     Contacts* c = search->contacts;
     Pair pair;
     tdl_detector_pair(c->detector, index, pair.fibre, pair.element);
-    c->passed[index] = may_touch(search->world, c, pair) && pair_crossed(c, pair);
+    c->passed[index] = may_touch(search->world, c, pair) &&
+                       detector_pair_may_have_met(c->detector, index) && pair_crossed(c, pair);
 }
 
 static bool add_crossing(Contacts* c, Pair pair) {

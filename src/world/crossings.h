@@ -7,10 +7,6 @@
 // Measures how far the points of a curve moved from the shape before the step to the present one.
 void crossings_measure(Contacts* contacts, int curve);
 
-// A gap that two curves which met in the step do not exceed after it, m: the most that two moved
-// against each other, less their radii.
-double crossings_reach(const Contacts* contacts);
-
 // How many of the pairs that detection looked at met on the way. They join the missed contacts.
 TdlStatus crossings_find(const TdlWorld* world, Contacts* contacts, int* crossed);
 

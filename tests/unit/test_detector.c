@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "detect/contact.h"
+#include "detect/detector.h"
 #include "detect/tree.h"
 #include "ref/curve_pairs.h"
 
@@ -240,8 +241,12 @@ TEST(a_block_of_capsules_is_safe_and_its_two_versions_agree) {
             // a margin just above the gap must not be rejected, one below it may be
             for (int m = 0; m < 3; ++m) {
                 double margin = d.gap > 0.0 ? d.gap * (0.5 * m) * (1.0 + 1.0e-6) : 0.0;
-                unsigned bits = capsule_block_near(&block, &capsule[BLOCK], (float)margin);
-                CHECK_INT(bits, capsule_block_near_scalar(&block, &capsule[BLOCK], (float)margin));
+                float margins[BLOCK];
+                for (int j = 0; j < BLOCK; ++j) {
+                    margins[j] = (float)margin;
+                }
+                unsigned bits = capsule_block_near(&block, &capsule[BLOCK], margins);
+                CHECK_INT(bits, capsule_block_near_scalar(&block, &capsule[BLOCK], margins));
                 CHECK(m < 2 || (bits >> k & 1U) != 0);
                 rejected += (bits >> k & 1U) == 0;
                 ++total;
@@ -250,6 +255,57 @@ TEST(a_block_of_capsules_is_safe_and_its_two_versions_agree) {
     }
     printf("  %ld of %ld rejected\n", rejected, total);
     CHECK(rejected > total / 2); // two of three margins are below the gap
+}
+
+// Pairs of arcs that go through each other somewhere on their way, among others, all carried along.
+TEST(pairs_that_met_on_the_way_are_handed_over) {
+    TdlHost host = tdl_host_default();
+    enum { COUNT = 200 };
+    Rng rng = rng_seed(51);
+    TdlCurve curve[COUNT];
+    TdlFibre fibre[COUNT];
+    Travel travel[COUNT];
+    TdlVec3 carried = {0.0, 0.3, -0.2}, met = {0};
+    double when = 0.0;
+    for (int i = 0; i < COUNT; ++i) {
+        TdlPose start = {.rotation = tdl_rotation_exp(random_vector(&rng, 2.0))};
+        tdl_curve_helix(&host, start, random_vector(&rng, 20.0), 0.02, &curve[i]);
+        tdl_curve_set_radius(&host, 1.0e-4, 1.0e-4, &curve[i]);
+        fibre[i] = (TdlFibre){.curves = &curve[i], .count = 1};
+        TdlVec3 way = tdl_add3(carried, random_vector(&rng, 0.005));
+        const double w[3] = {way.x, way.y, way.z};
+        for (int axis = 0; axis < 3; ++axis) {
+            for (int k = 0; k < 8; ++k) {
+                travel[i].lo[axis][k] = (float)w[axis] - 1.0e-7F;
+                travel[i].hi[axis][k] = (float)w[axis] + 1.0e-7F;
+            }
+        }
+        // at some time the odd one's point is the even one's
+        TdlVec3 point = tdl_curve_point(&curve[i], 0.02 * rng_unit(&rng));
+        if (i % 2 == 0) {
+            met = random_vector(&rng, 0.1);
+            when = rng_unit(&rng);
+        }
+        TdlVec3 last = tdl_axpy3(met, 1.0 - when, way);
+        curve[i].origin = tdl_add3(curve[i].origin, tdl_sub3(last, point));
+    }
+    for (int broad = 0; broad < 2; ++broad) {
+        TdlDetector* d = make_detector(1, broad == 0 ? TDL_BROAD_TREE : TDL_BROAD_SWEEP, false);
+        detector_set_margin(d, 1.0e-5, travel);
+        REQUIRE(tdl_detector_update(d, fibre, COUNT, NULL, 0, NULL) == TDL_STATUS_OK);
+        long pairs = detector_pair_count(d), found = 0, possible = 0;
+        for (long k = 0; k < pairs; ++k) {
+            int f[2], e[2];
+            REQUIRE(tdl_detector_pair(d, k, f, e) == 1);
+            bool may = detector_pair_may_have_met(d, k);
+            found += f[0] % 2 == 0 && f[1] == f[0] + 1 && may;
+            possible += may;
+        }
+        printf("  %ld pairs handed over, %ld may have met, %ld did\n", pairs, possible, found);
+        CHECK_INT(found, COUNT / 2);
+        CHECK(possible < COUNT); // of 19900
+        tdl_detector_destroy(d);
+    }
 }
 
 TEST(bases_are_orthonormal_and_point_from_first_to_second) {

@@ -124,7 +124,7 @@ TEST(the_last_sites_can_be_put_back) {
         CHECK_NEAR(kept[i].contact.gap, c[i].gap, 0.0);
     }
     TdlDetector* e = make_detector(0.0, true);
-    detector_set_margin(e, 1.0e-3, 0.0);
+    detector_set_margin(e, 1.0e-3, NULL);
     REQUIRE(detector_set_last(e, kept, 4) == TDL_STATUS_OK);
     check_corners(e, box, 1.0e-3);
     c = tdl_detector_contacts(e, &count);
