@@ -19,6 +19,14 @@ typedef bool (*TdlProgressFn)(void* user, const TdlStepInfo* info, long step_tot
 /// what a hand may change (world.h); the run waits for it.
 typedef void (*TdlWatchFn)(void* user, TdlWorld* world, const TdlStepInfo* info);
 
+/// Which contact problems of a run are saved, as files of tdl_friction_problem_write.
+typedef struct TdlSaveProblems {
+    const char* path; // ends in .dat, .hdf5 or .h5: one file, of the last solve of the last of
+                      // the steps that has contacts; else a folder, made when needed, with a
+                      // file for every solve and problems.csv; null: none is saved
+    long first, last, every; // steps, from 1; every > 0
+} TdlSaveProblems;
+
 typedef struct TdlRunDef {
     const char* directory; // of the result; created, must not exist yet
     int thread_count;
@@ -26,6 +34,7 @@ typedef struct TdlRunDef {
     void* progress_user;
     TdlWatchFn watch; // may be null
     void* watch_user;
+    TdlSaveProblems problems;
 } TdlRunDef;
 
 typedef struct TdlRunInfo {
@@ -39,6 +48,7 @@ typedef struct TdlRunInfo {
     int substeps_max;    // largest over the steps of the run
     uint64_t state_hash; // of the world, tdl_world_state_hash
     bool finished;       // reached the scene's end
+    long problems;       // contact problems saved by this call
 } TdlRunInfo;
 
 /// Runs a scene from its start. TDL_STATUS_STOPPED when the progress function asked to stop.

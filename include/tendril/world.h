@@ -191,6 +191,24 @@ typedef struct TdlContactForce {
 /// The contacts of the last step; owned by the world, valid until it changes.
 TDL_API const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, int* count);
 
+/// A contact problem of a step, solved. A step that is split, or undone and made again, has
+/// several. Impulses are in the unit that makes W about 1, in which the solver's error is measured.
+typedef struct TdlContactProblem {
+    long step;   // the step that is being made, from 1
+    double time; // s, at the start of the step
+    double dt;   // s, of this part of it
+    const TdlFrictionProblem* problem;
+    const double* guess; // [3 contacts] where the solver started
+    const double* r;     // [3 contacts] what it found
+    double unit;         // an impulse of 1 is so many N s
+    TdlFrictionInfo info;
+} TdlContactProblem;
+typedef void (*TdlContactProblemFn)(void* user, const TdlContactProblem* solved);
+
+/// Has `fn` called with every contact problem from now on; null: with none. What it is given lasts
+/// until it returns.
+TDL_API void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, void* user);
+
 /// Advances by one step. A step that does not stay finite, or in which a rod with a still clamp
 /// gains energy, is undone and split. On TDL_STATUS_DIVERGED the state from before the step is
 /// kept. `info` may be null.

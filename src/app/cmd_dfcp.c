@@ -65,14 +65,47 @@ static bool write_rows(const char* path, int n, int d, const double* r, const do
     return fclose(file) == 0 && good;
 }
 
+// The impulses of such a file as a first guess; false when it is not one with n rows.
+static bool read_guess(const char* path, int n, int d, double* r) {
+    FILE* file = fopen(path, "rb");
+    if (file == NULL) {
+        return false;
+    }
+    int c, rows = 0;
+    do { // the header
+        c = fgetc(file);
+    } while (c != '\n' && c != EOF);
+    bool good = true;
+    for (; good && rows < n; ++rows) {
+        int contact;
+        good = fscanf(file, "%d", &contact) == 1 && contact == rows;
+        for (int k = 0; good && k < d; ++k) {
+            good = fscanf(file, ",%lf", &r[rows * d + k]) == 1 && isfinite(r[rows * d + k]);
+        }
+        do { // velocities, which are not needed
+            c = fgetc(file);
+        } while (c != '\n' && c != EOF);
+    }
+    good = good && fgetc(file) == EOF;
+    fclose(file);
+    return good;
+}
+
 static int solve_problem(const Args* args, TdlFrictionSolver* solver,
                          const TdlFrictionProblem* problem, Solved* solved) {
     solved->size = tdl_friction_problem_size(problem);
     size_t count = (size_t)solved->size.contact_count * (size_t)solved->size.block_size;
     double* r = calloc(count + 1, sizeof(double));
     double* u = calloc(count + 1, sizeof(double));
-    int code = EXIT_FAILED;
-    if (r != NULL && u != NULL) {
+    int code = r != NULL && u != NULL ? EXIT_DONE : EXIT_FAILED;
+    const char* start = args_text(args, "start", NULL);
+    if (code == EXIT_DONE && start != NULL &&
+        !read_guess(start, solved->size.contact_count, solved->size.block_size, r)) {
+        fprintf(stderr, "tendril: %s: is no CSV with the impulses of %d contacts\n", start,
+                solved->size.contact_count);
+        code = EXIT_INPUT;
+    }
+    if (code == EXIT_DONE) {
         TdlStatus status = tdl_friction_solver_solve(solver, problem, r, u, &solved->info);
         code = status == TDL_STATUS_OK ? EXIT_DONE : exit_code(status);
     }
@@ -150,8 +183,9 @@ static TdlFrictionOptions options_of(const Args* args) {
 
 static int run_friction(const Args* args) {
     int count = args_operand_count(args);
-    if (count != 1 && (args_has(args, "out") || args_has(args, "save-problem"))) {
-        return usage_error(args, "--out and --save-problem need exactly one file");
+    if (count != 1 &&
+        (args_has(args, "out") || args_has(args, "save-problem") || args_has(args, "start"))) {
+        return usage_error(args, "--out, --start and --save-problem need exactly one file");
     }
     TdlFrictionOptions options = options_of(args);
     if (!(options.tolerance > 0.0)) {
@@ -190,6 +224,8 @@ static const Option FRICTION_OPTIONS[] = {
      "one-contact solver inside Gauss-Seidel; default secular", false},
     {"out", 'o', OPTION_FILE, "FILE", 0, 0,
      "write impulses and velocities as CSV, a row a contact (one problem only)", false},
+    {"start", 0, OPTION_FILE, "FILE", 0, 0,
+     "first guess, in the columns of --out; default zero (one problem only)", false},
     {"save-problem", 0, OPTION_FILE, "FILE", 0, 0,
      "write the problem again, as HDF5 when the name ends in .hdf5, else as text", false},
     {0},

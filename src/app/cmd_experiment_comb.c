@@ -2,6 +2,7 @@
 #include "app/combing.h"
 #include "app/json.h"
 #include "app/report.h"
+#include "app/save_problem.h"
 
 #include <math.h>
 #include <string.h>
@@ -133,6 +134,9 @@ static int run_comb(const Args* args) {
     snprintf(folder, sizeof folder, "out/%s", name);
     snprintf(folder, sizeof folder, "%s", args_text(args, "out", folder));
     if (strcmp(args_text(args, "detection", ""), "both") == 0) {
+        if (args_has(args, "save-problem")) {
+            return usage_error(args, "--save-problem needs one way of detection, not both");
+        }
         return run_both(args, &def, name, folder);
     }
     Combing combing = {.def = def, .folder = folder};
@@ -184,6 +188,7 @@ static const Option OPTIONS[] = {
      false},
     {"resume", 'r', OPTION_SWITCH, NULL, 0, 0,
      "go on with an experiment that was stopped or killed; give the same options again", false},
+    {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
     {"out", 'o', OPTION_FILE, "DIR", 0, 0,
      "folder of the result, the report and the plots; default out/<preset>", false},
     {0},

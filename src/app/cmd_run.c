@@ -1,6 +1,7 @@
 // tendril run: runs a scene into a folder, or continues one.
 #include "app/command.h"
 #include "app/live.h"
+#include "app/save_problem.h"
 #include "app/terminal.h"
 #include "app/view_page.h"
 
@@ -113,6 +114,10 @@ static int run_watched(const Args* args, const TdlScene* scene, TdlRunDef* def) 
     TdlStatus status = scene == NULL ? tdl_run_resume(args_host(args), def, &info)
                                      : tdl_run(args_host(args), scene, def, &info);
     live_stop(live);
+    if (info.steps >= 0 && !args_has(args, "quiet")) {
+        terminal_end_progress();
+        save_problem_tell(&def->problems, &info);
+    }
     return end_run(args, def->directory, status, &info);
 }
 
@@ -132,6 +137,10 @@ static int run_run(const Args* args) {
                      .progress_user = &quiet};
     if (!args_has(args, "live") && (args_has(args, "port") || args_has(args, "speed"))) {
         return usage_error(args, "--port and --speed belong to --live");
+    }
+    int asked = save_problem_option(args, &def.problems);
+    if (asked != EXIT_DONE) {
+        return asked;
     }
     terminal_catch_stop();
     if (args_has(args, "resume")) {
@@ -165,6 +174,7 @@ static const Option RUN_OPTIONS[] = {
     {"port", 'p', OPTION_INT, "N", 1, 65535, "of --live; default any that is free", false},
     {"speed", 0, OPTION_REAL, "X", 1e-6, 1e6,
      "of --live: simulated seconds a second, at most; default 1", false},
+    {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
     {0},
 };
 
@@ -181,7 +191,8 @@ const Command RUN_COMMAND = {
             "resume cannot repeat it.",
     .example = "tendril run scenes/hanging-curl.yaml -o out/curl --set time.step=5e-4\n"
                "tendril run --resume out/curl\n"
-               "tendril run --live scenes/ropes-over-ball.yaml --set time.end=1e4",
+               "tendril run --live scenes/ropes-over-ball.yaml --set time.end=1e4\n"
+               "tendril run scenes/knot.yaml -o out/knot --save-problem 100-200/10=out/problems",
     .options = RUN_OPTIONS,
     .run = run_run,
 };

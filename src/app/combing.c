@@ -8,6 +8,7 @@
 #include "app/json.h"
 #include "app/output.h"
 #include "app/report.h"
+#include "app/save_problem.h"
 #include "app/terminal.h"
 
 #include <errno.h>
@@ -167,7 +168,9 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
                 combing->folder);
         return EXIT_USAGE;
     }
-    int code = place_scene(args, resume, combing, path);
+    TdlSaveProblems problems;
+    int code = save_problem_option(args, &problems);
+    code = code == EXIT_DONE ? place_scene(args, resume, combing, path) : code;
     if (code != EXIT_DONE) {
         return code;
     }
@@ -180,7 +183,8 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
                      .progress = show_progress,
                      .progress_user = &watch,
                      .watch = measure,
-                     .watch_user = &watch};
+                     .watch_user = &watch,
+                     .problems = problems};
     TdlRunInfo info = {0};
     TdlStatus status;
     if (resume) {
@@ -194,6 +198,9 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
         }
     }
     terminal_end_progress();
+    if (!watch.quiet) {
+        save_problem_tell(&def.problems, &info);
+    }
     if (watch.file != NULL && fclose(watch.file) != 0) {
         watch.failed = true;
     }

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "io/checkpoint.h"
 #include "io/folder.h"
+#include "io/problem_save.h"
 #include "io/result.h"
 #include "io/step_log.h"
 #include "io/summary.h"
@@ -50,6 +51,7 @@ typedef struct Run {
     int64_t saved_step;   // of the checkpoint on disk
     double started, saved_when, earlier_seconds;
     int64_t first_step;
+    ProblemSaver saver;
 } Run;
 
 static const char* run_path(const Run* run, const char* name, char buffer[PATH_SIZE]) {
@@ -453,13 +455,14 @@ static TdlStatus do_step(Run* run, TdlStepInfo* info) {
 
 static TdlStatus loop(Run* run) {
     const TdlRunDef* def = run->def;
-    TdlStatus status = TDL_STATUS_OK;
+    TdlStatus status = problem_saver_start(&run->saver, &run->host, &def->problems, run->world);
     if (def->watch != NULL) {
         def->watch(def->watch_user, run->world, NULL);
     }
     while (status == TDL_STATUS_OK && tdl_world_step_count(run->world) < run->at.step_total) {
         TdlStepInfo info;
         status = do_step(run, &info);
+        status = status == TDL_STATUS_OK ? run->saver.status : status;
         if (status != TDL_STATUS_OK) {
             break;
         }
@@ -500,6 +503,9 @@ static int thread_count(const TdlRunDef* def) {
 
 // Saves where the run stands and closes the files. `status` tells how the loop ended.
 static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
+    info->problems = run->saver.count;
+    TdlStatus saved = problem_saver_end(&run->saver);
+    status = status == TDL_STATUS_OK ? saved : status;
     TdlStatus closing = TDL_STATUS_OK;
     bool savable =
         status == TDL_STATUS_OK || status == TDL_STATUS_STOPPED || status == TDL_STATUS_DIVERGED;

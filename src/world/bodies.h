@@ -64,6 +64,8 @@ struct TdlWorld {
     Contacts* contacts;  // null: nothing touches
     size_t bodies_size;  // bytes of the bodies' state
     SavedState step_start, attempt_start;
+    TdlContactProblemFn problem_fn; // null: nobody looks
+    void* problem_user;
     double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds;
 };
 

@@ -286,6 +286,20 @@ static void* scratch_resize(void* user, void* block, size_t old_size, size_t new
     return fresh;
 }
 
+static void show_problem(const Problem* p, const TdlFrictionProblem* problem, const double* guess,
+                         const TdlFrictionInfo* info) {
+    TdlWorld* world = p->world;
+    TdlContactProblem solved = {.step = world->step_count + 1,
+                                .time = tdl_world_time(world),
+                                .dt = p->dt,
+                                .problem = problem,
+                                .guess = guess,
+                                .r = p->r,
+                                .unit = 1.0 / p->unit,
+                                .info = *info};
+    world->problem_fn(world->problem_user, &solved);
+}
+
 static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
     TdlHost scratch = p->contacts->host;
     scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
@@ -305,6 +319,14 @@ static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
         return status;
     }
     TdlFrictionInfo info;
+    double* guess = NULL;
+    if (p->world->problem_fn != NULL) {
+        guess = ARENA_NEW(&p->contacts->arena, double, 3 * p->count);
+        if (guess == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        memcpy(guess, p->r, 3 * (size_t)p->count * sizeof *guess);
+    }
     status = tdl_friction_solver_solve(p->contacts->solver, problem, p->r, p->u, &info);
     out->iterations = info.iterations;
     if (status == TDL_STATUS_OK && info.outcome != TDL_FRICTION_CONVERGED && p->count <= FEW) {
@@ -315,6 +337,9 @@ static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
         out->error = info.error;
         out->converged = info.outcome == TDL_FRICTION_CONVERGED;
         status = tdl_friction_body_velocity(problem, p->r, p->velocity);
+    }
+    if (status == TDL_STATUS_OK && guess != NULL) {
+        show_problem(p, problem, guess, &info);
     }
     tdl_friction_problem_destroy(problem);
     return status;
@@ -513,6 +538,11 @@ static bool find_pushes(Problem* p) {
         }
     }
     return true;
+}
+
+void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, void* user) {
+    world->problem_fn = fn;
+    world->problem_user = user;
 }
 
 TdlStatus contacts_solve(TdlWorld* world, double dt, ContactsSolved* out) {
