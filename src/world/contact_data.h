@@ -15,6 +15,7 @@ typedef struct Candidate {
     double radius;  // m, the smaller of the two
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap
     bool jointed;   // two rods of one tree, which grow out of each other: they do not touch
+    bool passed_on; // at a joint of a rod's curves, beyond which the gap shrinks: the next has it
 } Candidate;
 
 struct Contacts {

@@ -72,7 +72,7 @@ static void choose_contacts(Problem* p) {
     for (int i = 0; i < c->count; ++i) {
         const Candidate* x = &c->found[i];
         double near = NEAR_RADII * x->radius + NEAR_STEPS * p->dt * fmax(0.0, x->closing);
-        if (!x->jointed && (x->missed || x->site.contact.gap <= near)) {
+        if (!x->jointed && !x->passed_on && (x->missed || x->site.contact.gap <= near)) {
             p->of[p->count++] = i;
         }
     }

@@ -25,8 +25,9 @@ static const double MARGIN_KEPT = 0.8; // of the last step's
 // A contact nearer than so many radii at the end of an undone step was missed by it.
 static const double MISSED_RADII = 0.5;
 
-// A pair of curves has one contact, its deepest. Elements of a thick rod, which may wind about each
-// other, are cut into pieces of so many radii; long thin ones, which may run side by side, in two.
+// A pair of curves has few contacts, the minima of its gap. Elements of a thick rod, which may wind
+// about each other, are cut into pieces of so many radii; long thin ones, which may run side by
+// side, in two.
 static const double WINDING_RADII = 3.0;
 static const double PIECE_RADII = 60.0;
 enum { MAX_WINDING = 5, MAX_PIECES = 2 };
@@ -34,6 +35,13 @@ enum { MAX_WINDING = 5, MAX_PIECES = 2 };
 // Contacts of two bodies nearer than so many widths are one. More, and of the places at which a
 // tight knot holds itself apart some are left out, others in the next step, and it shakes.
 static const double MERGE_WIDTHS = 0.5;
+
+// A gap that changes by less than this per unit of length, at the end of a curve, has its minimum
+// there: the place of a minimum is known to about 1e-8 m, on curves of radii above 1e-2 mm.
+static const double LEVEL = 1.0e-6;
+
+// Sine of the angle between rods that lie side by side.
+static const double SIDE_BY_SIDE = 0.1;
 
 TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     Contacts* c = tdl_alloc_zero(&world->host.mem, sizeof *c);
@@ -47,6 +55,7 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     detector.self = def->self;
     detector.obstacle_ends = true;
     detector.merge = -MERGE_WIDTHS;
+    detector.all_minima = true;
     detector.thread_count = world->def.thread_count;
     TdlFrictionOptions options = tdl_friction_options_default();
     options.solver = def->solver;
@@ -100,6 +109,12 @@ static double rod_radius(const Rod* rod) {
     return fmax(rod->radius[0], rod->radius[1]);
 }
 
+// Pieces of an element short enough to wind about others; 1 of a long thin one.
+static int winding_pieces(const Rod* rod) {
+    double pieces = ceil(rod->element_length / (WINDING_RADII * rod_radius(rod)));
+    return pieces <= MAX_WINDING ? (int)pieces : 1;
+}
+
 // Curves that stand for an element.
 static int curves_each(const TdlWorld* world, const Rod* rod) {
     if (!rod->model->carried) {
@@ -109,9 +124,8 @@ static int curves_each(const TdlWorld* world, const Rod* rod) {
         return world->def.contacts.segments;
     }
     double radii = rod->element_length / rod_radius(rod);
-    double winding = ceil(radii / WINDING_RADII),
-           side_by_side = fmin(radii / PIECE_RADII, MAX_PIECES);
-    int pieces = winding <= MAX_WINDING ? (int)winding : (int)side_by_side;
+    int winding = winding_pieces(rod), side_by_side = (int)fmin(radii / PIECE_RADII, MAX_PIECES);
+    int pieces = winding > 1 ? winding : side_by_side;
     return rod->model == &SUPER_CLOTHOID || pieces < 1 ? 1 : pieces;
 }
 
@@ -426,6 +440,59 @@ static bool is_jointed(const TdlWorld* world, const TdlContact* contact) {
     return a != b && b >= 0 && b < world->rod_count && world->rods[a].root == world->rods[b].root;
 }
 
+static TdlVec3 side_tangent(const Contacts* c, const TdlContact* contact, int side) {
+    const TdlCurve* curve = &c->curve[c->first[contact->body[side]] + contact->element[side]];
+    return tdl_unit3(tdl_curve_derivative(curve, contact->s[side]));
+}
+
+// How fast the gap shrinks beyond the end of a rod's curve, on the next one; 0 elsewhere.
+static double falls_beyond(const TdlWorld* world, const Contacts* c, const TdlContact* contact,
+                           int side) {
+    int body = contact->body[side], place = contact->element[side];
+    if (body < 0 || body >= world->rod_count) {
+        return 0.0;
+    }
+    const TdlCurve* own = &c->curve[c->first[body] + place];
+    bool start = contact->s[side] <= 0.0, end = contact->s[side] >= own->end;
+    int next = end ? place + 1 : place - 1;
+    if ((!start && !end) || next < 0 || next >= c->fibre[body].count) {
+        return 0.0;
+    }
+    const TdlCurve* other = &c->curve[c->first[body] + next];
+    TdlVec3 t = tdl_unit3(tdl_curve_derivative(other, end ? 0.0 : other->end));
+    double outwards = (end ? 1.0 : -1.0) * (side == 0 ? 1.0 : -1.0);
+    return fmax(outwards * tdl_dot3(contact->basis.cx, t), 0.0);
+}
+
+// Whether a side is a piece of an element that was cut because it may wind about others.
+static bool winds(const TdlWorld* world, const TdlContact* contact, int side) {
+    int body = contact->body[side];
+    return body >= 0 && body < world->rod_count && winding_pieces(world->rods[body].rod) > 1;
+}
+
+// A contact at a joint of a rod's curves, where the gap goes on shrinking, is no minimum: the next
+// curve has it, and the slanted normal of this one would stop what slides. It is passed on. Between
+// rods side by side it stays, as one of the places on which they lie, with its normal across; and
+// where rods wind about each other, which are held apart in many places, as it is. (W.6)
+static bool is_passed_on(const TdlWorld* world, const Contacts* c, TdlContact* contact) {
+    if (contact->body[1] < 0 || (winds(world, contact, 0) && winds(world, contact, 1))) {
+        return false; // obstacles want these (X.24)
+    }
+    double fall = fmax(falls_beyond(world, c, contact, 0), falls_beyond(world, c, contact, 1));
+    if (fall <= LEVEL) {
+        return false;
+    }
+    TdlVec3 a = side_tangent(c, contact, 0), b = side_tangent(c, contact, 1);
+    if (fall > SIDE_BY_SIDE || tdl_norm3(tdl_cross3(a, b)) > SIDE_BY_SIDE) {
+        return true;
+    }
+    TdlVec3 t = tdl_unit3(tdl_axpy3(a, tdl_dot3(a, b) < 0.0 ? -1.0 : 1.0, b));
+    TdlVec3 n = contact->basis.cx;
+    n = tdl_unit3(tdl_axpy3(n, -tdl_dot3(n, t), t));
+    contact->basis = (TdlMat3){n, t, tdl_cross3(n, t)};
+    return false;
+}
+
 // Keeps the sites of the last update, with what is known of the contacts they continue.
 static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFound* out) {
     int count, before = c->count;
@@ -443,7 +510,8 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
         Candidate* x = &c->found[i];
         *x = (Candidate){.site = sites[i], .radius = site_radius(c, contact)};
         x->jointed = is_jointed(world, contact);
-        if (x->jointed) {
+        x->passed_on = is_passed_on(world, c, &x->site.contact);
+        if (x->jointed || x->passed_on) {
             continue;
         }
         if (contact->previous >= 0 && contact->previous < before) {
@@ -609,7 +677,7 @@ int contacts_count(const Contacts* c) {
 double contacts_worst(const Contacts* c) {
     double worst = 0.0;
     for (int i = 0; i < c->count; ++i) {
-        if (!c->found[i].jointed) {
+        if (!c->found[i].jointed && !c->found[i].passed_on) {
             worst = fmin(worst, c->found[i].site.contact.gap / c->found[i].radius);
         }
     }

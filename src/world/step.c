@@ -128,7 +128,8 @@ static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
 }
 
 // Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
-// clamp stands still. Returns what was too much to take.
+// clamp stands still. Returns what was too much to take; of a rod that touches, all there is is
+// taken.
 static double take_surplus(WorldRod* wr, double surplus) {
     if (!wr->touched && surplus > SURPLUS_LIMIT * wr->energy.kinetic) {
         return surplus;
@@ -155,10 +156,10 @@ static bool judge_rod(const TdlWorld* world, WorldRod* wr, bool closed) {
     if (!closed || !(surplus > slack)) {
         return false;
     }
+    double moving = wr->energy.kinetic;
     wr->energy_rise = take_surplus(wr, surplus);
-    bool taken = wr->energy_rise == 0.0;
-    wr->losses.numerical += taken && world->def.losses ? surplus : 0.0;
-    return taken;
+    wr->losses.numerical += world->def.losses ? moving - wr->energy.kinetic : 0.0;
+    return moving != wr->energy.kinetic;
 }
 
 // Moves a rod out of what it overlaps; its velocity stays.

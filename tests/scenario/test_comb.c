@@ -127,7 +127,9 @@ TEST(segments_are_rougher_than_curves) {
            "touched\n",
            curves, segments, segments / curves, touched[0], touched[1]);
     CHECK(touched[0] > 1900 && touched[1] > 1900);
-    CHECK(segments > 2.0 * curves);
+    CHECK(segments > 50.0 * curves);
+    // sliding over the joints of the elements, which gave 0.0054 while their ends made contacts too
+    CHECK_BELOW(curves, 1.0e-3);
 }
 
 TEST(bad_setups_are_refused) {
