@@ -181,14 +181,14 @@ typedef struct TdlContactForce {
     double s[2];    // in [0, 1] along the element of a rod
     TdlVec3 point;  // m, where the first body's surface was touched
     TdlVec3 normal; // from the first to the second
-    TdlVec3 force;  // N on the second, mean over the step, or over the last part of one that was
-                    // split; the first gets the opposite
-    double gap;     // m, at the start of the step
+    TdlVec3 force;  // N on the second, mean over the step; the first gets the opposite
+    double gap;     // m, at the start of the step, or of its part
     double mu;
     bool sliding; // at the end of the step; else it sticks or carries nothing
 } TdlContactForce;
 
-/// The contacts of the last step; owned by the world, valid until it changes.
+/// The contacts of the last step; owned by the world, valid until it changes. Those of the parts of
+/// a step that was split follow each other, each with its share of the mean.
 TDL_API const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, int* count);
 
 /// A contact problem of a step, solved. A step that is split, or undone and made again, has

@@ -51,6 +51,7 @@ struct Contacts {
 
     TdlContactForce* force;
     int force_count, force_capacity;
+    int force_kept; // of the parts of the step that stay
 };
 
 // What a rigid body may overlap by is measured against this, m.

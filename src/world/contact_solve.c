@@ -402,8 +402,9 @@ static void note_touch(const Problem* p, int i, TdlVec3 r) {
 
 static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     Contacts* c = p->contacts;
-    if (p->count > c->force_capacity) {
-        int room = p->count + p->count / 2 + 16;
+    int first = c->force_kept, count = first + p->count;
+    if (count > c->force_capacity) {
+        int room = count + count / 2 + 16;
         void* grown = tdl_grow_array(&c->host.mem, c->force, (size_t)room, sizeof *c->force);
         if (grown == NULL) {
             return TDL_STATUS_NO_MEMORY;
@@ -421,14 +422,14 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
         TdlVec3 fixed = tdl_load3(p->fixed, i);
         Side a = contact_side(p->world, contact, 0), b = contact_side(p->world, contact, 1);
         x->force = tdl_scale3(1.0 / p->dt, tdl_mul33_3(contact->basis, r));
-        c->force[i] = (TdlContactForce){
+        c->force[first + i] = (TdlContactForce){
             .kind = {a.kind, b.kind},
             .index = {a.index, b.index},
             .element = {a.element, b.element},
             .s = {a.s, b.s},
             .point = contact_point(c, contact),
             .normal = contact->basis.cx,
-            .force = x->force,
+            .force = tdl_scale3(p->dt / p->world->def.step, x->force),
             .gap = contact->gap,
             .mu = p->mu[i],
             .sliding = r.x > 0.0 && hypot(r.y, r.z) >= (1.0 - 1.0e-6) * p->mu[i] * r.x,
@@ -440,7 +441,7 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
             note_touch(p, i, r);
         }
     }
-    c->force_count = p->count;
+    c->force_count = count;
     return TDL_STATUS_OK;
 }
 

@@ -666,7 +666,7 @@ bool contacts_ready(const Contacts* c) {
 
 void contacts_forget(Contacts* c) {
     c->ready = false;
-    c->count = c->force_count = 0;
+    c->count = c->force_count = c->force_kept = 0;
     c->margin = 0.0;
 }
 
@@ -682,6 +682,18 @@ double contacts_worst(const Contacts* c) {
         }
     }
     return worst;
+}
+
+void contacts_start_step(Contacts* c) {
+    c->force_count = c->force_kept = 0;
+}
+
+void contacts_start_attempt(Contacts* c) {
+    c->force_count = c->force_kept;
+}
+
+void contacts_keep_attempt(Contacts* c) {
+    c->force_kept = c->force_count;
 }
 
 const TdlContactForce* contacts_forces(const Contacts* c, int* count) {
@@ -719,7 +731,9 @@ static bool fits(const Contacts* c, const TdlContact* contact) {
 
 TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size) {
     Contacts* c = world->contacts;
+    int kept = c->force_kept; // a step under way keeps what its parts did
     contacts_forget(c);
+    c->force_kept = kept;
     if (size == 0) {
         return TDL_STATUS_OK; // saved before the first step
     }

@@ -55,6 +55,11 @@ size_t contacts_state_size(const Contacts* contacts);
 void contacts_save_state(const Contacts* contacts, void* bytes);
 TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size);
 
+// The forces of a step: those of its parts, each by its share of the time, follow each other. What
+// an attempt adds goes with it unless it is kept.
+void contacts_start_step(Contacts* contacts);
+void contacts_start_attempt(Contacts* contacts);
+void contacts_keep_attempt(Contacts* contacts);
 const TdlContactForce* contacts_forces(const Contacts* contacts, int* count);
 
 #endif

@@ -17,13 +17,15 @@
 // Chords of a curve, at most.
 enum { MAX_CHORDS = 24 };
 
-// What an arc may be off its chord by, and how near two centrelines count as one through the other:
-// in radii.
+// What an arc may be off its chord by, and the accuracy of the search, in radii.
 static const double ARC_OFF = 0.1;
 static const double TOUCH = 0.02;
 
-// Centrelines nearer than this share of the two radii before the step are deep in each other
-// already: the depth tells, not the crossing.
+// Centrelines that come nearer than this share of the two radii go through each other's bodies.
+static const double THROUGH = 0.4;
+
+// A pair that moved against each other by less than this share of the two radii did not get there,
+// but from an overlap that the depth tells already.
 static const double DEEP_SHARE = 0.25;
 
 // Arc length within which a fibre cannot come back to itself, in radii: a loop of the smallest
@@ -113,6 +115,11 @@ static double relative_travel(const Travel* a, const Travel* b) {
 
 // --- one pair -------------------------------------------------------------------------------
 
+// How near two centrelines come that pass through each other's bodies, and to what accuracy, m.
+typedef struct Nearness {
+    double apart, tolerance;
+} Nearness;
+
 // The boxes of two moving chords, seen from something that moves by `frame`.
 static bool boxes_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame, double near) {
     TdlVec3 lo[2], hi[2];
@@ -128,7 +135,8 @@ static bool boxes_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame
 }
 
 // Positions from the first curve's start, which moves by `frame`: small numbers, small errors.
-static bool chords_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame, double near) {
+static bool chords_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame,
+                        const Nearness* near) {
     TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
     const Path* path[2] = {a, b};
     int from[2] = {i, j};
@@ -141,20 +149,30 @@ static bool chords_meet(const Path* a, int i, const Path* b, int j, TdlVec3 fram
         query.end[k] = end;
     }
     TdlCcdOptions options = tdl_ccd_options_default();
-    options.tolerance = near;
+    options.norm = TDL_CCD_NORM_EUCLID;
+    options.tolerance = near->tolerance;
+    options.min_separation = near->apart;
     TdlCcdResult result;
+    if (tdl_ccd_query(&query, &options, &result) != TDL_STATUS_OK || !result.collision) {
+        return false;
+    }
+    if (result.time > 0.0) {
+        return true;
+    }
+    options.min_separation = 0.0; // as near from the start: through each other all the same?
     return tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision;
 }
 
 // `apart` is the arc length from the start of a to the start of b on one fibre; infinite for two.
 static bool paths_meet(const Path* a, double step_a, const Path* b, double step_b, double apart,
-                       double radius, double near) {
+                       double radius, const Nearness* near) {
     TdlVec3 frame = tdl_scale3(
         0.5, tdl_add3(tdl_sub3(a->after[0], a->before[0]), tdl_sub3(b->after[0], b->before[0])));
     for (int i = 0; i < a->count; ++i) {
         for (int j = 0; j < b->count; ++j) {
             double gap = apart + j * step_b - (i + 1) * step_a;
-            if (gap >= LOOP_RADII * radius && boxes_meet(a, i, b, j, frame, near) &&
+            if (gap >= LOOP_RADII * radius &&
+                boxes_meet(a, i, b, j, frame, near->apart + near->tolerance) &&
                 chords_meet(a, i, b, j, frame, near)) {
                 return true;
             }
@@ -185,8 +203,9 @@ static bool pair_crossed(const Contacts* c, Pair pair) {
     sample(&c->before[a], &c->curve[a], chord_count(&c->before[a], &c->curve[a]), &path[0]);
     sample(&c->before[b], &c->curve[b], chord_count(&c->before[b], &c->curve[b]), &path[1]);
     double radius = fmin(ra, rb) > 0.0 ? fmin(ra, rb) : fmax(ra, rb);
+    Nearness near = {THROUGH * (ra + rb), TOUCH * radius};
     return paths_meet(&path[0], c->curve[a].end / path[0].count, &path[1],
-                      c->curve[b].end / path[1].count, apart, radius, TOUCH * radius);
+                      c->curve[b].end / path[1].count, apart, radius, &near);
 }
 
 // --- all pairs ------------------------------------------------------------------------------

@@ -324,6 +324,9 @@ static TdlStatus look_before(TdlWorld* world, double dt) {
 static Attempt attempt_step(TdlWorld* world, double start, double dt) {
     Attempt attempt = {0};
     double t0 = clock_now();
+    if (world->contacts != NULL) {
+        contacts_start_attempt(world->contacts);
+    }
     predict_all(world, start, dt);
     bool contacts = world->contacts != NULL && contacts_count(world->contacts) > 0;
     if (contacts) {
@@ -432,6 +435,9 @@ static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int 
     }
     if (good) {
         note_attempt(&attempt, info);
+        if (world->contacts != NULL) {
+            contacts_keep_attempt(world->contacts);
+        }
         return TDL_STATUS_OK;
     }
     info->reason = attempt.fault == NULL ? tdl_status_string(status) : attempt.fault;
@@ -460,6 +466,9 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     TdlStatus status = look_before(world, world->def.step);
     if (status != TDL_STATUS_OK) {
         return status;
+    }
+    if (world->contacts != NULL) {
+        contacts_start_step(world->contacts);
     }
     status = advance_interval(world, start, world->def.step, 0, info);
     if (status != TDL_STATUS_OK) {

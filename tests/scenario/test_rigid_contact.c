@@ -441,6 +441,45 @@ TEST(a_ball_does_not_feel_the_joints_of_rails) {
 
 // --- moving colliders ------------------------------------------------------------------------
 
+// A ball thrown at a thin wire so fast that it would be through in one step: it is stopped by the
+// wire, in a step that has to be split, and the mean of the force is still what changed its
+// momentum.
+TEST(forces_of_a_split_step_are_means_over_all_of_it) {
+    TdlWorld* world = make_world(1.0e-3, 0.3, 0.0);
+    tdl_world_set_gravity(world, (TdlVec3){0});
+    TdlCurvePiece piece = {0.2, {0, 0, 0}};
+    TdlColliderDef wire = tdl_collider_def_default();
+    TdlColliderId wire_id;
+    wire.shape = TDL_SHAPE_CURVES;
+    wire.radius = 5.0e-4;
+    wire.pieces = &piece;
+    wire.piece_count = 1;
+    wire.pose.position = (TdlVec3){-0.1, 0.0, 0.0};
+    REQUIRE(tdl_world_add_collider(world, &wire, &wire_id) == TDL_STATUS_OK);
+    TdlRigidDef ball = tdl_rigid_def_default();
+    TdlRigidId id;
+    ball.radius = 2.0e-3;
+    ball.pose.position = (TdlVec3){0.0, -0.1, 1.0e-3};
+    ball.velocity = (TdlVec3){0.0, 40.0, 0.0};
+    REQUIRE(tdl_world_add_rigid(world, &ball, &id) == TDL_STATUS_OK);
+    double mass = 1000.0 * 4.0 / 3.0 * PI * 8.0e-9, touched = 0.0;
+    int split = 0;
+    for (int i = 0; i < 10; ++i) {
+        TdlStepInfo info;
+        TdlVec3 before = tdl_rigid_velocity(world, 0);
+        REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
+        TdlVec3 change = tdl_sub3(tdl_rigid_velocity(world, 0), before);
+        TdlVec3 force = tdl_world_contact_wrench(world, TDL_BODY_RIGID, 0).force;
+        CHECK_NEAR3(change, tdl_scale3(1.0e-3 / mass, force), 1.0e-9);
+        split += info.substeps > 1 && tdl_norm3(force) > 0.0;
+        touched += tdl_norm3(force);
+    }
+    CHECK(touched > 0.0);
+    CHECK(split > 0);
+    CHECK(tdl_rigid_velocity(world, 0).y < 30.0); // it was not let through
+    tdl_world_destroy(world);
+}
+
 TEST(a_belt_drags_a_block_along) {
     double V = 0.5, m = 0.25, dt = 1.0e-3, half = 0.02;
     TdlWorld* world = make_world(dt, m, 0.0);
