@@ -78,6 +78,38 @@ TEST(impulses_stay_in_the_cone) {
     check_cone("double-loop.yaml", NULL, 200);
 }
 
+// --- energy ---------------------------------------------------------------------------------
+
+// What a falling scene has at its start and is given is what it has in the end and lost, all of it
+// told by the log: by friction, impacts and damping, to the time step and to overlaps taken away.
+static void check_books(const char* name, int steps) {
+    Stage stage;
+    TdlStatus status = open_stage(name, "losses=true", 1, &stage);
+    REQUIRE(status == TDL_STATUS_OK);
+    TdlEnergy e = tdl_world_energy(stage.world);
+    double start = e.kinetic + e.elastic + e.gravity, gained = 0.0, moved = 0.0;
+    for (int i = 0; i < steps && status == TDL_STATUS_OK; ++i) {
+        TdlStepInfo x;
+        status = tdl_world_step(stage.world, &x);
+        gained += x.work + x.given + x.push - x.friction - x.impact - x.damping - x.numerical;
+        moved += fabs(x.friction) + fabs(x.impact) + fabs(x.damping) + fabs(x.numerical);
+    }
+    CHECK_INT(status, TDL_STATUS_OK);
+    e = tdl_world_energy(stage.world);
+    double lost = start - e.kinetic - e.elastic - e.gravity;
+    printf("  %s: lost %.4g J, unexplained %.2g of it\n", name, lost, (lost + gained) / lost);
+    CHECK(lost > 0.0 && moved > 0.0);
+    CHECK_BELOW(fabs(lost + gained), 0.01 * lost);
+    close_stage(&stage);
+}
+
+TEST(the_books_of_falling_scenes_close) {
+    check_books("spaghetti.yaml", 60);
+    check_books("corde-spaghetti.yaml", 80);
+    check_books("self-stacking.yaml", 80);
+    check_books("ropes-over-ball.yaml", 100);
+}
+
 // --- knots ----------------------------------------------------------------------------------
 
 typedef struct Crossing {
@@ -256,7 +288,7 @@ static double writhe(const TdlVec3* p, int count) {
 // Turns between the two ends of a rod that runs on straight beyond them: writhe and twist together.
 // Only turning an end changes it, or passing the rod through itself, which makes it jump by two.
 static double link(const TdlWorld* world, TdlRodId rod) {
-    enum { ELEMENTS = 20, EACH = 12, COUNT = ELEMENTS * EACH + 3 };
+    enum { ELEMENTS = 20, EACH = 8, COUNT = ELEMENTS * EACH + 3 };
     static TdlVec3 points[COUNT];
     const double* q = tdl_rod_coordinates(world, rod);
     double twist = 0.0;
@@ -282,6 +314,9 @@ TEST(a_plectoneme_does_not_pass_through_itself) {
         status = tdl_world_step(stage.world, &info);
         contacts = info.contact_count > contacts ? info.contact_count : contacts;
         turns = 2.5 * fmin(info.time, 8.0);
+        if (i % 10 != 9) {
+            continue;
+        }
         double off = fabs(link(stage.world, rod) - start - turns);
         worst = fmax(worst, off);
     }
