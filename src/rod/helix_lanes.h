@@ -12,15 +12,18 @@
 #include "rod/lanes.h"
 
 // Largest y = |q|^2 of the expansion: |q| up to 3.46. With 11 polynomials the part of a product
-// left out is below 1e-15 of it there.
+// left out is below 1e-15 of it there. Up to the second limit, |q| = 1.58, the first 9 will do, and
+// fewer terms of the series they come from.
 #define LANE_Y_LIMIT 12.0
-enum { MODE_COUNT = 11, TAIL_TERMS = 9, C_TERMS = 12 };
+#define LANE_Y_BRIEF 2.5
+enum { MODE_COUNT = 11, BRIEF_COUNT = 9, TAIL_TERMS = 9, C_TERMS = 12 };
+enum { BRIEF_TAIL_TERMS = 7, BRIEF_C_TERMS = 9 };
 
 typedef struct LaneModes {
     Lane a[MODE_COUNT], b[MODE_COUNT], ak[MODE_COUNT], bk[MODE_COUNT];
 } LaneModes;
 
-// Factors of the coefficients: sqrt(2m+1)/4 and sqrt(2m+1)/8 with their signs. (L.7)
+// Factors of the coefficients of a: sqrt(2m+1)/4 with their signs. (L.7)
 static const double MODE_A[MODE_COUNT] = {0.0,
                                           0.43301270189221932338,
                                           0.5590169943749474241,
@@ -32,24 +35,25 @@ static const double MODE_A[MODE_COUNT] = {0.0,
                                           -1.0307764064044151375,
                                           1.0897247358851683881,
                                           1.1456439237389600016};
-static const double MODE_B[MODE_COUNT] = {0.0,
-                                          0.0,
-                                          0.27950849718747371205,
-                                          0.33071891388307382381,
-                                          -0.375,
-                                          -0.41457809879442498114,
-                                          0.45069390943299866164,
-                                          0.48412291827592711065,
-                                          -0.51538820320220756873,
-                                          -0.54486236794258419403,
-                                          0.57282196186948000082};
-
 static const double SQRT_3 = 1.7320508075688772935;
 
-// c_2 .. c_7 for y below the limit. rotations.md (R.1)-(R.3)
-LANE_INLINE void lane_c_series(Lane y, Lane c[8]) {
+// Lanes of a where the mask is set, else of b.
+LANE_INLINE Lane lane_pick(LaneMask mask, Lane a, Lane b) {
+    return (Lane)((mask & (LaneMask)a) | (~mask & (LaneMask)b));
+}
+
+LANE_INLINE LaneMask lane_brief(Lane y) {
+    return y < LANE_Y_BRIEF;
+}
+
+LANE_INLINE bool lane_any(LaneMask m) {
+    return (m[0] | m[1] | m[2] | m[3]) != 0;
+}
+
+// c_2 .. c_7 by so many terms. rotations.md (R.1)-(R.3)
+LANE_INLINE void lane_c_terms(Lane y, int terms, Lane c[8]) {
     Lane s6 = lane_all(1.0), s7 = s6;
-    for (int n = C_TERMS - 1; n >= 0; --n) {
+    for (int n = terms - 1; n >= 0; --n) {
         s6 = 1.0 - y * (1.0 / ((7 + 2 * n) * (8 + 2 * n))) * s6;
         s7 = 1.0 - y * (1.0 / ((8 + 2 * n) * (9 + 2 * n))) * s7;
     }
@@ -61,26 +65,29 @@ LANE_INLINE void lane_c_series(Lane y, Lane c[8]) {
     c[2] = 0.5 - y * c[4];
 }
 
-// j_m(z) / z^m for m = -1 .. MODE_COUNT (at index m + 1) as functions of x = z^2. (L.6)
-LANE_INLINE void lane_bessel(Lane x, Lane j[MODE_COUNT + 2]) {
-    enum { LOW = MODE_COUNT, HIGH = MODE_COUNT + 1 };
+// j_m(z) / z^m for m = -1 .. count (at index m + 1) as functions of x = z^2. (L.6)
+LANE_INLINE void lane_bessel(Lane x, int count, int tail, Lane j[MODE_COUNT + 2]) {
     Lane low = lane_all(1.0), high = low;
-    for (int k = TAIL_TERMS; k >= 1; --k) {
-        low = 1.0 - x * (1.0 / (2 * k * (2 * LOW + 1 + 2 * k))) * low;
-        high = 1.0 - x * (1.0 / (2 * k * (2 * HIGH + 1 + 2 * k))) * high;
+    for (int k = tail; k >= 1; --k) {
+        low = 1.0 - x * (1.0 / (2 * k * (2 * count + 1 + 2 * k))) * low;
+        high = 1.0 - x * (1.0 / (2 * k * (2 * count + 3 + 2 * k))) * high;
     }
-    Lane above = high * 1.2648855557491170394e-13; // 1/25!!
-    j[LOW + 1] = low * 3.1622138893727925985e-12;  // 1/23!!
-    for (int m = LOW; m >= 0; --m) {
+    double first = 1.0; // 1 / (2 count + 1)!!
+    for (int k = 1; k <= count; ++k) {
+        first /= 2 * k + 1;
+    }
+    Lane above = high * (first / (2 * count + 3));
+    j[count + 1] = low * first;
+    for (int m = count; m >= 0; --m) {
         j[m] = (2.0 * m + 1.0) * j[m + 1] - x * above;
         above = j[m + 1];
     }
 }
 
-// Coefficients of a, b and of their derivatives ak, bk. (L.7), (L.8)
-LANE_INLINE void lane_modes(Lane y, const Lane c[8], LaneModes* out) {
+// The first `count` coefficients of a, b and of their derivatives ak, bk. (L.7), (L.8)
+LANE_INLINE void lane_modes(Lane y, const Lane c[8], int count, int tail, LaneModes* out) {
     Lane x = 0.25 * y, j[MODE_COUNT + 2];
-    lane_bessel(x, j);
+    lane_bessel(x, count, tail, j);
     Lane C = j[0], S = j[1], dC = -0.5 * S, dS = -0.5 * j[2];
 
     // the lowest ones, where 1 - cos and s - sin cancel
@@ -93,22 +100,28 @@ LANE_INLINE void lane_modes(Lane y, const Lane c[8], LaneModes* out) {
     out->a[1] = MODE_A[1] * S * j[2];
     out->ak[1] = 0.5 * MODE_A[1] * (dS * j[2] - 0.5 * S * j[3]);
 
-    // pairs of an even and an odd polynomial with the same power x^p
+    // pairs of an even and an odd polynomial with the same power x^p; half of a factor of a is that
+    // of b, but for a sign
     Lane power = lane_all(1.0), lower = lane_all(0.0); // x^p, p x^(p-1)
-    for (int m = 2; m < MODE_COUNT; m += 2) {
-        Lane g = power * j[m + 1], dg = lower * j[m + 1] - 0.5 * power * j[m + 2];
-        out->a[m] = MODE_A[m] * C * g;
-        out->b[m] = MODE_B[m] * S * g;
-        out->ak[m] = 0.5 * MODE_A[m] * (dC * g + C * dg);
-        out->bk[m] = 0.5 * MODE_B[m] * (dS * g + S * dg);
-        if (m + 1 < MODE_COUNT) {
-            g = power * j[m + 2];
-            dg = lower * j[m + 2] - 0.5 * power * j[m + 3];
+    Lane C2 = 0.5 * C, S2 = 0.5 * S, dC2 = 0.5 * dC, dS2 = 0.5 * dS;
+    Lane C4 = 0.25 * C, S4 = 0.25 * S, dC4 = 0.25 * dC, dS4 = 0.25 * dS;
+    for (int m = 2; m < count; m += 2) {
+        Lane even = MODE_A[m] * j[m + 1], next = (0.5 * MODE_A[m]) * j[m + 2];
+        Lane g = power * even, dg = lower * even - power * next;
+        out->a[m] = C * g;
+        out->b[m] = S2 * g;
+        out->ak[m] = dC2 * g + C2 * dg;
+        out->bk[m] = dS4 * g + S4 * dg;
+        if (m + 1 < count) {
+            Lane odd = MODE_A[m + 1] * j[m + 2];
+            next = (0.5 * MODE_A[m + 1]) * j[m + 3];
+            g = power * odd;
+            dg = lower * odd - power * next;
             Lane gx = x * g, dgx = g + x * dg;
-            out->a[m + 1] = MODE_A[m + 1] * S * gx;
-            out->b[m + 1] = MODE_B[m + 1] * C * g;
-            out->ak[m + 1] = 0.5 * MODE_A[m + 1] * (dS * gx + S * dgx);
-            out->bk[m + 1] = 0.5 * MODE_B[m + 1] * (dC * g + C * dg);
+            out->a[m + 1] = S * gx;
+            out->b[m + 1] = -C2 * g;
+            out->ak[m + 1] = dS2 * gx + S2 * dgx;
+            out->bk[m + 1] = -(dC4 * g + C4 * dg);
         }
         lower = power + x * lower; // (x^(p+1))' = x^p + x p x^(p-1)
         power = x * power;
@@ -122,15 +135,12 @@ typedef struct LaneGram {
     Lane aa, ab, aak, abk, bb, bak, bbk, akak, bkbk;
 } LaneGram;
 
-LANE_INLINE Lane lane_mode_dot(const Lane f[MODE_COUNT], const Lane g[MODE_COUNT]) {
-    Lane even = f[0] * g[0], odd = f[1] * g[1];
-    for (int m = 2; m < MODE_COUNT; m += 2) {
-        even += f[m] * g[m];
-        if (m + 1 < MODE_COUNT) {
-            odd += f[m + 1] * g[m + 1];
-        }
+LANE_INLINE Lane lane_mode_dot(const Lane* f, const Lane* g, int count) {
+    Lane sum[2] = {f[0] * g[0], f[1] * g[1]};
+    for (int m = 2; m < count; ++m) {
+        sum[m % 2] = lane_fma(f[m], g[m], sum[m % 2]);
     }
-    return even + odd;
+    return sum[0] + sum[1];
 }
 
 // s = 1/2 + (sqrt(3)/6) times the first polynomial
@@ -138,7 +148,7 @@ LANE_INLINE Lane lane_mode_s(const Lane f[MODE_COUNT]) {
     return 0.5 * f[0] + (SQRT_3 / 6.0) * f[1];
 }
 
-LANE_INLINE void lane_gram(const LaneModes* m, LaneGram* g) {
+LANE_INLINE void lane_gram(const LaneModes* m, int count, LaneGram* g) {
     g->a = m->a[0];
     g->b = m->b[0];
     g->ak = m->ak[0];
@@ -147,15 +157,15 @@ LANE_INLINE void lane_gram(const LaneModes* m, LaneGram* g) {
     g->sb = lane_mode_s(m->b);
     g->sak = lane_mode_s(m->ak);
     g->sbk = lane_mode_s(m->bk);
-    g->aa = lane_mode_dot(m->a, m->a);
-    g->ab = lane_mode_dot(m->a, m->b);
-    g->aak = lane_mode_dot(m->a, m->ak);
-    g->abk = lane_mode_dot(m->a, m->bk);
-    g->bb = lane_mode_dot(m->b, m->b);
-    g->bak = lane_mode_dot(m->b, m->ak);
-    g->bbk = lane_mode_dot(m->b, m->bk);
-    g->akak = lane_mode_dot(m->ak, m->ak);
-    g->bkbk = lane_mode_dot(m->bk, m->bk);
+    g->aa = lane_mode_dot(m->a, m->a, count);
+    g->ab = lane_mode_dot(m->a, m->b, count);
+    g->aak = lane_mode_dot(m->a, m->ak, count);
+    g->abk = lane_mode_dot(m->a, m->bk, count);
+    g->bb = lane_mode_dot(m->b, m->b, count);
+    g->bak = lane_mode_dot(m->b, m->ak, count);
+    g->bbk = lane_mode_dot(m->b, m->bk, count);
+    g->akak = lane_mode_dot(m->ak, m->ak, count);
+    g->bkbk = lane_mode_dot(m->bk, m->bk, count);
 }
 
 #endif

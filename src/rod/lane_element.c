@@ -1,11 +1,9 @@
 // One element of four super-helices: shape, inertia and momentum, by the Legendre coefficients of
 // helix_lanes.h. Elements that turn more than these allow take the panels of helix.c, lane by lane.
 //
-// Each function exists once in memory, so that a state loaded from bytes goes through the same
-// instructions as one that was stepped to.
+// Each function exists once in memory, so that a rod goes through the same instructions alone, in
+// company, and loaded from bytes.
 #include "rod/lane_element.h"
-
-#include <stddef.h>
 
 #include <string.h>
 
@@ -21,10 +19,6 @@ LANE_INLINE Axes axes_of(LaneVec q) {
 
 LANE_INLINE LaneMask large_turning(Lane y) {
     return ~(y < LANE_Y_LIMIT); // not a number counts as large
-}
-
-LANE_INLINE bool any(LaneMask m) {
-    return (m[0] | m[1] | m[2] | m[3]) != 0;
 }
 
 // y where the expansion holds, else 0
@@ -59,18 +53,14 @@ LANE_INLINE LaneMat rotation_like(LaneVec q, Lane y, Lane s, Lane a, Lane b) {
                      {bq.x * q.z + aq.y, bq.y * q.z - aq.x, bq.z * q.z + diagonal}};
 }
 
-// One step towards the nearest rotation: R (3 - R'R) / 2
-LANE_INLINE LaneMat orthonormal(LaneMat R) {
-    LaneSym half = {0};
-    LaneSym G = lane_sym_axpy((LaneSym){0}, lane_all(-0.5), lane_sym_add_tproduct(half, R, R));
-    G.xx += 1.5;
-    G.yy += 1.5;
-    G.zz += 1.5;
-    return lane_product(R, (LaneMat){{G.xx, G.xy, G.xz}, {G.xy, G.yy, G.yz}, {G.xz, G.yz, G.zz}});
-}
-
-static void patch_c_series(Lane y, Lane c[8]) {
+// The lanes where a few terms do not do.
+static void finish_c_series(Lane y, Lane c[8]) {
+    Lane full[8];
     LaneMask large = large_turning(y);
+    lane_c_terms(bounded(y), C_TERMS, full);
+    for (int k = 2; k < 8; ++k) {
+        c[k] = lane_pick(lane_brief(y), c[k], full[k]);
+    }
     for (int lane = 0; lane < LANE_COUNT; ++lane) {
         double own[8];
         if (large[lane] != 0) {
@@ -82,32 +72,37 @@ static void patch_c_series(Lane y, Lane c[8]) {
     }
 }
 
-__attribute__((noinline)) void lane_element_shape(LaneElement* el, const LaneVec* q_new,
-                                                  const Lane* l, LanePose* start) {
-    Axes x = axes_of(*q_new);
-    Lane y = lane_dot(x.q, x.q), c[8];
-    lane_c_series(bounded(y), c);
-    if (any(large_turning(y))) {
-        patch_c_series(y, c);
+__attribute__((noinline)) void lane_element_curl(const LaneVec* q, LaneCurl* out) {
+    Axes x = axes_of(*q);
+    Lane y = lane_dot(x.q, x.q), *c = out->c;
+    lane_c_terms(y, BRIEF_C_TERMS, c);
+    if (lane_any(~lane_brief(y))) {
+        finish_c_series(y, c);
     }
-    LaneMat R = start->R;
-    el->q = x.q;
-    el->y = y;
+    out->q = x.q;
+    out->y = y;
+    out->p = lane_axpy(lane_scale(c[2], x.e1), c[3], x.e2);
+    out->p.x += 1.0;
+    out->B = displacement(&x, c[2], c[3], 2.0 * c[4] - c[3], 3.0 * c[5] - c[4]);
+    out->T = rotation_like(x.q, y, lane_all(1.0), c[2], c[3]);
+    out->turned = rotation_like(x.q, y, lane_all(1.0), 1.0 - y * c[3], c[2]);
+}
+
+__attribute__((noinline)) void lane_element_place(LaneElement* el, const LaneCurl* curl,
+                                                  const LaneMat* frame, const Lane* l) {
+    LaneMat R = *frame;
+    el->q = curl->q;
+    el->y = curl->y;
     el->R = R;
-    el->position = start->position;
+    el->span = lane_scale(*l, lane_mul(R, curl->p));
+    el->shift = lane_scale_mat(*l, lane_product(R, curl->B));
+    el->turn = lane_product(R, curl->T);
+}
 
-    // motion of the end
-    LaneVec p = lane_axpy(lane_scale(c[2], x.e1), c[3], x.e2);
-    p.x += 1.0;
-    LaneMat B = displacement(&x, c[2], c[3], 2.0 * c[4] - c[3], 3.0 * c[5] - c[4]);
-    el->span = lane_scale(*l, lane_mul(R, p));
-    el->shift = lane_scale_mat(*l, lane_product(R, B));
-    el->turn = lane_product(R, rotation_like(x.q, y, lane_all(1.0), c[2], c[3]));
-
-    // where the next one starts
-    LaneMat turned = rotation_like(x.q, y, lane_all(1.0), 1.0 - y * c[3], c[2]);
-    start->position = lane_add(start->position, el->span);
-    start->R = orthonormal(lane_product(R, turned));
+__attribute__((noinline)) void lane_element_rates(const LaneElement* el, const LaneVec* rate,
+                                                  LaneTwist* out) {
+    out->linear = lane_mul(el->shift, *rate);
+    out->angular = lane_mul(el->turn, *rate);
 }
 
 __attribute__((noinline)) void lane_element_field(const LaneElement* el, const Lane* length,
@@ -125,6 +120,7 @@ __attribute__((noinline)) void lane_element_field(const LaneElement* el, const L
     field->part[HELIX_BK] = lane_scale(sigma, x.e2);
     field->y = el->y;
     field->spin = w.x;
+    field->R = el->R;
 }
 
 // --- inertia --------------------------------------------------------------------------------
@@ -235,10 +231,10 @@ LANE_INLINE void set_inertia(LaneElement* el, const Axes* x, Lane l, Lane gyrati
 // --- momentum -------------------------------------------------------------------------------
 
 // Coefficients of a field in the polynomials, and the mean of its square. (L.9)
-LANE_INLINE void expand_field(const LaneModes* m, const LaneVec part[HELIX_AKK],
+LANE_INLINE void expand_field(const LaneModes* m, int count, const LaneVec part[HELIX_AKK],
                               LaneVec U[MODE_COUNT], Lane* square) {
     Lane sum = lane_all(0.0);
-    for (int k = 0; k < MODE_COUNT; ++k) {
+    for (int k = 0; k < count; ++k) {
         LaneVec u = lane_axpy(lane_scale(m->a[k], part[HELIX_A]), m->b[k], part[HELIX_B]);
         u = lane_axpy(lane_axpy(u, m->ak[k], part[HELIX_AK]), m->bk[k], part[HELIX_BK]);
         if (k == 0) {
@@ -253,7 +249,7 @@ LANE_INLINE void expand_field(const LaneModes* m, const LaneVec part[HELIX_AKK],
 }
 
 // P[f] = mean of f times the field.
-LANE_INLINE void project_field(const LaneModes* m, const LaneVec U[MODE_COUNT],
+LANE_INLINE void project_field(const LaneModes* m, int count, const LaneVec U[MODE_COUNT],
                                LaneVec P[HELIX_AKK]) {
     P[HELIX_ONE] = U[0];
     P[HELIX_S] = lane_axpy(lane_scale(lane_all(0.5), U[0]), lane_all(SQRT_3 / 6.0), U[1]);
@@ -261,7 +257,7 @@ LANE_INLINE void project_field(const LaneModes* m, const LaneVec U[MODE_COUNT],
     P[HELIX_B] = lane_scale(m->b[0], U[0]);
     P[HELIX_AK] = lane_scale(m->ak[0], U[0]);
     P[HELIX_BK] = lane_scale(m->bk[0], U[0]);
-    for (int k = 1; k < MODE_COUNT; ++k) {
+    for (int k = 1; k < count; ++k) {
         P[HELIX_A] = lane_axpy(P[HELIX_A], m->a[k], U[k]);
         P[HELIX_B] = lane_axpy(P[HELIX_B], m->b[k], U[k]);
         P[HELIX_AK] = lane_axpy(P[HELIX_AK], m->ak[k], U[k]);
@@ -312,76 +308,79 @@ LANE_INLINE void set_load(LaneElement* el, const Axes* x, Lane l, Lane spin,
     el->own = lane_scale(l, lane_axpy(own, grow, x->q));
 }
 
+// What a field and a shape make with each other.
+typedef struct Integrals {
+    LaneVec P[HELIX_AKK];
+    LaneGram gram;
+    Lane square;
+} Integrals;
+
+LANE_INLINE void integrate(Lane y, Lane y_before, const LaneCurl* curl, const LaneVec* part,
+                           int count, int tail, int terms, Integrals* out) {
+    LaneModes modes;
+    LaneVec U[MODE_COUNT];
+    Lane c[8];
+    lane_c_terms(y_before, terms, c);
+    lane_modes(y_before, c, count, tail, &modes);
+    expand_field(&modes, count, part, U, &out->square);
+    lane_modes(y, curl->c, count, tail, &modes);
+    lane_gram(&modes, count, &out->gram);
+    project_field(&modes, count, U, out->P);
+}
+
+// For elements that turn little.
+static __attribute__((noinline)) void integrate_briefly(Lane* y, Lane* y_before,
+                                                        const LaneCurl* curl, const LaneVec* part,
+                                                        Integrals* out) {
+    integrate(*y, *y_before, curl, part, BRIEF_COUNT, BRIEF_TAIL_TERMS, BRIEF_C_TERMS, out);
+}
+
+static __attribute__((noinline)) void integrate_fully(const LaneField* field, const LaneCurl* curl,
+                                                      const LaneVec* part, Integrals* out) {
+    integrate(bounded(curl->y), bounded(field->y), curl, part, MODE_COUNT, TAIL_TERMS, C_TERMS,
+              out);
+    if (lane_any(large_turning(curl->y) | large_turning(field->y))) {
+        patch_gram(curl->y, &out->gram);
+        patch_projection(field, curl->y, part, out->P, &out->square);
+    }
+}
+
+// Each lane gets what its own turning asks for.
+static void find_integrals(const LaneField* field, const LaneCurl* curl, const LaneVec* part,
+                           Integrals* out) {
+    LaneMask brief = lane_brief(curl->y) & lane_brief(field->y);
+    Lane y = lane_pick(brief, curl->y, lane_all(0.0));
+    Lane y_before = lane_pick(brief, field->y, lane_all(0.0));
+    if (!lane_any(~brief)) {
+        integrate_briefly(&y, &y_before, curl, part, out);
+        return;
+    }
+    integrate_fully(field, curl, part, out);
+    if (lane_any(brief)) {
+        Integrals some;
+        integrate_briefly(&y, &y_before, curl, part, &some);
+        for (size_t i = 0; i < sizeof some / sizeof(Lane); ++i) {
+            Lane* to = (Lane*)out + i;
+            *to = lane_pick(brief, ((const Lane*)&some)[i], *to);
+        }
+    }
+}
+
 __attribute__((noinline)) void lane_element_load(LaneElement* el, const Lane* l,
                                                  const Lane* gyration, const LaneField* field,
-                                                 const LaneMat* R_before, Lane* square) {
+                                                 const LaneCurl* curl, Lane* square) {
     Axes x = axes_of(el->q);
-    Lane c[8], spin = *gyration * field->spin;
-    LaneModes modes;
-    LaneVec part[HELIX_AKK], U[MODE_COUNT], P[HELIX_AKK];
+    Lane spin = *gyration * field->spin;
+    LaneVec part[HELIX_AKK];
+    Integrals found;
 
     // the field of the shape before, in the present axes
-    LaneMat turn = lane_tproduct(el->R, *R_before);
+    LaneMat turn = lane_tproduct(el->R, field->R);
     for (int k = 0; k < HELIX_AKK; ++k) {
         part[k] = lane_mul(turn, field->part[k]);
     }
-    lane_c_series(bounded(field->y), c);
-    lane_modes(bounded(field->y), c, &modes);
-    expand_field(&modes, part, U, square);
-
-    // as seen by the present shape
-    LaneGram gram;
-    lane_c_series(bounded(el->y), c);
-    lane_modes(bounded(el->y), c, &modes);
-    lane_gram(&modes, &gram);
-    project_field(&modes, U, P);
-    if (any(large_turning(el->y) | large_turning(field->y))) {
-        patch_gram(el->y, &gram);
-        patch_projection(field, el->y, part, P, square);
-    }
-    *square += spin * field->spin;
-    set_load(el, &x, *l, spin, P);
-    set_inertia(el, &x, *l, *gyration, &gram);
-}
-
-// --- four elements of one rod ---------------------------------------------------------------
-
-enum {
-    INPUTS = offsetof(LaneElement, position) / sizeof(Lane),
-    OUTPUTS = (offsetof(LaneElement, low) - offsetof(LaneElement, h)) / sizeof(Lane),
-    FIELDS = sizeof(LaneField) / sizeof(Lane),
-    TURNS = sizeof(LaneMat) / sizeof(Lane),
-};
-
-// to[i] has the four numbers from[k][i], each of which fills its lanes.
-LANE_INLINE void pack(const Lane* const from[LANE_COUNT], int count, Lane* to) {
-    for (int i = 0; i < count; ++i) {
-        to[i] = (Lane){from[0][i][0], from[1][i][0], from[2][i][0], from[3][i][0]};
-    }
-}
-
-void lane_element_load_alone(LaneElement* el, int count, const Lane* l, const Lane* gyration,
-                             const LaneField* fields, const LaneMat* R_before, Lane* squares) {
-    LaneElement all;
-    LaneField field;
-    LaneMat R;
-    Lane square;
-    const Lane *input[LANE_COUNT], *brought[LANE_COUNT], *turn[LANE_COUNT];
-    for (int k = 0; k < LANE_COUNT; ++k) {
-        int own = k < count ? k : count - 1;
-        input[k] = (const Lane*)&el[own];
-        brought[k] = (const Lane*)&fields[own];
-        turn[k] = (const Lane*)&R_before[own];
-    }
-    pack(input, INPUTS, (Lane*)&all);
-    pack(brought, FIELDS, (Lane*)&field);
-    pack(turn, TURNS, (Lane*)&R);
-    lane_element_load(&all, l, gyration, &field, &R, &square);
-    for (int k = 0; k < count; ++k) {
-        Lane* to = (Lane*)&el[k].h;
-        for (int i = 0; i < OUTPUTS; ++i) {
-            to[i] = lane_all(((const Lane*)&all.h)[i][k]);
-        }
-        squares[k] = lane_all(square[k]);
-    }
+    find_integrals(field, curl, part, &found);
+    *square = found.square + spin * field->spin;
+    set_load(el, &x, *l, spin, found.P);
+    set_inertia(el, &x, *l, *gyration, &found.gram);
 }

@@ -23,42 +23,46 @@ typedef struct LaneElement {
     // what the velocities brought from the shape before amount to: force, moment, pairing with q
     LaneVec force, moment, own;
 
-    // factor: D = L diag L' and W = U D^-1 (L.2)
+    // factor: D = L diag L' and Z = U L'^-1 diag^-1 (L.2)
     Lane low[3], inverse[3]; // l10, l20, l21; 1/d0, 1/d1, 1/d2
-    LaneMat W_linear, W_angular;
+    LaneMat Z_linear, Z_angular;
 } LaneElement;
 
-// Where an element starts, how it moves.
-typedef struct LanePose {
-    LaneVec position;
-    LaneMat R;
-} LanePose;
-
+// How an element starts: its motion.
 typedef struct LaneTwist {
     LaneVec linear, angular;
 } LaneTwist;
 
-// Sets the shape (not the inertia) and moves `start` on to the end of the element.
-void lane_element_shape(LaneElement* el, const LaneVec* q, const Lane* l, LanePose* start);
+// What follows from q alone, in own axes and for unit length: the span, its rates and those of the
+// end's frame, and that frame.
+typedef struct LaneCurl {
+    LaneVec q, p;
+    Lane y, c[8]; // (H.4) at s = 1
+    LaneMat B, T, turned;
+} LaneCurl;
+
+void lane_element_curl(const LaneVec* q, LaneCurl* out);
+
+// Sets the shape, but for the place and the inertia, from the frame at the start.
+void lane_element_place(LaneElement* el, const LaneCurl* curl, const LaneMat* frame, const Lane* l);
+
+// Motion of the end when q changes at the rate d and the start stands still.
+void lane_element_rates(const LaneElement* el, const LaneVec* rate, LaneTwist* out);
 
 // The velocities of an element whose start moves with `at` and whose q changes at the rate d, in
-// the shape it has: its field, in the element's axes, said by the six functions.
+// the shape it has: its field, in the element's axes R, said by the six functions.
 typedef struct LaneField {
     LaneVec part[HELIX_AKK];
     Lane y, spin; // spin: of the sections about the tangent (H.24)
+    LaneMat R;
 } LaneField;
 
 void lane_element_field(const LaneElement* el, const Lane* l, const LaneTwist* at, const LaneVec* d,
                         LaneField* field);
 
-// Inertia of the present shape, and the momentum of a field given in the axes `R_before`. `square`
-// receives the mean square of the velocities, with gyration times that of the spin.
+// Inertia of the present shape, which has this curl, and the momentum of a field of another one.
+// `square` receives the mean square of the velocities, with gyration times that of the spin.
 void lane_element_load(LaneElement* el, const Lane* l, const Lane* gyration, const LaneField* field,
-                       const LaneMat* R_before, Lane* square);
-
-// The same for `count` elements of one rod, which fills all lanes: they go through one call, in a
-// lane each. (Where fewer than four, the last one fills the rest.)
-void lane_element_load_alone(LaneElement* el, int count, const Lane* l, const Lane* gyration,
-                             const LaneField* fields, const LaneMat* R_before, Lane* squares);
+                       const LaneCurl* curl, Lane* square);
 
 #endif

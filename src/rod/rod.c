@@ -205,7 +205,7 @@ bool rod_join(const TdlHost* host, Rod* rod, Rod* mate) {
 
 // Gives every rod of a group a group of its own.
 static bool dissolve_group(const TdlHost* host, RodGroup* group) {
-    bool whole = true;
+    bool whole = true, many = group->count > 1;
     while (whole && group->count > 1) {
         Rod* rod = group->rods[group->count - 1];
         whole = allocate_group(host, rod, rod->element_count);
@@ -218,6 +218,9 @@ static bool dissolve_group(const TdlHost* host, RodGroup* group) {
             leave_group(host, rod);
             rod->group = group;
         }
+    }
+    if (many) {
+        group->rods[0]->model->refresh(group->rods[0]); // its company may decide how it is laid out
     }
     return whole;
 }
@@ -448,9 +451,19 @@ uint64_t rod_state_hash(const Rod* rod, uint64_t hash) {
 }
 
 bool rod_state_finite(const Rod* rod) {
-    double sum = 0.0; // a NaN or an infinity survives multiplication by zero
-    for (size_t i = 0; i < coordinate_count(rod); ++i) {
-        sum += 0.0 * rod->q[i];
+    enum { SUMS = 8 }; // that do not wait for each other
+    double sum[SUMS] = {0}, all = 0.0;
+    size_t i = 0, n = coordinate_count(rod);
+    for (; i + SUMS <= n; i += SUMS) { // a NaN or an infinity survives multiplication by zero
+        for (size_t k = 0; k < SUMS; ++k) {
+            sum[k] += 0.0 * rod->q[i + k];
+        }
     }
-    return sum == 0.0 && tdl_finite3(rod->base.now.position);
+    for (; i < n; ++i) {
+        all += 0.0 * rod->q[i];
+    }
+    for (size_t k = 0; k < SUMS; ++k) {
+        all += sum[k];
+    }
+    return all == 0.0 && tdl_finite3(rod->base.now.position);
 }

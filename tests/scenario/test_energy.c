@@ -97,8 +97,8 @@ TEST(the_books_of_a_rod_in_the_wind_close) {
 
 // Both ends held, the start led up and turned.
 TEST(the_books_of_a_led_rod_close) {
-    const TdlKeyframe keys[2] = {{.time = 0.0},
-                                 {.time = 0.2, .position = {0.02, 0.0, 0.05}, .rotation = {0.3}}};
+    const TdlKeyframe keys[2] = {
+        {.time = 0.0}, {.time = 0.2, .position = {0.02, 0.0, 0.05}, .rotation = {0.3, 0.0, 0.0}}};
     for (int k = 0; k < MODEL_COUNT; ++k) {
         TdlWorld* world = create_world(1.0e-3, false, false);
         TdlRodDef def = cable(MODELS[k]);

@@ -332,14 +332,16 @@ TEST(a_step_without_gravity_never_adds_energy_however_long) {
 
 TEST(coefficients_give_the_integrals_of_panels) {
     double worst = 0.0;
-    for (int i = 0; i <= 600; ++i) {
-        double y = (LANE_Y_LIMIT - 1.0e-9) * i / 600.0;
+    for (int i = 0; i <= 900; ++i) { // by the first polynomials, and by all
+        bool brief = i <= 300;
+        double y = brief ? LANE_Y_BRIEF * i / 300.0 : (LANE_Y_LIMIT - 1.0e-9) * (i - 300) / 600.0;
+        int count = brief ? BRIEF_COUNT : MODE_COUNT;
         Lane c[8];
         LaneModes modes;
         LaneGram g;
-        lane_c_series(lane_all(y), c);
-        lane_modes(lane_all(y), c, &modes);
-        lane_gram(&modes, &g);
+        lane_c_terms(lane_all(y), brief ? BRIEF_C_TERMS : C_TERMS, c);
+        lane_modes(lane_all(y), c, count, brief ? BRIEF_TAIL_TERMS : TAIL_TERMS, &modes);
+        lane_gram(&modes, count, &g);
         HelixGram G;
         helix_gram(y, &G);
         const double lanes[17] = {g.a[0],   g.b[0],   g.ak[0],  g.bk[0],   g.sa[0],  g.sb[0],
