@@ -254,11 +254,6 @@ static TdlStatus check_parent(const TdlScene* scene, const RodSpec* rod) {
                        "a branch is clamped on its parent and moves with it, and no end of a tree "
                        "is held");
     }
-    if (scene->spec.start == START_SETTLED) {
-        return fail_at(&scene->host, mark,
-                       "a tree of rods is brought to rest by damping only: leave out "
-                       "'start: settled'");
-    }
     return TDL_STATUS_OK;
 }
 

@@ -109,7 +109,7 @@ static void turn_out(const HeldStatics* held, double* x) {
 }
 
 void held_statics_expand(const HeldStatics* held, const double* moved, double* change) {
-    int n = held->rod->dof_count, count = held->count;
+    int n = held->rod->tree_dofs, count = held->count;
     memset(change, 0, (size_t)count * sizeof *change);
     memcpy(change + count, moved, (size_t)(n - count) * sizeof *change);
     turn_out(held, change);

@@ -184,7 +184,8 @@ struct RodModel {
 
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);
 
-    // Optional: moves the state by a change of the coordinates (else q += change) and refreshes.
+    // Optional: moves the state by a change of the coordinates (else q += change) and refreshes; for
+    // statics at the root of a tree, with the coordinates of all.
     void (*move)(Rod* rod, const double* change);
 
     // Optional, for statics: brings a rod at rest near an equilibrium, by the model's own means;
@@ -194,7 +195,7 @@ struct RodModel {
     double (*force_noise)(const Rod* rod);
 
     // Potential energy at rest, its gradient [dof] and Hessian [dof * dof, column-major]; either
-    // may be null. Torques count as no load.
+    // may be null. Torques count as no load. At the root of a tree, of the whole tree.
     double (*potential)(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian);
 };
 
@@ -224,8 +225,9 @@ TdlStatus rod_attach(const TdlHost* host, Rod* rod, Rod* parent, double at);
 void rod_destroy(const TdlHost* host, Rod* rod);
 
 // Brings the rod to rest at a static equilibrium near its present shape, by Newton's method with a
-// line search on the potential energy. `residual` receives the largest remaining generalised
-// force over weight times length (over bending stiffness by length when there is no gravity).
+// line search on the potential energy; at the root of a tree, the whole tree. `residual` receives
+// the largest remaining generalised force over weight times length (over bending stiffness by length
+// when there is no gravity).
 // `stability` receives the smallest eigenvalue of the Hessian of the potential energy, over the
 // smallest bending or twisting stiffness of an element (K3 / l): positive at a stable shape.
 // TDL_STATUS_DIVERGED when the residual stays above 1e-9; the shape reached is kept.

@@ -1,4 +1,4 @@
-// Static equilibrium of one rod: Newton's method on the potential energy.
+// Static equilibrium of one rod or tree of rods: Newton's method on the potential energy.
 //
 // Where the Hessian has a negative eigenvalue, the step is Newton's with a shift that makes it
 // positive definite, plus a move along the eigenvector, downhill. So the method also leaves
@@ -7,6 +7,7 @@
 #include "math/dense.h"
 #include "math/eigen.h"
 #include "rod/held_statics.h"
+#include "rod/taut_statics.h"
 
 #include <string.h>
 
@@ -40,6 +41,51 @@ typedef struct Newton {
     double* scratch;                // [3 n]
     double *hessian, *factor;       // [n n]
 } Newton;
+
+// --- trees ----------------------------------------------------------------------------------
+
+// The rod after this one in the tree below `root`, or null.
+static Rod* next_rod(const Rod* root, const Rod* rod) {
+    if (rod->child != NULL) {
+        return rod->child;
+    }
+    while (rod != root && rod->sibling == NULL) {
+        rod = rod->parent;
+    }
+    return rod == root ? NULL : rod->sibling;
+}
+
+static size_t tree_state_size(Rod* root) {
+    size_t size = 0;
+    for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        size += rod_state_size(rod);
+    }
+    return size;
+}
+
+static void save_tree(Rod* root, void* bytes) {
+    char* at = bytes;
+    for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        rod_save_state(rod, at);
+        at += rod_state_size(rod);
+    }
+}
+
+static void load_tree(Rod* root, const void* bytes) {
+    const char* at = bytes;
+    for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        rod_load_state(rod, at);
+        at += rod_state_size(rod);
+    }
+}
+
+static void stop_tree(Rod* root) {
+    for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        rod_stop(rod);
+    }
+}
+
+// --- Newton's method ------------------------------------------------------------------------
 
 static double max_abs(const double* x, int n) {
     double largest = 0.0;
@@ -140,8 +186,8 @@ static double find_direction(Newton* w) {
 // not get there.
 static bool move_to(Newton* w, double t) {
     Rod* rod = w->rod;
-    rod_load_state(rod, w->start);
-    for (int i = 0; i < rod->dof_count; ++i) {
+    load_tree(rod, w->start);
+    for (int i = 0; i < rod->tree_dofs; ++i) {
         w->change[i] = t * w->whole[i];
     }
     if (rod->model->move != NULL) {
@@ -155,10 +201,15 @@ static bool move_to(Newton* w, double t) {
     return true;
 }
 
-static double force_scale(const Rod* rod, TdlVec3 gravity) {
-    double length = rod_length(rod), weight = rod_mass(rod) * tdl_norm3(gravity);
-    double stiffness = fmax(rod->stiffness.x, fmax(rod->stiffness.y, rod->stiffness.z));
-    return weight > 0.0 ? weight * length : stiffness / length;
+static double force_scale(const Rod* root, TdlVec3 gravity) {
+    double weight = 0.0, stiffness = 0.0;
+    for (const Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        double length = rod_length(rod);
+        double stiffest = fmax(rod->stiffness.x, fmax(rod->stiffness.y, rod->stiffness.z));
+        weight += rod_mass(rod) * tdl_norm3(gravity) * length;
+        stiffness = fmax(stiffness, stiffest / length);
+    }
+    return weight > 0.0 ? weight : stiffness;
 }
 
 // Moves along the direction until the energy has fallen enough. False when it cannot, which near
@@ -167,7 +218,7 @@ static bool search_line(Newton* w, double energy, double curvature) {
     int n = w->n;
     double slope = tdl_dot(n, w->gradient, w->step), t = 1.0;
     bool hidden = -slope < ROUNDING * fmax(fabs(energy), force_scale(w->rod, w->gravity));
-    rod_save_state(w->rod, w->start);
+    save_tree(w->rod, w->start);
     held_statics_expand(&w->held, w->step, w->whole);
     for (int k = 0; k < MAX_HALVINGS && !(hidden && curvature == 0.0); ++k, t *= 0.5) {
         bool there = move_to(w, t);
@@ -221,41 +272,76 @@ static double accepted_residual(const Rod* rod, TdlVec3 gravity) {
     return fmax(ACCEPTED, force_noise(rod) / force_scale(rod, gravity));
 }
 
-static bool has_torque(const Rod* rod) {
+// --- settling -------------------------------------------------------------------------------
+
+static bool has_torque(const Rod* root) {
     bool some = false;
-    for (int i = 0; i < rod->load_count; ++i) {
-        some = some || tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) > 0.0;
+    for (const Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        for (int i = 0; i < rod->load_count; ++i) {
+            some = some || tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) > 0.0;
+        }
     }
     return some;
 }
 
-// A model without a potential lends its coordinates to the one that has it.
-static TdlStatus settle_twin(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
-                             double* stability) {
-    Rod twin = *rod;
-    twin.model = rod->model->statics;
-    twin.group = NULL;
-    size_t count = twin.model->work_count(twin.dof_count, twin.element_count);
-    twin.work = tdl_alloc_array(&host->mem, count, sizeof(double));
-    if (twin.work == NULL) {
-        return TDL_STATUS_NO_MEMORY;
+// Makes a twin of each rod of a tree, in the order of next_rod, linked as they are.
+static bool make_twins(const TdlHost* host, const Rod* rod, Rod* parent, Rod* twins, int* used) {
+    Rod *twin = &twins[(*used)++], **link = &twin->child;
+    *twin = *rod;
+    twin->model = rod->model->statics;
+    twin->group = NULL;
+    twin->parent = parent;
+    twin->child = twin->sibling = NULL;
+    size_t count = twin->model->work_count(twin->dof_count, twin->element_count);
+    twin->work = tdl_alloc_array(&host->mem, count, sizeof(double));
+    bool whole = twin->work != NULL;
+    for (const Rod* branch = rod->child; branch != NULL && whole; branch = branch->sibling) {
+        *link = &twins[*used];
+        whole = make_twins(host, branch, twin, twins, used);
+        link = &(*link)->sibling;
     }
-    TdlStatus status = rod_settle(host, &twin, gravity, residual, stability);
-    rod->base = twin.base;
-    tdl_free(&host->mem, twin.work);
-    rod_stop(rod);
+    return whole;
+}
+
+// A model without a potential lends its coordinates to the one that has it.
+static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, double* residual,
+                             double* stability) {
+    size_t count = 0;
+    int used = 0;
+    for (const Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        ++count;
+    }
+    Rod* twins = tdl_alloc_array(&host->mem, count, sizeof *twins);
+    TdlStatus status = TDL_STATUS_NO_MEMORY;
+    if (twins != NULL && make_twins(host, root, NULL, twins, &used)) {
+        status = rod_settle(host, twins, gravity, residual, stability);
+        const Rod* twin = twins;
+        for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+            rod->base = (twin++)->base;
+            rod_stop(rod);
+        }
+    }
+    for (int i = 0; i < used; ++i) {
+        tdl_free(&host->mem, twins[i].work);
+    }
+    tdl_free(&host->mem, twins);
     return status;
 }
 
-// The smallest eigenvalue of the Hessian at the end, over the smallest bending stiffness of an
-// element: a pure number, positive at a stable shape.
+// An eigenvalue over the smallest bending or twisting stiffness of an element: a pure number,
+// positive at a stable shape.
+static double stability_of(const Rod* root, double lowest) {
+    double soft = INFINITY;
+    for (const Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        double own = fmin(rod->stiffness.x, fmin(rod->stiffness.y, rod->stiffness.z));
+        soft = fmin(soft, own / rod->element_length);
+    }
+    return lowest / soft;
+}
+
 static double find_stability(Newton* w) {
-    const Rod* rod = w->rod;
-    int n = w->n;
-    double bending = fmin(rod->stiffness.x, fmin(rod->stiffness.y, rod->stiffness.z));
     evaluate(w, true);
-    double lowest = tdl_smallest_eigenvalue(n, w->hessian, n, w->scratch);
-    return lowest * rod->element_length / bending;
+    return stability_of(w->rod, tdl_smallest_eigenvalue(w->n, w->hessian, w->n, w->scratch));
 }
 
 TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
@@ -273,16 +359,24 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
     if (rod->model->potential == NULL) {
         return settle_twin(host, rod, gravity, residual, stability);
     }
-    size_t n = (size_t)rod->dof_count;
+    Tautness taut = taut_find(rod);
+    if (taut == TAUT_TOO_FAR || taut == TAUT_ACROSS) {
+        return tdl_fail(host, TDL_STATUS_DIVERGED,
+                        taut == TAUT_TOO_FAR
+                            ? "no equilibrium: the ends are held further apart than the rod is long"
+                            : "no equilibrium: the ends are held as far apart as the rod is long, "
+                              "and a clamp does not look along the line between them");
+    }
+    size_t n = (size_t)rod->tree_dofs;
     size_t held = held_statics_size(rod);
     double* block = tdl_alloc_array(&host->mem, 2 * n * n + 8 * n + held, sizeof(double));
-    void* start = tdl_alloc_array(&host->mem, rod_state_size(rod), 1);
+    void* start = tdl_alloc_array(&host->mem, tree_state_size(rod), 1);
     if (block == NULL || start == NULL) {
         tdl_free(&host->mem, block);
         tdl_free(&host->mem, start);
         return TDL_STATUS_NO_MEMORY;
     }
-    rod_stop(rod);
+    stop_tree(rod);
     if (rod->model->approach != NULL) {
         rod->model->approach(rod, gravity);
     }
@@ -299,11 +393,17 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
                    .whole = block + 7 * n,
                    .hessian = block + 8 * n,
                    .factor = block + 8 * n + n * n};
-    *residual = held_statics_restore(&work.held) ? iterate(&work) : INFINITY;
-    *stability = find_stability(&work);
+    if (taut == TAUT_STRAIGHT) {
+        taut_settle(rod);
+        *residual = taut_residual(rod, gravity, work.gradient) / force_scale(rod, gravity);
+        *stability = stability_of(rod, taut_stiffness(rod, gravity, work.hessian, work.scratch));
+    } else {
+        *residual = held_statics_restore(&work.held) ? iterate(&work) : INFINITY;
+        *stability = find_stability(&work);
+    }
     tdl_free(&host->mem, block);
     tdl_free(&host->mem, start);
-    rod_stop(rod);
+    stop_tree(rod);
     if (!(*residual <= accepted_residual(rod, gravity))) {
         return tdl_fail(host, TDL_STATUS_DIVERGED,
                         "no equilibrium: residual %.2g of weight times length remains", *residual);

@@ -340,11 +340,18 @@ static HelixMotion carry_motion(const Element* e, double l, HelixMotion motion, 
 
 // Sums loads from the tip: what element i has to bear is its own generalised share, and the force
 // and moment of all beyond through the motion of its end. `wrench` holds each element's force and
-// moment about its start; out holds the own shares on entry. (H.14)
-static void gather_loads(const Rod* rod, const double* wrench, double* out) {
+// moment about its start, and receives those of the whole rod in the place of the first; branches
+// were asked before. out holds the own shares on entry. (H.14)
+static void gather_loads(const Rod* rod, double* wrench, double* out) {
     const Element* el = elements_of(rod);
     TdlVec3 force = {0}, moment = {0};
     for (int i = rod->element_count - 1; i >= 0; --i) {
+        for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+            if (branch->parent_element == i) {
+                force = tdl_add3(force, tdl_load3(wrench_of(branch), 0));
+                moment = tdl_add3(moment, tdl_load3(wrench_of(branch), 1));
+            }
+        }
         TdlVec3 from_beyond =
             tdl_add3(tdl_tmul33_3(el[i].shift, force), tdl_tmul33_3(el[i].turn, moment));
         tdl_store3(out, i, tdl_add3(tdl_load3(out, i), from_beyond));
@@ -352,6 +359,8 @@ static void gather_loads(const Rod* rod, const double* wrench, double* out) {
         force = tdl_add3(force, tdl_load3(wrench, 2 * i));
         moment = tdl_add3(moment, tdl_load3(wrench, 2 * i + 1));
     }
+    tdl_store3(wrench, 0, force);
+    tdl_store3(wrench, 1, moment);
     super_helix_store_root(rod, force, moment, out);
 }
 
@@ -516,12 +525,32 @@ void super_helix_turn_root(Rod* rod, const double* change) {
     }
 }
 
-static void move(Rod* rod, const double* change) {
-    for (int i = 0; i < rod->dof_count; ++i) {
-        rod->q[i] += change[i];
+// Brings the branches of a tree to where their parents carry them.
+static void place_branches(Rod* rod) {
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        const Element* e = &elements_of(rod)[branch->parent_element];
+        TdlMat3 frame = next_frame(e->start.rotation, e->axes.q);
+        branch->base.now = branch->base.before =
+            (TdlPose){end_point(e), tdl_mul33(frame, branch->mount)};
+        refresh(branch);
+        place_branches(branch);
     }
+}
+
+static void add_change(Rod* rod, const double* change) {
+    for (int i = 0; i < rod->dof_count; ++i) {
+        rod->q[i] += change[rod->tree_first + i];
+    }
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        add_change(branch, change);
+    }
+}
+
+static void move(Rod* rod, const double* change) {
+    add_change(rod, change);
     super_helix_turn_root(rod, change);
     refresh(rod);
+    place_branches(rod);
 }
 
 static void advance(Rod* rod, const RodStep* step, const double* v) {
@@ -706,68 +735,113 @@ static Pull pull_inside(const Rod* rod, int j, TdlVec3 g, Pull beyond, TdlVec3 i
     return beyond;
 }
 
+// Where the blocks of a rod begin in the matrix of its tree.
+static int first_block(const Rod* rod) {
+    return rod->tree_first / 3;
+}
+
+// The blocks of q_j with all that carries it: the elements of its own rod before it, those of the
+// rods that bear this one, and the turning of the tree's root.
+static void store_carriers(const Rod* rod, int j, TdlMat3 W, double* H) {
+    int dofs = rod->tree_dofs, row = first_block(rod) + j, count = j;
+    for (; rod != NULL; count = rod->parent_element + 1, rod = rod->parent) {
+        for (int i = 0; i < count; ++i) {
+            TdlMat3 block = tdl_tmul33(W, elements_of(rod)[i].turn);
+            store_block(H, dofs, row, first_block(rod) + i, block);
+        }
+        if (rod->root_dofs >= 3 && row < rod->element_count) {
+            store_block(H, dofs, rod->element_count, row, W);
+        } else if (rod->root_dofs >= 3) {
+            store_block(H, dofs, row, rod->element_count, tdl_transpose33(W));
+        }
+    }
+}
+
 // Hessian of the potential of gravity and point forces, tip to root: H_ij = turn_i' W_j for i < j,
-// where W_j is the sum of F x (displacement for a change of q_j). (H.20)
-static void pull_hessian(const Rod* rod, TdlVec3 g, double* H) {
+// where W_j is the sum of F x (displacement for a change of q_j). Returns the forces beyond the
+// rod's start. (H.20)
+static Pull pull_hessian(const Rod* rod, TdlVec3 g, double* H) {
     const Element* el = elements_of(rod);
-    int n = rod->element_count, dofs = rod->dof_count;
+    int n = rod->element_count, dofs = rod->tree_dofs;
     Pull beyond = {0};
     for (int j = n - 1; j >= 0; --j) {
         const Element* e = &el[j];
+        for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+            if (branch->parent_element == j) {
+                Pull own = pull_hessian(branch, g, H);
+                beyond = (Pull){tdl_add3(beyond.F, own.F), tdl_add33(beyond.P, own.P)};
+            }
+        }
         TdlVec3 inside[HELIX_COUNT];
         TdlMat3 around = tdl_sub33(tdl_scale33(trace33(beyond.P), tdl_identity33()), beyond.P);
         TdlMat3 W = tdl_add33(tdl_mul33(tdl_skew3(beyond.F), e->shift), tdl_mul33(around, e->turn));
         Pull all = pull_inside(rod, j, g, beyond, inside, &W);
-        store_block(H, dofs, j, j, pull_block(e, rod->element_length, inside, beyond));
-        for (int i = j - 1; i >= 0; --i) {
-            store_block(H, dofs, j, i, tdl_tmul33(W, el[i].turn));
-        }
-        if (rod->root_dofs >= 3) {
-            store_block(H, dofs, n, j, W);
-        }
+        int at = first_block(rod) + j;
+        store_block(H, dofs, at, at, pull_block(e, rod->element_length, inside, beyond));
+        store_carriers(rod, j, W, H);
         beyond = all;
     }
     if (rod->root_dofs >= 3) {
         TdlMat3 P = tdl_scale33(0.5, tdl_add33(beyond.P, tdl_transpose33(beyond.P)));
         store_block(H, dofs, n, n, tdl_sub33(tdl_scale33(trace33(P), tdl_identity33()), P));
     }
+    return beyond;
 }
 
-// Gradient of the potential of gravity and point forces. (H.14), (H.23)
+// Gradient of the potential of gravity and point forces over a tree. (H.14), (H.23)
 static void pull_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
     const Element* el = elements_of(rod);
     double l = rod->element_length, m = rod->line_density * l, *wrench = wrench_of(rod);
+    double* own = gradient + rod->tree_first;
+    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        pull_gradient(branch, gravity, gradient);
+    }
     for (int i = 0; i < rod->element_count; ++i) {
         TdlVec3 up = tdl_scale3(-1.0, tdl_tmul33_3(el[i].start.rotation, gravity));
         HelixLoad load = helix_bias(&el[i].axes, &el[i].gram, l, &(HelixMotion){.a = up});
-        store_load(&el[i], i, m, load, wrench, gradient);
+        store_load(&el[i], i, m, load, wrench, own);
     }
-    add_point_loads(rod, -1.0, wrench, gradient);
-    gather_loads(rod, wrench, gradient);
+    add_point_loads(rod, -1.0, wrench, own);
+    gather_loads(rod, wrench, own);
+}
+
+// Adds the elastic part of a tree to the gradient and the Hessian, unless null; returns the energy.
+static double add_elastic(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian) {
+    const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
+    size_t dofs = (size_t)rod->tree_dofs;
+    for (int i = 0; i < 3 * rod->element_count; ++i) {
+        size_t at = (size_t)(rod->tree_first + i);
+        double k = K3[i % 3] / rod->element_length;
+        if (gradient != NULL) {
+            gradient[at] += k * (rod->q[i] - rod->q_rest[i]);
+        }
+        if (hessian != NULL) {
+            hessian[at * dofs + at] += k;
+        }
+    }
+    double sum = gravity_energy(rod, gravity) + elastic_energy(rod) + rod_load_energy(rod);
+    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        sum += add_elastic(branch, gravity, gradient, hessian);
+    }
+    return sum;
 }
 
 static double potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian) {
-    const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
-    int n = rod->dof_count, bending = 3 * rod->element_count;
+    size_t n = (size_t)rod->tree_dofs;
     if (gradient != NULL) {
         pull_gradient(rod, gravity, gradient);
-        for (int i = 0; i < bending; ++i) {
-            gradient[i] += K3[i % 3] / rod->element_length * (rod->q[i] - rod->q_rest[i]);
-        }
     }
     if (hessian != NULL) {
-        memset(hessian, 0, (size_t)n * (size_t)n * sizeof *hessian);
+        memset(hessian, 0, n * n * sizeof *hessian);
         pull_hessian(rod, gravity, hessian);
-        for (int i = 0; i < n; ++i) {
-            hessian[(size_t)i * (size_t)n + (size_t)i] +=
-                i < bending ? K3[i % 3] / rod->element_length : 0.0;
-            for (int j = 0; j < i; ++j) {
-                hessian[(size_t)i * (size_t)n + (size_t)j] =
-                    hessian[(size_t)j * (size_t)n + (size_t)i];
-            }
+    }
+    double energy = add_elastic(rod, gravity, gradient, hessian);
+    for (size_t i = 0; i < n && hessian != NULL; ++i) {
+        for (size_t j = 0; j < i; ++j) {
+            hessian[i * n + j] = hessian[j * n + i];
         }
     }
-    return gravity_energy(rod, gravity) + elastic_energy(rod) + rod_load_energy(rod);
+    return energy;
 }
 
 const RodModel SUPER_HELIX_DENSE = {

@@ -290,18 +290,19 @@ TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, Tdl
 TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
     double worst = 0.0;
     TdlStatus status = TDL_STATUS_OK;
-    for (int i = 0; i < world->rod_count; ++i) {
-        if (world->rods[i].rod->parent != NULL) {
-            return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
-                            "a tree of rods is brought to rest by damping only");
-        }
-    }
     for (int i = 0; i < world->rod_count && status == TDL_STATUS_OK; ++i) {
         WorldRod* wr = &world->rods[i];
         double remains = 0.0;
+        if (wr->rod->parent != NULL) { // its tree was settled as a whole, at its root
+            wr->stability = world->rods[wr->root].stability;
+            continue;
+        }
         status = rod_settle(&world->host, wr->rod, world->def.gravity, &remains, &wr->stability);
-        wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
         worst = fmax(worst, remains);
+    }
+    for (int i = 0; i < world->rod_count; ++i) {
+        WorldRod* wr = &world->rods[i];
+        wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
     }
     forget_contacts(world);
     if (residual != NULL) {

@@ -218,3 +218,26 @@ TEST(scenes_with_bad_branches_are_refused) {
         tdl_scene_destroy(scene);
     }
 }
+
+TEST(trees_settle_and_stay) {
+    TdlScene* scene;
+    TdlWorld* world;
+    REQUIRE(load("parent: stem, parent_at: 0.5, clamp: {direction: [0, 1, 0]}, "
+                 "repeat: {count: [3, 1, 1]}",
+                 &scene) == TDL_STATUS_OK);
+    REQUIRE(tdl_scene_build(scene, 1, &world) == TDL_STATUS_OK);
+    double residual;
+    REQUIRE(tdl_world_settle(world, &residual) == TDL_STATUS_OK);
+    CHECK_BELOW(residual, 1.0e-12);
+    TdlVec3 tip = tdl_rod_point(world, tdl_world_rod(world, 4), 0.5);
+    double energy = total(world);
+    step(world, 20);
+    CHECK_NEAR3(tdl_rod_point(world, tdl_world_rod(world, 4), 0.5), tip, 1.0e-10);
+    CHECK_NEAR(total(world), energy, 1.0e-12 * fabs(energy));
+    for (int k = 0; k < 3; ++k) { // a branch tells what its tree is
+        double own = tdl_rod_stability(world, tdl_world_rod(world, 3 + k));
+        CHECK(own > 0.0 && own == tdl_rod_stability(world, tdl_world_rod(world, k)));
+    }
+    tdl_world_destroy(world);
+    tdl_scene_destroy(scene);
+}

@@ -273,3 +273,64 @@ TEST(a_rod_that_cannot_move_is_refused) {
     CHECK(strstr(capture.text, "no way to move") != NULL);
     destroy(rod);
 }
+
+// --- taut -----------------------------------------------------------------------------------
+
+static const char* const SUPER[3] = {"super-helix", "super-helix-dense", "super-clothoid"};
+
+// A rod that is stretched straight between its holds stays straight, and twists evenly.
+TEST(a_taut_rod_settles_straight_and_evenly_twisted) {
+    for (int k = 0; k < 12; ++k) {
+        TdlRodDef def = tdl_rod_def_default();
+        TdlHost host = tdl_host_default();
+        def.model = SUPER[k % 3];
+        def.start = k / 3 % 2 == 0 ? TDL_HOLD_CLAMPED : TDL_HOLD_PINNED;
+        def.end = k / 6 == 0 ? TDL_HOLD_CLAMPED : TDL_HOLD_PINNED;
+        def.element_count = 7;
+        def.clamp.rotation = tdl_rotation_exp((TdlVec3){0.3, -0.7, 1.1});
+        def.curvature = (TdlVec3){30.0, 0.0, 0.0};
+        def.natural_curvature = (TdlVec3){12.0, 40.0, 0.0};
+        Rod* rod = create(&def);
+        TdlPose end = rod_end(rod), start = rod->base.now;
+        double residual, stability;
+        REQUIRE(rod_settle(&host, rod, GRAVITY, &residual, &stability) == TDL_STATUS_OK);
+        CHECK_BELOW(residual, 1.0e-12);
+        CHECK(stability > 0.0 || (def.start == def.end && def.end == TDL_HOLD_PINNED));
+        TdlPose settled = rod_end(rod);
+        CHECK_NEAR3(settled.position, end.position, 1.0e-15); // roundings of 0.1 m
+        CHECK_NEAR3(rod->base.now.position, start.position, 0.0);
+        bool clamps = def.start == TDL_HOLD_CLAMPED && def.end == TDL_HOLD_CLAMPED;
+        double twist = (clamps ? 30.0 : 12.0) * rod->element_length;
+        for (int i = 0; i < rod->element_count; ++i) {
+            CHECK_NEAR3(tdl_load3(rod->q, i), ((TdlVec3){twist, 0.0, 0.0}), 1.0e-14);
+        }
+        if (def.end == TDL_HOLD_CLAMPED) {
+            CHECK_NEAR3(settled.rotation.cy, end.rotation.cy, 1.0e-14);
+        }
+        if (def.start == TDL_HOLD_CLAMPED) {
+            CHECK_NEAR3(rod->base.now.rotation.cy, start.rotation.cy, 0.0);
+        }
+        destroy(rod);
+    }
+}
+
+TEST(a_rod_that_cannot_reach_says_so) {
+    for (int k = 0; k < 6; ++k) {
+        TdlRodDef def = tdl_rod_def_default();
+        Capture capture;
+        TdlHost host = capture_host(&capture);
+        def.model = SUPER[k % 3];
+        def.end = TDL_HOLD_PINNED;
+        Rod* rod = create(&def);
+        if (k < 3) {
+            rod->end.now.position.x *= 1.001;
+        } else {
+            rod->base.now.rotation = tdl_rotation_exp((TdlVec3){0.0, 0.1, 0.0});
+        }
+        double residual, stability, tip = rod_end(rod).position.x;
+        CHECK_INT(rod_settle(&host, rod, GRAVITY, &residual, &stability), TDL_STATUS_DIVERGED);
+        CHECK(strstr(capture.first, k < 3 ? "further apart" : "does not look along") != NULL);
+        CHECK(rod_end(rod).position.x == tip || k >= 3); // nothing was moved
+        destroy(rod);
+    }
+}
