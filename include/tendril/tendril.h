@@ -11,6 +11,7 @@
 #include "tendril/rod.h"
 #include "tendril/run.h"
 #include "tendril/scene.h"
+#include "tendril/trace.h"
 #include "tendril/world.h"
 
 #endif

@@ -1,6 +1,7 @@
 // `tendril bench distance`: what detection costs, on a wisp packed as in S0 and on pairs at chosen
 // angles. Every method is timed in the same run on the same pairs.
 #include "app/command.h"
+#include "app/wisp.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,101 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-static const double FIBRE_RADIUS = 50.0e-6;  // m
-static const double FIBRE_LENGTH = 0.305;    // m
-static const double CURVATURE = 60.0;        // 1/m, the wavy wisp of S0
-static const double PERTURBATION = 1.5;      // 1/m
-static const double ROOT_SPACING = 150.0e-6; // m
-enum { ELEMENTS = 12, MAX_PAIRS = 400000, REPEATS = 3 };
-
-// Processor time of this thread: what other programs take does not count.
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1.0e-9 * (double)t.tv_nsec;
-}
+enum { MAX_PAIRS = 400000, REPEATS = 3 };
 
 // Processor time of all threads.
 static double now_all(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1.0e-9 * (double)t.tv_nsec;
-}
-
-// The same numbers everywhere for a seed.
-static double uniform(uint64_t* state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static double normal(uint64_t* state) {
-    double u = 1.0 - uniform(state);
-    return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * uniform(state));
-}
-
-// --- a wisp
-// ---------------------------------------------------------------------------------------
-
-typedef struct Wisp {
-    int fibre_count;
-    TdlCurve* curve; // [fibre_count * ELEMENTS]
-    TdlCurveCapsules* capsules;
-    TdlFibre* fibre;
-} Wisp;
-
-// The frame at the end of an element, from the curve itself.
-static TdlPose next_start(const TdlCurve* c, TdlPose start, TdlVec3 kappa) {
-    // R(L) = R exp(L [kappa]x), by Rodrigues about the Darboux vector in world axes
-    TdlVec3 w = tdl_mul33_3(start.rotation, kappa);
-    double angle = tdl_norm3(w) * c->end;
-    TdlVec3 u = angle > 0.0 ? tdl_scale3(c->end / angle, w) : (TdlVec3){0};
-    double cosine = cos(angle), sine = sin(angle);
-    TdlVec3 in[3] = {start.rotation.cx, start.rotation.cy, start.rotation.cz}, out[3];
-    for (int i = 0; i < 3; ++i) {
-        TdlVec3 v = tdl_axpy3(tdl_scale3(cosine, in[i]), sine, tdl_cross3(u, in[i]));
-        out[i] = tdl_axpy3(v, (1.0 - cosine) * tdl_dot3(u, in[i]), u);
-    }
-    return (TdlPose){tdl_curve_point(c, c->end), {out[0], out[1], out[2]}};
-}
-
-// Waves: the curvature changes sign from element to element, alike for all fibres but for a small
-// perturbation; roots on a grid with offsets.
-static bool wisp_create(const TdlHost* host, int fibre_count, Wisp* wisp) {
-    size_t n = (size_t)fibre_count * ELEMENTS;
-    wisp->fibre_count = fibre_count;
-    wisp->curve = malloc(n * sizeof *wisp->curve);
-    wisp->capsules = malloc(n * sizeof *wisp->capsules);
-    wisp->fibre = malloc((size_t)fibre_count * sizeof *wisp->fibre);
-    if (wisp->curve == NULL || wisp->capsules == NULL || wisp->fibre == NULL) {
-        return false;
-    }
-    uint64_t seed = 2025;
-    int side = (int)ceil(sqrt(fibre_count));
-    for (int f = 0; f < fibre_count; ++f) {
-        TdlPose start = {.rotation = {{0, 0, -1}, {1, 0, 0}, {0, -1, 0}}};
-        start.position.x = ROOT_SPACING * (f % side + 0.2 * normal(&seed));
-        start.position.y = ROOT_SPACING * (f / side + 0.2 * normal(&seed));
-        for (int e = 0; e < ELEMENTS; ++e) {
-            double sign = e % 2 == 0 ? 1.0 : -1.0;
-            TdlVec3 kappa = {PERTURBATION * normal(&seed), PERTURBATION * normal(&seed),
-                             sign * CURVATURE + PERTURBATION * normal(&seed)};
-            TdlCurve* c = &wisp->curve[f * ELEMENTS + e];
-            tdl_curve_helix(host, start, kappa, FIBRE_LENGTH / ELEMENTS, c);
-            tdl_curve_set_radius(host, FIBRE_RADIUS, FIBRE_RADIUS, c);
-            tdl_curve_capsules(c, &wisp->capsules[f * ELEMENTS + e]);
-            start = next_start(c, start, kappa);
-        }
-        wisp->fibre[f] = (TdlFibre){.curves = &wisp->curve[f * ELEMENTS], .count = ELEMENTS};
-    }
-    return true;
-}
-
-static void wisp_destroy(Wisp* wisp) {
-    free(wisp->curve);
-    free(wisp->capsules);
-    free(wisp->fibre);
 }
 
 // --- lists of pairs
@@ -152,7 +65,7 @@ static Timing time_one_by_one(const TdlHost* host, const PairSet* set, const Tdl
     bool filter = def->method == TDL_DISTANCE_FAST;
     double best = INFINITY;
     for (int round = 0; round < REPEATS; ++round) {
-        double start = now();
+        double start = wisp_clock();
         long boxes = 0, uncertified = 0;
         for (int i = 0; i < set->count; ++i) {
             TdlDistance d;
@@ -161,7 +74,7 @@ static Timing time_one_by_one(const TdlHost* host, const PairSet* set, const Tdl
             boxes += d.boxes;
             uncertified += !d.certified;
         }
-        best = fmin(best, now() - start);
+        best = fmin(best, wisp_clock() - start);
         t.boxes = (double)boxes / set->count;
         t.uncertified = uncertified;
     }
@@ -172,10 +85,10 @@ static Timing time_one_by_one(const TdlHost* host, const PairSet* set, const Tdl
         double least = INFINITY;
         for (int round = 0; round < 5; ++round) {
             TdlDistance d;
-            double start = now();
+            double start = wisp_clock();
             tdl_curve_distance(host, &set->a[i], filter ? &set->ca[i] : NULL, &set->b[i],
                                filter ? &set->cb[i] : NULL, def, &d);
-            least = fmin(least, now() - start);
+            least = fmin(least, wisp_clock() - start);
         }
         t.worst = fmax(t.worst, 1.0e6 * least);
     }
@@ -189,35 +102,6 @@ typedef struct WispPairs {
     int (*pair[2])[2]; // element indices
 } WispPairs;
 
-typedef struct Box {
-    float low[3], high[3];
-} Box;
-
-static Box box_of(const TdlCurveCapsules* c) {
-    const float* centre[3] = {c->cx, c->cy, c->cz};
-    const float* half[3] = {c->ux, c->uy, c->uz};
-    Box box;
-    for (int k = 0; k < 3; ++k) {
-        box.low[k] = INFINITY;
-        box.high[k] = -INFINITY;
-        for (int i = 0; i < 8; ++i) {
-            float reach = fabsf(half[k][i]) + c->radius[i];
-            box.low[k] = fminf(box.low[k], centre[k][i] - reach);
-            box.high[k] = fmaxf(box.high[k], centre[k][i] + reach);
-        }
-    }
-    return box;
-}
-
-static bool boxes_meet(const Box* a, const Box* b) {
-    for (int k = 0; k < 3; ++k) {
-        if (a->low[k] > b->high[k] || b->low[k] > a->high[k]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void wisp_query(const TdlHost* host, const Wisp* w, const int pair[2],
                        const TdlDistanceDef* def, bool filter, TdlDistance* d) {
     int i = pair[0], j = pair[1];
@@ -226,38 +110,28 @@ static void wisp_query(const TdlHost* host, const Wisp* w, const int pair[2],
 }
 
 static bool wisp_pairs(const TdlHost* host, const Wisp* w, WispPairs* out) {
-    int n = w->fibre_count * ELEMENTS, step = w->fibre_count / 16 + 1;
-    Box* box = malloc((size_t)n * sizeof *box);
+    int count;
+    WispPair* all = wisp_box_pairs(w, &count);
     for (int k = 0; k < 2; ++k) {
         out->count[k] = 0;
         out->pair[k] = malloc(MAX_PAIRS * sizeof *out->pair[k]);
     }
-    if (box == NULL || out->pair[0] == NULL || out->pair[1] == NULL) {
-        free(box);
+    if (all == NULL || out->pair[0] == NULL || out->pair[1] == NULL) {
+        free(all);
         return false;
-    }
-    for (int i = 0; i < n; ++i) {
-        box[i] = box_of(&w->capsules[i]);
     }
     TdlDistanceDef def = tdl_distance_def_default();
     def.bound = 0.0;
-    for (int f = 0; f < w->fibre_count; f += step) {
-        for (int i = f * ELEMENTS; i < (f + 1) * ELEMENTS; ++i) {
-            for (int j = 0; j < n; ++j) {
-                if (j / ELEMENTS == f || !boxes_meet(&box[i], &box[j])) {
-                    continue;
-                }
-                int pair[2] = {i, j};
-                TdlDistance d;
-                wisp_query(host, w, pair, &def, true, &d);
-                int k = d.below;
-                if (out->count[k] < MAX_PAIRS) {
-                    memcpy(out->pair[k][out->count[k]++], pair, sizeof pair);
-                }
-            }
+    for (int i = 0; i < count; ++i) {
+        int pair[2] = {all[i].a, all[i].b};
+        TdlDistance d;
+        wisp_query(host, w, pair, &def, true, &d);
+        int k = d.below;
+        if (out->count[k] < MAX_PAIRS) {
+            memcpy(out->pair[k][out->count[k]++], pair, sizeof pair);
         }
     }
-    free(box);
+    free(all);
     return true;
 }
 
@@ -278,7 +152,7 @@ static Timing wisp_time(const TdlHost* host, const Wisp* w, const WispPairs* pai
     for (int round = 0; round < REPEATS; ++round) {
         long boxes = 0;
         t.uncertified = 0;
-        double start = now();
+        double start = wisp_clock();
         for (int k = 0; k < count; ++k) {
             // as the narrow phase of the detector does
             const TdlCurveCapsules* soon =
@@ -291,7 +165,7 @@ static Timing wisp_time(const TdlHost* host, const Wisp* w, const WispPairs* pai
             boxes += d.boxes;
             t.uncertified += !d.certified;
         }
-        best = fmin(best, now() - start);
+        best = fmin(best, wisp_clock() - start);
         t.boxes = (double)boxes / count;
     }
     t.mean = 1.0e6 * best / count;
@@ -300,9 +174,9 @@ static Timing wisp_time(const TdlHost* host, const Wisp* w, const WispPairs* pai
         double least = INFINITY;
         for (int round = 0; round < 5; ++round) {
             TdlDistance d;
-            double start = now();
+            double start = wisp_clock();
             wisp_query(host, w, pairs->pair[kind][k], def, filter, &d);
-            least = fmin(least, now() - start);
+            least = fmin(least, wisp_clock() - start);
         }
         t.worst = fmax(t.worst, 1.0e6 * least);
     }
@@ -366,17 +240,18 @@ static void bench_pairs(const TdlHost* host, Report* r, const Wisp* w) {
 static void angled_pair(const TdlHost* host, uint64_t* seed, double angle, TdlCurve* a,
                         TdlCurve* b) {
     TdlPose start = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    TdlVec3 kappa = {PERTURBATION * normal(seed), PERTURBATION * normal(seed), CURVATURE};
-    double length = FIBRE_LENGTH / ELEMENTS, side = 6.283185307179586 * uniform(seed);
+    TdlVec3 kappa = {WISP_DISORDER * wisp_normal(seed), WISP_DISORDER * wisp_normal(seed),
+                     WISP_CURVATURE};
+    double length = WISP_LENGTH / WISP_ELEMENTS, side = 6.283185307179586 * wisp_uniform(seed);
     tdl_curve_helix(host, start, kappa, length, a);
     double c = cos(angle), s = sin(angle);
     start.rotation = (TdlMat3){{c, 0, s}, {0, 1, 0}, {-s, 0, c}};
-    double dk = angle > 0.0 ? PERTURBATION : 0.0;
-    kappa.x += dk * normal(seed);
-    kappa.y += dk * normal(seed);
-    kappa.z += dk * normal(seed);
+    double dk = angle > 0.0 ? WISP_DISORDER : 0.0;
+    kappa.x += dk * wisp_normal(seed);
+    kappa.y += dk * wisp_normal(seed);
+    kappa.z += dk * wisp_normal(seed);
     tdl_curve_helix(host, start, kappa, length, b);
-    double at = length * uniform(seed), gap = 90.0e-6 * uniform(seed);
+    double at = length * wisp_uniform(seed), gap = 90.0e-6 * wisp_uniform(seed);
     TdlVec3 beside = {0.0, gap * cos(side), gap * sin(side)};
     TdlVec3 to = tdl_add3(tdl_curve_point(a, 0.5 * length), beside);
     b->origin = tdl_add3(b->origin, tdl_sub3(to, tdl_curve_point(b, at)));
@@ -384,9 +259,9 @@ static void angled_pair(const TdlHost* host, uint64_t* seed, double angle, TdlCu
 
 // Two elements about one axis with one pitch.
 static void coaxial_pair(const TdlHost* host, uint64_t* seed, TdlCurve* a, TdlCurve* b) {
-    double length = FIBRE_LENGTH / ELEMENTS, pitch = 2.0e-3 * uniform(seed);
-    double radius = 1.0 / CURVATURE, gap = 20.0e-6 + 70.0e-6 * uniform(seed);
-    double phase[2] = {0.0, 0.4 * uniform(seed)}, size[2] = {radius, radius + gap};
+    double length = WISP_LENGTH / WISP_ELEMENTS, pitch = 2.0e-3 * wisp_uniform(seed);
+    double radius = 1.0 / WISP_CURVATURE, gap = 20.0e-6 + 70.0e-6 * wisp_uniform(seed);
+    double phase[2] = {0.0, 0.4 * wisp_uniform(seed)}, size[2] = {radius, radius + gap};
     TdlCurve* out[2] = {a, b};
     for (int i = 0; i < 2; ++i) {
         double speed = hypot(size[i], pitch), c = cos(phase[i]), s = sin(phase[i]);
@@ -415,8 +290,8 @@ static void bench_angles(const TdlHost* host, Report* r) {
             } else {
                 angled_pair(host, &seed, angles[k], &a, &b);
             }
-            tdl_curve_set_radius(host, FIBRE_RADIUS, FIBRE_RADIUS, &a);
-            tdl_curve_set_radius(host, FIBRE_RADIUS, FIBRE_RADIUS, &b);
+            tdl_curve_set_radius(host, WISP_RADIUS, WISP_RADIUS, &a);
+            tdl_curve_set_radius(host, WISP_RADIUS, WISP_RADIUS, &b);
             pairs_add(&set, &a, &b);
         }
         const char* name = angles[k] < 0.0 ? "concentric" : angles[k] > 0.0 ? "angle" : "parallel";
@@ -452,7 +327,7 @@ static void bench_segments(const TdlHost* host, Report* r, const Wisp* w) {
         def.method = TDL_DISTANCE_SEGMENTS;
         def.tolerance = delta;
         int used = delta < 2.0e-6 ? 10 : delta < 2.0e-5 ? 40 : count;
-        double error = 0.0, start = now();
+        double error = 0.0, start = wisp_clock();
         int both = 0;
         for (int k = 0; k < used; ++k) {
             TdlDistance d, best;
@@ -463,7 +338,7 @@ static void bench_segments(const TdlHost* host, Report* r, const Wisp* w) {
                 ++both;
             }
         }
-        double us = 1.0e6 * (now() - start) / used - fast.mean;
+        double us = 1.0e6 * (wisp_clock() - start) / used - fast.mean;
         put(r, "segments", "baseline", delta, "reached error m", both > 0 ? error / both : NAN);
         put(r, "segments", "baseline", delta, "accepted us", us);
         put(r, "segments", "baseline", delta, "times the fast method", us / fast.mean);
@@ -474,7 +349,7 @@ static void bench_segments(const TdlHost* host, Report* r, const Wisp* w) {
 static void bench_steps(const TdlHost* host, Report* r, int fibres, int threads,
                         TdlBroadPhase broad) {
     Wisp w;
-    if (!wisp_create(host, fibres, &w)) {
+    if (!wisp_create(host, fibres, WISP_CURVATURE, WISP_DISORDER, &w)) {
         return;
     }
     TdlDetectorDef def = tdl_detector_def_default();
@@ -521,7 +396,7 @@ static int run_bench_distance(const Args* args) {
         printf("{\"bench\": \"distance\", \"fibres\": %d, \"figures\": [", fibres);
     }
     Wisp w;
-    if (!wisp_create(host, fibres, &w)) {
+    if (!wisp_create(host, fibres, WISP_CURVATURE, WISP_DISORDER, &w)) {
         fprintf(stderr, "tendril: not enough memory\n");
         return EXIT_FAILED;
     }

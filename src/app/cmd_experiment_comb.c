@@ -3,6 +3,7 @@
 #include "app/json.h"
 #include "app/report.h"
 #include "app/save_problem.h"
+#include "app/trace_option.h"
 
 #include <math.h>
 #include <string.h>
@@ -137,6 +138,9 @@ static int run_comb(const Args* args) {
         if (args_has(args, "save-problem")) {
             return usage_error(args, "--save-problem needs one way of detection, not both");
         }
+        if (args_has(args, "trace-detection")) {
+            return usage_error(args, "--trace-detection records one run: not --detection both");
+        }
         return run_both(args, &def, name, folder);
     }
     Combing combing = {.def = def, .folder = folder};
@@ -191,6 +195,7 @@ static const Option OPTIONS[] = {
     {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
     {"out", 'o', OPTION_FILE, "DIR", 0, 0,
      "folder of the result, the report and the plots; default out/<preset>", false},
+    TRACE_OPTIONS,
     {0},
 };
 

@@ -3,6 +3,7 @@
 #include "app/live.h"
 #include "app/save_problem.h"
 #include "app/terminal.h"
+#include "app/trace_option.h"
 #include "app/view_page.h"
 
 #include <string.h>
@@ -110,6 +111,12 @@ static int run_watched(const Args* args, const TdlScene* scene, TdlRunDef* def) 
         def->watch = live_watch;
         def->watch_user = live;
     }
+    TraceOption trace;
+    int begun = trace_begin(args, def, &trace);
+    if (begun != EXIT_DONE) {
+        live_stop(live);
+        return begun;
+    }
     TdlRunInfo info;
     TdlStatus status = scene == NULL ? tdl_run_resume(args_host(args), def, &info)
                                      : tdl_run(args_host(args), scene, def, &info);
@@ -118,7 +125,7 @@ static int run_watched(const Args* args, const TdlScene* scene, TdlRunDef* def) 
         terminal_end_progress();
         save_problem_tell(&def->problems, &info);
     }
-    return end_run(args, def->directory, status, &info);
+    return trace_end(args, &trace, end_run(args, def->directory, status, &info));
 }
 
 static int run_resume(const Args* args, TdlRunDef* def) {
@@ -175,6 +182,7 @@ static const Option RUN_OPTIONS[] = {
     {"speed", 0, OPTION_REAL, "X", 1e-6, 1e6,
      "of --live: simulated seconds a second, at most; default 1", false},
     {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
+    TRACE_OPTIONS,
     {0},
 };
 
@@ -190,6 +198,7 @@ const Command RUN_COMMAND = {
             "gravity and friction, drag ends of fibres. What a hand did is in the result, but a "
             "resume cannot repeat it.",
     .example = "tendril run scenes/hanging-curl.yaml -o out/curl --set time.step=5e-4\n"
+               "tendril run scenes/wavy-hair.yaml -o out/hair --trace-detection hair.trace\n"
                "tendril run --resume out/curl\n"
                "tendril run --live scenes/ropes-over-ball.yaml --set time.end=1e4\n"
                "tendril run scenes/knot.yaml -o out/knot --save-problem 100-200/10=out/problems",

@@ -10,6 +10,7 @@
 #include "app/report.h"
 #include "app/save_problem.h"
 #include "app/terminal.h"
+#include "app/trace_option.h"
 
 #include <errno.h>
 #include <math.h>
@@ -185,6 +186,11 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
                      .watch = measure,
                      .watch_user = &watch,
                      .problems = problems};
+    TraceOption trace;
+    code = trace_begin(args, &def, &trace);
+    if (code != EXIT_DONE) {
+        return code;
+    }
     TdlRunInfo info = {0};
     TdlStatus status;
     if (resume) {
@@ -208,7 +214,7 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
         fprintf(stderr, "stopped at step %ld of %ld; the same call with --resume goes on\n",
                 info.steps, info.step_total);
     }
-    return watch.failed ? EXIT_FAILED : exit_code(status);
+    return trace_end(args, &trace, watch.failed ? EXIT_FAILED : exit_code(status));
 }
 
 // --- reading --------------------------------------------------------------------------------

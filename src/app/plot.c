@@ -3,44 +3,24 @@
 #include "app/plot.h"
 
 #include "app/output.h"
+#include "app/plot_frame.h"
 #include "app/svg.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 900, HEIGHT = 560, TOP = 64, FOOT = 64, MAX_TICKS = 64, LABEL_SIZE = 32 };
-enum { MOST_STEPS = 9, MAX_DECADES = 8 };
+enum { TOP = 64, FOOT = 64 };
+enum { MOST_STEPS = 9, MAX_DECADES = 8, MARK_COUNT = PLOT_MARK_COUNT };
 
-static const char* const COLORS[] = {"#1b4f8a", "#c8553d", "#2e8b57", "#d9961a",
-                                     "#7a4fa3", "#3fa0c0", "#8c6d4f", "#666666"};
-enum { COLOR_COUNT = sizeof COLORS / sizeof *COLORS, MARK_COUNT = 4 };
-
-typedef struct Tick {
-    double value;
-    bool minor; // on a log axis: a line without a number
-} Tick;
-
-// An axis as drawn: what it shows, from which pixel to which.
-typedef struct Scale {
-    bool log;
-    double min, max; // shown
-    double from, to; // pixels of min and max
-    double step;     // between the ticks of a linear axis, else 0
-    int power;       // the numbers of a linear axis are divided by 10^power
-    Tick ticks[MAX_TICKS];
-    int tick_count;
-} Scale;
-
-typedef struct Frame {
-    const Plot* plot;
-    Scale x, y;
-} Frame;
+const char* const PLOT_COLORS[PLOT_COLOR_COUNT] = {"#1b4f8a", "#c8553d", "#2e8b57", "#d9961a",
+                                                   "#7a4fa3", "#3fa0c0", "#8c6d4f", "#666666"};
+enum { COLOR_COUNT = PLOT_COLOR_COUNT };
 
 // --- ranges and ticks -----------------------------------------------------------------------
 
 // Whether an axis can show a value; the bound keeps spans finite.
-static bool can_show(bool log, double value) {
+bool plot_can_show(bool log, double value) {
     return fabs(value) < 1.0e300 && (!log || value > 1.0e-300);
 }
 
@@ -59,7 +39,8 @@ static void data_range(const Plot* plot, bool of_x, double* min, double* max) {
     for (int s = 0; s < plot->series_count; ++s) {
         const PlotSeries* series = &plot->series[s];
         for (int i = 0; i < series->count; ++i) {
-            if (can_show(plot->x.log, series->x[i]) && can_show(plot->y.log, series->y[i])) {
+            if (plot_can_show(plot->x.log, series->x[i]) &&
+                plot_can_show(plot->y.log, series->y[i])) {
                 double v = of_x ? series->x[i] : series->y[i];
                 *min = fmin(*min, v);
                 *max = fmax(*max, v);
@@ -69,8 +50,9 @@ static void data_range(const Plot* plot, bool of_x, double* min, double* max) {
 }
 
 // What the axis shows: the range asked for, or that of the data with a little air.
-static void choose_range(const PlotAxis* axis, double low, double high, Scale* scale) {
-    if (axis->min < axis->max && can_show(axis->log, axis->min) && can_show(axis->log, axis->max)) {
+static void choose_range(const PlotAxis* axis, double low, double high, PlotScale* scale) {
+    if (axis->min < axis->max && plot_can_show(axis->log, axis->min) &&
+        plot_can_show(axis->log, axis->max)) {
         scale->min = axis->min;
         scale->max = axis->max;
         return;
@@ -97,12 +79,12 @@ static void choose_range(const PlotAxis* axis, double low, double high, Scale* s
     scale->max = off_axis(axis->log, b);
 }
 
-static void add_tick(Scale* scale, double value, bool minor) {
+static void add_tick(PlotScale* scale, double value, bool minor) {
     double place = on_axis(scale->log, value);
     double a = on_axis(scale->log, scale->min), b = on_axis(scale->log, scale->max);
     double slack = 1.0e-9 * (b - a);
-    if (scale->tick_count < MAX_TICKS && place >= a - slack && place <= b + slack) {
-        scale->ticks[scale->tick_count++] = (Tick){value, minor};
+    if (scale->tick_count < PLOT_MAX_TICKS && place >= a - slack && place <= b + slack) {
+        scale->ticks[scale->tick_count++] = (PlotTick){value, minor};
     }
 }
 
@@ -113,7 +95,7 @@ static double round_up(double step) {
     return power * (lead <= 1.0 ? 1.0 : lead <= 2.0 ? 2.0 : lead <= 5.0 ? 5.0 : 10.0);
 }
 
-static void linear_ticks(Scale* scale) {
+static void linear_ticks(PlotScale* scale) {
     scale->step = round_up((scale->max - scale->min) / MOST_STEPS);
     double first = ceil(scale->min / scale->step - 1.0e-9);
     for (int i = 0; i <= MOST_STEPS; ++i) {
@@ -127,7 +109,7 @@ static void linear_ticks(Scale* scale) {
 }
 
 // Numbers at decades, or every few of them; at 1, 2, 5 too where there are few; lines between.
-static void log_ticks(Scale* scale) {
+static void log_ticks(PlotScale* scale) {
     double decades = log10(scale->max / scale->min);
     if (decades < 1.0) {
         linear_ticks(scale);
@@ -146,13 +128,13 @@ static void log_ticks(Scale* scale) {
     }
 }
 
-static void make_scale(const PlotAxis* axis, double low, double high, Scale* scale) {
-    *scale = (Scale){.log = axis->log};
+static void make_scale(const PlotAxis* axis, double low, double high, PlotScale* scale) {
+    *scale = (PlotScale){.log = axis->log};
     choose_range(axis, low, high, scale);
     scale->log ? log_ticks(scale) : linear_ticks(scale);
 }
 
-static double pixel(const Scale* scale, double value) {
+double plot_pixel(const PlotScale* scale, double value) {
     double a = on_axis(scale->log, scale->min), b = on_axis(scale->log, scale->max);
     double share = (on_axis(scale->log, value) - a) / (b - a);
     // far outside the frame, as far as SVG's readers count well
@@ -162,24 +144,24 @@ static double pixel(const Scale* scale, double value) {
 // --- text -----------------------------------------------------------------------------------
 
 // The number at a tick, without its power; on a log axis beyond plain numbers, with an exponent.
-static void tick_label(const Scale* scale, double value, char text[LABEL_SIZE],
-                       char exponent[LABEL_SIZE]) {
+static void tick_label(const PlotScale* scale, double value, char text[PLOT_LABEL_SIZE],
+                       char exponent[PLOT_LABEL_SIZE]) {
     exponent[0] = '\0';
     if (scale->step > 0.0) {
         double unit = pow(10.0, scale->power);
         int decimals = (int)fmax(0.0, ceil(-log10(scale->step / unit) - 1.0e-9));
         double shown = value / unit;
-        snprintf(text, LABEL_SIZE, "%.*f", decimals > 15 ? 15 : decimals,
+        snprintf(text, PLOT_LABEL_SIZE, "%.*f", decimals > 15 ? 15 : decimals,
                  fabs(value) < 1.0e-9 * scale->step ? 0.0 : shown);
         return;
     }
     int decade = (int)floor(log10(value) + 1.0e-9);
     int lead = (int)lround(value / pow(10.0, decade));
     if (scale->min > 0.99e-3 && scale->max < 1.01e4) {
-        snprintf(text, LABEL_SIZE, "%g", value);
+        snprintf(text, PLOT_LABEL_SIZE, "%g", value);
     } else {
-        snprintf(text, LABEL_SIZE, lead == 1 ? "10" : "%d&#183;10", lead);
-        snprintf(exponent, LABEL_SIZE, "%d", decade);
+        snprintf(text, PLOT_LABEL_SIZE, lead == 1 ? "10" : "%d&#183;10", lead);
+        snprintf(exponent, PLOT_LABEL_SIZE, "%d", decade);
     }
 }
 
@@ -199,7 +181,7 @@ static void print_axis_label(FILE* out, const PlotAxis* axis, int power) {
     }
     fputs(" (", out);
     if (power != 0) {
-        char exponent[LABEL_SIZE];
+        char exponent[PLOT_LABEL_SIZE];
         snprintf(exponent, sizeof exponent, "%d", power);
         print_power(out, "10", exponent);
         fputs("<tspan dy=\"5\">", out);
@@ -213,14 +195,14 @@ static void print_axis_label(FILE* out, const PlotAxis* axis, int power) {
 
 // --- drawing --------------------------------------------------------------------------------
 
-static void draw_ticks_x(const Frame* f, FILE* out) {
+static void draw_ticks_x(const PlotFrame* f, FILE* out) {
     for (int i = 0; i < f->x.tick_count; ++i) {
-        Tick tick = f->x.ticks[i];
-        double x = pixel(&f->x, tick.value);
+        PlotTick tick = f->x.ticks[i];
+        double x = plot_pixel(&f->x, tick.value);
         fprintf(out, "<path stroke=\"%s\" d=\"M%.2f %.2fV%.2f\"/>\n",
                 tick.minor ? "#f2f2f2" : "#dddddd", x, f->y.from, f->y.to);
         if (!tick.minor) {
-            char text[LABEL_SIZE], exponent[LABEL_SIZE];
+            char text[PLOT_LABEL_SIZE], exponent[PLOT_LABEL_SIZE];
             tick_label(&f->x, tick.value, text, exponent);
             fprintf(out, "<text class=\"x\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\">", x,
                     f->y.from + 20.0);
@@ -230,14 +212,14 @@ static void draw_ticks_x(const Frame* f, FILE* out) {
     }
 }
 
-static void draw_ticks_y(const Frame* f, FILE* out) {
+static void draw_ticks_y(const PlotFrame* f, FILE* out) {
     for (int i = 0; i < f->y.tick_count; ++i) {
-        Tick tick = f->y.ticks[i];
-        double y = pixel(&f->y, tick.value);
+        PlotTick tick = f->y.ticks[i];
+        double y = plot_pixel(&f->y, tick.value);
         fprintf(out, "<path stroke=\"%s\" d=\"M%.2f %.2fH%.2f\"/>\n",
                 tick.minor ? "#f2f2f2" : "#dddddd", f->x.from, y, f->x.to);
         if (!tick.minor) {
-            char text[LABEL_SIZE], exponent[LABEL_SIZE];
+            char text[PLOT_LABEL_SIZE], exponent[PLOT_LABEL_SIZE];
             tick_label(&f->y, tick.value, text, exponent);
             fprintf(out, "<text class=\"y\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"end\">",
                     f->x.from - 8.0, y + 4.5);
@@ -247,7 +229,7 @@ static void draw_ticks_y(const Frame* f, FILE* out) {
     }
 }
 
-static void draw_axes(const Frame* f, FILE* out) {
+static void draw_axes(const PlotFrame* f, FILE* out) {
     const Plot* plot = f->plot;
     fprintf(out, "<g font-family=\"sans-serif\" font-size=\"13\" fill=\"#333\">\n");
     draw_ticks_x(f, out);
@@ -255,7 +237,7 @@ static void draw_axes(const Frame* f, FILE* out) {
     fprintf(out, "<path fill=\"none\" stroke=\"#333\" d=\"M%.2f %.2fV%.2fH%.2f\"/>\n", f->x.from,
             f->y.to, f->y.from, f->x.to);
     fprintf(out, "<text font-size=\"15\" x=\"%.2f\" y=\"%d\" text-anchor=\"middle\">",
-            0.5 * (f->x.from + f->x.to), HEIGHT - 18);
+            0.5 * (f->x.from + f->x.to), PLOT_HEIGHT - 18);
     print_axis_label(out, &plot->x, f->x.power);
     fprintf(out,
             "</text>\n<text font-size=\"15\" text-anchor=\"middle\" "
@@ -276,11 +258,11 @@ static void draw_axes(const Frame* f, FILE* out) {
     fprintf(out, "</g>\n");
 }
 
-static bool has_line(PlotLook look) {
+bool plot_has_line(PlotLook look) {
     return look != PLOT_MARKS;
 }
 
-static bool has_marks(PlotLook look) {
+bool plot_has_marks(PlotLook look) {
     return look == PLOT_MARKS || look == PLOT_MARKED_LINE;
 }
 
@@ -307,17 +289,17 @@ static void draw_mark(FILE* out, int series, double x, double y) {
     }
 }
 
-static void draw_line(const Frame* f, int index, FILE* out) {
+static void draw_line(const PlotFrame* f, int index, FILE* out) {
     const PlotSeries* series = &f->plot->series[index];
     bool open = false;
     double y_before = 0.0;
     fprintf(out, "<path fill=\"none\" stroke-width=\"2\"%s d=\"", dashes(series->look, index));
     for (int i = 0; i < series->count; ++i) {
-        if (!can_show(f->x.log, series->x[i]) || !can_show(f->y.log, series->y[i])) {
+        if (!plot_can_show(f->x.log, series->x[i]) || !plot_can_show(f->y.log, series->y[i])) {
             open = false;
             continue;
         }
-        double x = pixel(&f->x, series->x[i]), y = pixel(&f->y, series->y[i]);
+        double x = plot_pixel(&f->x, series->x[i]), y = plot_pixel(&f->y, series->y[i]);
         if (open && series->look == PLOT_STEPS) {
             fprintf(out, "L%.2f %.2f", x, y_before);
         }
@@ -328,23 +310,23 @@ static void draw_line(const Frame* f, int index, FILE* out) {
     fprintf(out, "\"/>\n");
 }
 
-static bool inside(const Scale* scale, double value) {
+bool plot_inside(const PlotScale* scale, double value) {
     double slack = 1.0e-9 * (scale->max - scale->min);
     return value >= scale->min - slack && value <= scale->max + slack;
 }
 
-static void draw_marks(const Frame* f, int index, FILE* out) {
+static void draw_marks(const PlotFrame* f, int index, FILE* out) {
     const PlotSeries* series = &f->plot->series[index];
     for (int i = 0; i < series->count; ++i) {
         double x = series->x[i], y = series->y[i];
-        if (can_show(f->x.log, x) && can_show(f->y.log, y) && inside(&f->x, x) &&
-            inside(&f->y, y)) {
-            draw_mark(out, index, pixel(&f->x, x), pixel(&f->y, y));
+        if (plot_can_show(f->x.log, x) && plot_can_show(f->y.log, y) && plot_inside(&f->x, x) &&
+            plot_inside(&f->y, y)) {
+            draw_mark(out, index, plot_pixel(&f->x, x), plot_pixel(&f->y, y));
         }
     }
 }
 
-static void draw_series(const Frame* f, FILE* out) {
+static void draw_series(const PlotFrame* f, FILE* out) {
     bool any = false;
     fprintf(out,
             "<clipPath id=\"frame\"><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
@@ -352,22 +334,22 @@ static void draw_series(const Frame* f, FILE* out) {
             f->x.from, f->y.to, f->x.to - f->x.from, f->y.from - f->y.to);
     for (int s = 0; s < f->plot->series_count; ++s) {
         const PlotSeries* series = &f->plot->series[s];
-        const char* color = COLORS[s % COLOR_COUNT];
+        const char* color = PLOT_COLORS[s % COLOR_COUNT];
         fprintf(out, "<g stroke-linejoin=\"round\" stroke=\"%s\" fill=\"%s\"><title>", color,
                 color);
         svg_text(out, series->name == NULL ? "" : series->name);
         fprintf(out, "</title>\n");
-        if (has_line(series->look)) {
+        if (plot_has_line(series->look)) {
             fprintf(out, "<g clip-path=\"url(#frame)\">\n");
             draw_line(f, s, out);
             fprintf(out, "</g>\n");
         }
-        if (has_marks(series->look)) {
+        if (plot_has_marks(series->look)) {
             draw_marks(f, s, out);
         }
         fprintf(out, "</g>\n");
         for (int i = 0; i < series->count && !any; ++i) {
-            any = can_show(f->x.log, series->x[i]) && can_show(f->y.log, series->y[i]);
+            any = plot_can_show(f->x.log, series->x[i]) && plot_can_show(f->y.log, series->y[i]);
         }
     }
     if (!any) {
@@ -378,7 +360,7 @@ static void draw_series(const Frame* f, FILE* out) {
     }
 }
 
-static bool in_legend(const PlotSeries* series) {
+bool plot_in_legend(const PlotSeries* series) {
     return series->name != NULL && series->name[0] != '\0';
 }
 
@@ -386,29 +368,29 @@ static bool in_legend(const PlotSeries* series) {
 static double legend_width(const Plot* plot) {
     size_t longest = 0;
     for (int s = 0; s < plot->series_count; ++s) {
-        if (in_legend(&plot->series[s])) {
+        if (plot_in_legend(&plot->series[s])) {
             size_t length = strlen(plot->series[s].name);
             longest = length > longest ? length : longest;
         }
     }
-    return longest == 0 ? 0.0 : fmin(56.0 + 7.2 * (double)longest, 0.5 * WIDTH);
+    return longest == 0 ? 0.0 : fmin(56.0 + 7.2 * (double)longest, 0.5 * PLOT_WIDTH);
 }
 
-static void draw_legend(const Frame* f, FILE* out) {
+static void draw_legend(const PlotFrame* f, FILE* out) {
     double x = f->x.to + 16.0, y = f->y.to + 10.0;
     fprintf(out, "<g font-family=\"sans-serif\" font-size=\"13\">\n");
     for (int s = 0; s < f->plot->series_count; ++s) {
         const PlotSeries* series = &f->plot->series[s];
-        const char* color = COLORS[s % COLOR_COUNT];
-        if (!in_legend(series)) {
+        const char* color = PLOT_COLORS[s % COLOR_COUNT];
+        if (!plot_in_legend(series)) {
             continue;
         }
         fprintf(out, "<g stroke=\"%s\" fill=\"%s\">", color, color);
-        if (has_line(series->look)) {
+        if (plot_has_line(series->look)) {
             fprintf(out, "<path stroke-width=\"2\"%s d=\"M%.2f %.2fh24\"/>",
                     dashes(series->look, s), x, y);
         }
-        if (has_marks(series->look)) {
+        if (plot_has_marks(series->look)) {
             draw_mark(out, s, x + 12.0, y);
         }
         fprintf(out, "</g><text fill=\"#333\" x=\"%.2f\" y=\"%.2f\">", x + 32.0, y + 4.5);
@@ -420,10 +402,10 @@ static void draw_legend(const Frame* f, FILE* out) {
 }
 
 // Pixels that the numbers at the left take.
-static double label_width(const Scale* scale) {
+static double label_width(const PlotScale* scale) {
     size_t longest = 0;
     for (int i = 0; i < scale->tick_count; ++i) {
-        char text[LABEL_SIZE], exponent[LABEL_SIZE];
+        char text[PLOT_LABEL_SIZE], exponent[PLOT_LABEL_SIZE];
         tick_label(scale, scale->ticks[i].value, text, exponent);
         size_t length = strlen(text) + strlen(exponent);
         longest = !scale->ticks[i].minor && length > longest ? length : longest;
@@ -431,18 +413,23 @@ static double label_width(const Scale* scale) {
     return 7.5 * (double)longest;
 }
 
-static void draw_plot(const Plot* plot, FILE* out) {
-    Frame f = {.plot = plot};
+PlotFrame plot_frame(const Plot* plot) {
+    PlotFrame f = {.plot = plot};
     double low, high;
     data_range(plot, true, &low, &high);
     make_scale(&plot->x, low, high, &f.x);
     data_range(plot, false, &low, &high);
     make_scale(&plot->y, low, high, &f.y);
     f.x.from = 48.0 + label_width(&f.y);
-    f.x.to = WIDTH - 28.0 - legend_width(plot);
-    f.y.from = HEIGHT - FOOT;
+    f.x.to = PLOT_WIDTH - 28.0 - legend_width(plot);
+    f.y.from = PLOT_HEIGHT - FOOT;
     f.y.to = TOP;
-    svg_open(out, WIDTH, HEIGHT);
+    return f;
+}
+
+static void draw_plot(const Plot* plot, FILE* out) {
+    PlotFrame f = plot_frame(plot);
+    svg_open(out, PLOT_WIDTH, PLOT_HEIGHT);
     draw_axes(&f, out);
     draw_series(&f, out);
     draw_legend(&f, out);

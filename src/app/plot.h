@@ -49,6 +49,9 @@ typedef struct Plot {
 // neither file.
 bool plot_write(const Plot* plot, const char* path);
 
+// The same as PNG, twice as large, with plainer text: for where SVG is not shown.
+bool plot_write_png(const Plot* plot, const char* path);
+
 // The picture alone, for those who write a table of their own.
 bool plot_write_picture(const Plot* plot, const char* path);
 

@@ -32,8 +32,9 @@ void canvas_draw(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color c
 // Averages what was drawn into the picture. Text and lines go on top afterwards.
 void canvas_finish(Canvas* canvas);
 
-// Text of digits, small letters and . = - + in a font of 5 by 7 dots of `size` pixels, with its
-// lower left corner at (x, y) from the upper left of the picture; other characters are blank.
+// Text of digits, small letters and . , : = - + ( ) / in a font of 5 by 7 dots of `size` pixels,
+// with its lower left corner at (x, y) from the upper left of the picture; other characters are
+// blank.
 void canvas_text(Canvas* canvas, int x, int y, int size, const char* text);
 int canvas_text_width(int size, const char* text);
 void canvas_bar(Canvas* canvas, int x, int y, int width, int height, Color color);

@@ -402,6 +402,19 @@ long detector_pair_count(const TdlDetector* d) {
     return d->pairs.count;
 }
 
+int detector_element_count(const TdlDetector* d) {
+    return d->element_count;
+}
+
+double detector_margin(const TdlDetector* d) {
+    return d->def.margin;
+}
+
+DetectorPair detector_get_pair(const TdlDetector* d, long index) {
+    int a = (int)(d->pairs.pair[index] >> 32), b = (int)(d->pairs.pair[index] & 0xffffffffU);
+    return (DetectorPair){{a, b}, d->element[a].curve, d->element[b].curve};
+}
+
 bool detector_pair_may_have_met(const TdlDetector* d, long index) {
     int a = (int)(d->pairs.pair[index] >> 32), b = (int)(d->pairs.pair[index] & 0xffffffffU);
     const Travel *ta = &d->travel[a], *tb = &d->travel[b];

@@ -13,6 +13,16 @@ void detector_set_margin(TdlDetector* detector, double margin, const Travel* tra
 // Pairs of the broad phase in the last update; see tdl_detector_pair.
 long detector_pair_count(const TdlDetector* detector);
 
+int detector_element_count(const TdlDetector* detector);
+double detector_margin(const TdlDetector* detector);
+
+typedef struct DetectorPair {
+    int element[2]; // among all of the detector
+    const TdlCurve *a, *b;
+} DetectorPair;
+
+DetectorPair detector_get_pair(const TdlDetector* detector, long index);
+
 // False: such a pair is proved not to have met on its way, of which the last update was told.
 bool detector_pair_may_have_met(const TdlDetector* detector, long index);
 

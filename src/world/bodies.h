@@ -6,6 +6,7 @@
 #include "collider/motion.h"
 #include "rigid/rigid.h"
 #include "rod/rod.h"
+#include "tendril/trace.h"
 #include "world/contacts.h"
 
 typedef struct WorldRod {
@@ -66,6 +67,8 @@ struct TdlWorld {
     SavedState step_start, attempt_start;
     TdlContactProblemFn problem_fn; // null: nobody looks
     void* problem_user;
+    TdlDetectionFn detection_fn; // null: nobody looks
+    void* detection_user;
     double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds;
 };
 

@@ -563,6 +563,9 @@ static TdlStatus find_within(TdlWorld* world, double dt, double margin, Contacts
     detector_set_margin(c->detector, margin, dt > 0.0 ? c->travel : NULL);
     TdlStatus status = tdl_detector_update(c->detector, c->fibre, c->fibre_count, c->obstacle,
                                            c->obstacle_count, NULL);
+    if (status == TDL_STATUS_OK && world->detection_fn != NULL) {
+        world->detection_fn(world->detection_user, c->detector, (long)world->step_count + 1);
+    }
     if (status == TDL_STATUS_OK) {
         status = keep_sites(world, c, dt, out);
     }
@@ -574,6 +577,11 @@ static TdlStatus find_within(TdlWorld* world, double dt, double margin, Contacts
         c->ready = true;
     }
     return status;
+}
+
+void tdl_world_watch_detection(TdlWorld* world, TdlDetectionFn fn, void* user) {
+    world->detection_fn = fn;
+    world->detection_user = user;
 }
 
 TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* out) {

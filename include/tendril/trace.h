@@ -1,0 +1,60 @@
+// Recordings of the narrow phase: of which pairs of curves a run asked the distance, and up to
+// which gap. The file is described in docs/detection.md.
+#ifndef TENDRIL_TRACE_H
+#define TENDRIL_TRACE_H
+
+#include "tendril/detect.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Called with the detector after each of its updates, one or more a step.
+typedef void (*TdlDetectionFn)(void* user, const TdlDetector* detector, long step);
+
+/// Has `fn` called after every detection of contacts from now on; null: none. The step is the one
+/// that is being made, from 1. The detector is as it is until `fn` returns.
+TDL_API void tdl_world_watch_detection(TdlWorld* world, TdlDetectionFn fn, void* user);
+
+typedef struct TdlTraceWriter TdlTraceWriter;
+
+/// A new file at `path`, or an old one overwritten.
+TDL_API TdlStatus tdl_trace_writer_create(const TdlHost* host, const char* path,
+                                          TdlTraceWriter** out);
+
+/// Adds the pairs of the detector's last update. Curves of a user's own kind cannot be written:
+/// their pairs are left out. After a failure nothing more is written, and the same status is
+/// returned.
+TDL_API TdlStatus tdl_trace_writer_add(TdlTraceWriter* writer, const TdlDetector* detector,
+                                       long step);
+
+/// Closes the file and frees the writer; `calls` (may be null) receives how many pairs it has.
+TDL_API TdlStatus tdl_trace_writer_close(TdlTraceWriter* writer, long* calls);
+
+typedef struct TdlTraceCall {
+    int a, b;     // of TdlTrace.curves
+    double bound; // m, gap up to which the pair was asked for
+    long step;
+} TdlTraceCall;
+
+typedef struct TdlTrace {
+    TdlAllocator mem;
+    int curve_count;
+    TdlCurve* curves;
+    int call_count;
+    TdlTraceCall* calls; // in the order in which they were made
+} TdlTrace;
+
+/// Reads a file of at most 2 GB. What is not as described is refused with its place in the file.
+TDL_API TdlStatus tdl_trace_load(const TdlHost* host, const char* path, TdlTrace* out);
+
+/// The same from memory; `name` stands for the file in messages.
+TDL_API TdlStatus tdl_trace_parse(const TdlHost* host, const char* name, const void* data,
+                                  size_t size, TdlTrace* out);
+TDL_API void tdl_trace_free(TdlTrace* trace);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
