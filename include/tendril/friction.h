@@ -127,7 +127,7 @@ TDL_API double tdl_friction_error(const TdlFrictionProblem* problem, TdlFriction
                                   bool relative, const double* r);
 
 /// `auto` does what it takes to reach the tolerance, factorisations of W included. A simulation
-/// that would rather go on with the best iterate takes TDL_FRICTION_ANDERSON and a few hundred
+/// that would rather go on with the best iterate takes TDL_FRICTION_ALTERNATING and a few hundred
 /// iterations.
 typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_AUTO = 0,     // chooses by nu and size, falls back from one to the next
@@ -139,7 +139,9 @@ typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_ADMM,         // alternating directions with one factorisation
     TDL_FRICTION_FIXED_POINT,  // Cadoux: a sequence of convex problems
     TDL_FRICTION_GRADIENT,     // accelerated projected gradient with the friction shift updated
-    TDL_FRICTION_FACETED,      // a faceted cone, only to show what it costs: not exact
+    TDL_FRICTION_ALTERNATING, // sweeps and regularised Newton steps in turn, over the contacts that
+                              // carry; above 3000 contacts accelerated sweeps alone
+    TDL_FRICTION_FACETED,     // a faceted cone, only to show what it costs: not exact
     TDL_FRICTION_SOLVER_COUNT
 } TdlFrictionSolverKind;
 TDL_API const char* tdl_friction_solver_name(TdlFrictionSolverKind kind);

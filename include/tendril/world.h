@@ -32,7 +32,7 @@ typedef struct TdlContactDef {
     bool self;                    // contacts of a rod with itself; default true
     double margin;                // m, >= 0: candidates are kept up to this gap; default 0: chosen
                                   // in every step by how far things moved in the last
-    TdlFrictionSolverKind solver; // default Anderson
+    TdlFrictionSolverKind solver; // default alternating
     double tolerance;             // > 0: relative error of the solver; default 1e-8
     int max_iterations;           // > 0, of the solver; default 1000
 } TdlContactDef;

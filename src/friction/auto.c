@@ -15,6 +15,8 @@ static const double MAX_FORMED = 5.0e6;
 static const double ROUND_GAIN = 10.0;
 // Islands up to this size are factored first: their factors cost less than many sweeps.
 enum { DIRECT_CONTACTS = 200 };
+// Islands up to this size are worth Newton steps before many sweeps, from a good guess.
+enum { ALTERNATING_CONTACTS = 3000 };
 
 typedef struct Stage {
     TdlFrictionSolverKind kind;
@@ -91,12 +93,25 @@ static bool few_contacts(Run* run, TdlStatus* status, TdlFrictionSolverKind* use
     return run->sys->n <= 8 && try_stage(run, &sweeps, status, used);
 }
 
-// From a good guess a few sweeps, or a few Newton steps, are often all it takes.
-static bool warm_contacts(Run* run, TdlStatus* status, TdlFrictionSolverKind* used) {
-    Stage newton = {TDL_FRICTION_PROXIMAL, run_proximal, 20, false};
-    return sweep_rounds(run, 10, 100, status, used) ||
-           (run->sys->n <= DIRECT_CONTACTS && run->sys->start != NULL &&
-            try_stage(run, &newton, status, used));
+// Sweeps and Newton steps in turn, over the contacts that carry.
+static bool alternate(Run* run, TdlStatus* status, TdlFrictionSolverKind* used) {
+    Stage stage = {TDL_FRICTION_ALTERNATING, run_alive, 60, false};
+    return run->sys->n <= ALTERNATING_CONTACTS && try_stage(run, &stage, status, used);
+}
+
+// The same again and again, with many sweeps between, as long as it helps.
+static bool alternate_on(Run* run, TdlStatus* status, TdlFrictionSolverKind* used) {
+    Stage sweeps = {TDL_FRICTION_ANDERSON, run_anderson, 500, false};
+    for (int k = 0; k < 4; ++k) {
+        double before = run->error;
+        if (alternate(run, status, used) || try_stage(run, &sweeps, status, used)) {
+            return true;
+        }
+        if (!(run->error < 0.5 * before)) {
+            return false;
+        }
+    }
+    return false;
 }
 
 // W from bodies, after which sweeps use it too
@@ -109,6 +124,7 @@ static TdlStatus form_rows(Run* run, TdlStatus* status) {
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     static const Stage ladder[] = {
         {TDL_FRICTION_PROXIMAL, run_proximal, 60, true},
+        {TDL_FRICTION_ALTERNATING, run_alive, 60, false},
         {TDL_FRICTION_INTERIOR, run_interior, 120, true},
         {TDL_FRICTION_PROXIMAL, run_proximal, 300, false},
         {TDL_FRICTION_ADMM, run_admm, 1000, false},
@@ -127,10 +143,10 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         return status;
     }
     bool formable = couplings(sys) <= MAX_FORMED, small = sys->n <= DIRECT_CONTACTS;
-    if (small && form_rows(run, &status) != TDL_STATUS_OK) {
+    if (run->warm && alternate(run, &status, used)) {
         return status;
     }
-    if (run->warm && warm_contacts(run, &status, used)) {
+    if (small && form_rows(run, &status) != TDL_STATUS_OK) {
         return status;
     }
     if (!small) {
@@ -139,12 +155,18 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         if (sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
             return status;
         }
+        if (alternate_on(run, &status, used)) {
+            return status;
+        }
     }
     if (formable && form_rows(run, &status) != TDL_STATUS_OK) {
         return status;
     }
     for (size_t k = 0; status == TDL_STATUS_OK && k < sizeof ladder / sizeof *ladder; ++k) {
         bool sweeps = ladder[k].run == run_anderson || ladder[k].run == run_gradient;
+        if (ladder[k].run == run_alive && (run->warm || !small)) {
+            continue; // it was tried before
+        }
         if ((formable || sweeps) && try_stage(run, &ladder[k], &status, used)) {
             break;
         }

@@ -30,6 +30,9 @@ TdlStatus run_proximal(Run* run);
 TdlStatus run_admm(Run* run);
 TdlStatus run_fixed_point(Run* run);
 TdlStatus run_gradient(Run* run);
+TdlStatus run_alternating(Run* run);
+TdlStatus run_alive(Run* run); // the same, without the last resort to sweeps
+TdlStatus run_turns(Run* run); // the same, over all contacts
 TdlStatus run_faceted(Run* run);
 TdlStatus run_interior(Run* run);
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used);

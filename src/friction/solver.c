@@ -22,7 +22,7 @@ enum { HANDFUL = 3 };
 // Velocity space pays when a contact's row of W has more doubles than its rows of H and Y.
 static const double BODIES_PAY = 1.0;
 // A first guess counts as warm when its error is below this part of that of zero.
-static const double WARM_PART = 0.1;
+static const double WARM_PART = 0.5;
 
 typedef struct IslandResult {
     TdlFrictionSolverKind solver;
@@ -179,7 +179,8 @@ static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
 
 static bool sweeps_only(TdlFrictionSolverKind kind) {
     return kind == TDL_FRICTION_AUTO || kind == TDL_FRICTION_GAUSS_SEIDEL ||
-           kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_GRADIENT;
+           kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_GRADIENT ||
+           kind == TDL_FRICTION_ALTERNATING;
 }
 
 static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
@@ -192,6 +193,7 @@ static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
         [TDL_FRICTION_ADMM] = run_admm,
         [TDL_FRICTION_FIXED_POINT] = run_fixed_point,
         [TDL_FRICTION_GRADIENT] = run_gradient,
+        [TDL_FRICTION_ALTERNATING] = run_alternating,
         [TDL_FRICTION_FACETED] = run_faceted,
     };
     TdlFrictionSolverKind kind = run->options->solver;
@@ -434,8 +436,8 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
 
 const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
     static const char* const names[TDL_FRICTION_SOLVER_COUNT] = {
-        "auto",     "gauss-seidel", "anderson",    "newton",   "proximal",
-        "interior", "admm",         "fixed-point", "gradient", "faceted",
+        "auto", "gauss-seidel", "anderson", "newton",      "proximal", "interior",
+        "admm", "fixed-point",  "gradient", "alternating", "faceted",
     };
     return (int)kind >= 0 && kind < TDL_FRICTION_SOLVER_COUNT ? names[kind] : "unknown";
 }

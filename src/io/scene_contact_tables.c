@@ -22,7 +22,8 @@ static const char* detection_choices(void) {
 
 // in the order of TdlFrictionSolverKind
 static const char* solver_choices(void) {
-    return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|faceted";
+    return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|"
+           "alternating|faceted";
 }
 
 static const Field PIECE_FIELDS[] = {
@@ -341,7 +342,7 @@ static const Field CONTACTS_FIELDS[] = {
      .kind = FIELD_CHOICE,
      AT(ContactsSpec, solver),
      .choices = solver_choices,
-     .fallback = "anderson",
+     .fallback = "alternating",
      .help = "How the impulses are found."},
     {.key = "tolerance",
      .kind = FIELD_REAL,

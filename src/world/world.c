@@ -21,7 +21,7 @@ TdlWorldDef tdl_world_def_default(void) {
                          .contacts = {.law = {0.3, 0.0},
                                       .segments = 8,
                                       .self = true,
-                                      .solver = TDL_FRICTION_ANDERSON,
+                                      .solver = TDL_FRICTION_ALTERNATING,
                                       .tolerance = 1.0e-8,
                                       .max_iterations = 1000}};
 }

@@ -190,7 +190,7 @@ TEST(special_contacts) {
     static const TdlFrictionSolverKind kinds[] = {TDL_FRICTION_AUTO,     TDL_FRICTION_GAUSS_SEIDEL,
                                                   TDL_FRICTION_ANDERSON, TDL_FRICTION_PROXIMAL,
                                                   TDL_FRICTION_INTERIOR, TDL_FRICTION_ADMM,
-                                                  TDL_FRICTION_GRADIENT};
+                                                  TDL_FRICTION_GRADIENT, TDL_FRICTION_ALTERNATING};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
         TdlFrictionOptions o = tdl_friction_options_default();
         o.solver = kinds[k];
@@ -254,6 +254,39 @@ static uint64_t bits_of(const TdlFrictionProblem* p, TdlFrictionOptions o, int t
     uint64_t hash = hash_bytes(HASH_START, r, size * sizeof(double));
     free(r);
     return hash;
+}
+
+// Fewer contacts carry than there are: those left out must be right too, in both forms.
+TEST(alternating_solves_wisps_and_spaghetti) {
+    TdlHost host = tdl_host_default();
+    for (int k = 0; k < 4; ++k) {
+        FrictionCase c;
+        TdlFrictionProblem *p, *matrix;
+        if (k < 2) {
+            case_wisp(&c, (uint64_t)k + 1, 20, 12, 20, 0.3);
+        } else {
+            case_spaghetti(&c, (uint64_t)k + 1, 20, 16, (k - 1) * 240, 0.3);
+        }
+        REQUIRE(case_problem(&c, &host, &p) == TDL_STATUS_OK);
+        REQUIRE(tdl_friction_problem_explicit(&host, p, &matrix) == TDL_STATUS_OK);
+        int n = c.def.laws.contact_count;
+        TdlFrictionOptions o = tdl_friction_options_default();
+        o.solver = TDL_FRICTION_ALTERNATING;
+        for (int form = 0; form < 2; ++form) {
+            double* r = calloc(3 * (size_t)n, sizeof(double));
+            double* u = calloc(3 * (size_t)n, sizeof(double));
+            TdlFrictionInfo info = solve(form == 0 ? p : matrix, &o, r, u);
+            CHECK(info.outcome == TDL_FRICTION_CONVERGED);
+            CHECK_BELOW(tdl_friction_error(p, TDL_FRICTION_ERROR_NATURAL, true, r), 1.0e-8);
+            // from its own solution there is nothing to do
+            CHECK_INT(solve(form == 0 ? p : matrix, &o, r, u).iterations, 0);
+            free(r);
+            free(u);
+        }
+        tdl_friction_problem_destroy(matrix);
+        tdl_friction_problem_destroy(p);
+        case_free(&c);
+    }
 }
 
 TEST(same_bits_for_any_number_of_threads) {

@@ -1,0 +1,304 @@
+// Sweeps and Newton steps in turn, on a regularised problem. friction.md section 4.9
+//
+// Sweeps find quickly which contacts carry, stick and slide, and then creep; a Newton step for
+// given modes goes all the way, and far astray where a mode is wrong. So a step is followed by
+// sweeps that put the modes right before the next. Unknowns are two for a contact that slides
+// (how hard, and where to), three for one that sticks, none for one that carries nothing.
+//
+// Steps are taken on W + eps D, b - eps D r (F.22): its sticking contacts are regular whatever W
+// is, and with eps going down its solution becomes that of W.
+#include "friction/front_lu.h"
+#include "friction/run.h"
+
+#include <string.h>
+
+// The first eps and its bounds; what it is multiplied by after an easy, a fair and a hard problem.
+static const double EPS_FIRST = 1.0e-4, EPS_LEAST = 1.0e-11, EPS_MOST = 1.0e3;
+static const double EPS_EASY = 0.1, EPS_FAIR = 0.5, EPS_HARD = 10.0;
+enum { EASY_STEPS = 2, FAIR_STEPS = 5, MOST_STEPS = 10, MOST_REFUSED = 2, MOST_HARD = 15 };
+// Accelerated sweeps after a step, and how much less error ends a problem.
+enum { SWEEPS = 20 };
+static const double PART = 0.1;
+// Lengths of a step that are tried: each this part of the one before.
+static const double SHORTER = 0.4;
+enum { LENGTHS = 5 };
+
+typedef struct Turns {
+    Run* run;         // of the caller
+    Run inner;        // on the regularised problem
+    System sys;       // which is this
+    double eps;       //
+    int* diagonal;    // [n] where the diagonal blocks are, -1: there is none
+    double* weight;   // [n] D
+    double* rho;      // [2 n] steps of the maps, normal and tangential
+    double* shift;    // [n] mu |u_T|
+    Reduced* reduced; // [n]
+    double *r, *u;    // [3 n] iterate and its velocity in the regularised problem
+    double *base, *x; // [3 n] where a step starts, with the modes as they were taken; the step
+    double *trial, *trial_u;
+} Turns;
+
+static TdlStatus turns_init(Turns* t, Run* run) {
+    System* sys = run->sys;
+    size_t n = (size_t)sys->n, blocks = (size_t)sys->block_count * 9 + 4;
+    *t = (Turns){.run = run, .inner = *run, .sys = *sys};
+    t->inner.sys = &t->sys;
+    t->inner.start = NULL;
+    t->inner.failsafe = t->inner.unsolvable = 0;
+    t->sys.sweep_bodies = false;
+    t->diagonal = ARENA_NEW(run->arena, int, n);
+    t->reduced = ARENA_NEW(run->arena, Reduced, n);
+    t->weight = ARENA_NEW(run->arena, double, n);
+    t->shift = ARENA_NEW(run->arena, double, n);
+    t->rho = ARENA_NEW(run->arena, double, 2 * n);
+    t->sys.diag = ARENA_NEW(run->arena, double, 9 * n);
+    t->sys.blocks = ARENA_NEW(run->arena, double, blocks);
+    double** vectors[] = {&t->sys.b, &t->r, &t->u, &t->base, &t->x, &t->trial, &t->trial_u};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
+        *vectors[k] = ARENA_NEW(run->arena, double, 3 * n);
+        if (*vectors[k] == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    if (!t->diagonal || !t->reduced || !t->weight || !t->shift || !t->rho || !t->sys.diag ||
+        !t->sys.blocks) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memcpy(t->sys.blocks, sys->blocks, blocks * sizeof(double));
+    for (int i = 0; i < sys->n; ++i) {
+        const double* w = sys->diag + (size_t)i * 9;
+        double tangent = 0.5 * (w[4] + w[8]);
+        double least = 1.0e-12 * (fabs(w[0]) + fabs(tangent)) + 1.0e-300;
+        t->rho[2 * i] = 1.0 / fmax(w[0], least);
+        t->rho[2 * i + 1] = 1.0 / fmax(tangent, least);
+        t->weight[i] = (w[0] + w[4] + w[8]) / 3.0;
+        t->diagonal[i] = -1;
+        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+            t->diagonal[i] = sys->column[e] == i ? e : t->diagonal[i];
+        }
+    }
+    memcpy(t->r, run->start != NULL ? run->start : run->best, 3 * n * sizeof(double));
+    return TDL_STATUS_OK;
+}
+
+// The regularised problem around the present r.
+static void set_centre(Turns* t) {
+    const System* sys = t->run->sys;
+    for (int i = 0; i < sys->n; ++i) {
+        double *w = t->sys.diag + (size_t)i * 9, add = t->eps * t->weight[i];
+        memcpy(w, sys->diag + (size_t)i * 9, 9 * sizeof(double));
+        for (int k = 0; k < 3; ++k) {
+            w[4 * k] += add;
+            t->sys.b[3 * i + k] = sys->b[3 * i + k] - add * t->r[3 * i + k];
+        }
+        if (t->diagonal[i] >= 0) {
+            memcpy(t->sys.blocks + (size_t)t->diagonal[i] * 9, w, 9 * sizeof(double));
+        }
+    }
+    system_velocity(&t->sys, t->r, t->u);
+}
+
+// --- a step --------------------------------------------------------------------------------------
+
+static void set_column(double* matrix, int column, double x, double y, double z) {
+    matrix[3 * column] = x;
+    matrix[3 * column + 1] = y;
+    matrix[3 * column + 2] = z;
+}
+
+// The mode of a contact at (u, r), its part in the matrix, and the impulse a step starts from:
+// none, free, or on the cone. (F.24)
+static void take_mode(const Turns* t, int i, const double* u, const double* r, Reduced* a,
+                      double* base) {
+    ContactLaw law = t->sys.law[i];
+    double mu = t->sys.mu[i], yn = r[0] - t->rho[2 * i] * u[0];
+    bool pressed = law == LAW_BILATERAL || yn > 0.0;
+    memset(a, 0, sizeof *a);
+    base[0] = pressed ? r[0] : 0.0;
+    base[1] = base[2] = 0.0;
+    if (pressed) {
+        set_column(a->trial, 0, 1.0, 0.0, 0.0);
+        set_column(a->test, 0, 1.0, 0.0, 0.0);
+        a->size = 1;
+    }
+    double y1 = r[1] - t->rho[2 * i + 1] * u[1], y2 = r[2] - t->rho[2 * i + 1] * u[2];
+    double norm = hypot(y1, y2);
+    bool cone = law == LAW_CONE && pressed;
+    if (law == LAW_ROUGH || law == LAW_BILATERAL || (cone && norm <= mu * yn)) {
+        for (int k = 0; k < 2; ++k) {
+            set_column(a->trial, a->size, 0.0, k == 0, k == 1);
+            set_column(a->test, a->size, 0.0, k == 0, k == 1);
+            ++a->size;
+        }
+        base[1] = r[1];
+        base[2] = r[2];
+        return;
+    }
+    if (cone) {
+        // slides along -e; the second unknown turns e
+        double e1 = y1 / norm, e2 = y2 / norm;
+        base[0] = fmax(r[0], 0.0);
+        base[1] = mu * base[0] * e1;
+        base[2] = mu * base[0] * e2;
+        set_column(a->trial, 0, 1.0, mu * e1, mu * e2);
+        set_column(a->trial, 1, 0.0, -e2, e1);
+        set_column(a->test, 1, 0.0, -e2, e1);
+        a->add[4] = fmax(-(u[1] * e1 + u[2] * e2), 0.0) / (mu * yn);
+        a->size = 2;
+    }
+}
+
+// x <- the step from base. TDL_STATUS_STOPPED: the factors would be too large.
+static TdlStatus find_step(Turns* t) {
+    System* sys = &t->sys;
+    Arena* arena = t->run->arena;
+    ArenaMark mark = arena_mark(arena);
+    for (int i = 0; i < sys->n; ++i) {
+        take_mode(t, i, t->u + 3 * i, t->r + 3 * i, &t->reduced[i], t->base + 3 * i);
+    }
+    FrontLu lu;
+    TdlStatus status = front_lu_analyse(&lu, arena, sys, t->reduced);
+    if (status == TDL_STATUS_OK) {
+        front_lu_factor(&lu);
+        t->run->work += lu.flops;
+        system_velocity(sys, t->base, t->trial_u);
+        for (int i = 0; i < sys->n; ++i) {
+            for (int k = 0; k < t->reduced[i].size; ++k) {
+                const double *s = t->reduced[i].test + 3 * k, *u = t->trial_u + 3 * i;
+                t->x[3 * i + k] = -(s[0] * u[0] + s[1] * u[1] + s[2] * u[2]);
+            }
+        }
+        front_lu_solve(&lu, t->x);
+    }
+    arena_release(arena, mark);
+    return status;
+}
+
+// trial <- base + alpha x, every contact put back into its set
+static void move(Turns* t, double alpha) {
+    const System* sys = &t->sys;
+    for (int i = 0; i < sys->n; ++i) {
+        const Reduced* a = &t->reduced[i];
+        double r[3];
+        memcpy(r, t->base + 3 * i, sizeof r);
+        for (int k = 0; k < a->size; ++k) {
+            double x = alpha * t->x[3 * i + k];
+            for (int c = 0; c < 3; ++c) {
+                r[c] += isfinite(x) ? x * a->trial[3 * k + c] : 0.0;
+            }
+        }
+        if (a->size == 2 && sys->law[i] == LAW_CONE && r[0] > 0.0) {
+            // what slides stays on the cone
+            double norm = hypot(r[1], r[2]), s = norm > 0.0 ? sys->mu[i] * r[0] / norm : 0.0;
+            r[1] *= s;
+            r[2] *= s;
+        }
+        law_project(3, sys->law[i], sys->mu[i], r, t->trial + 3 * i);
+    }
+}
+
+// What the problem with fixed shifts minimises over the cones, S4 eq. 3.12.
+static double energy(const Turns* t, const double* r, const double* u) {
+    double sum = 0.0;
+    for (int i = 0; i < t->sys.n; ++i) {
+        const double *x = r + 3 * i, *y = u + 3 * i, *b = t->sys.b + 3 * i;
+        sum += 0.5 * (x[0] * (y[0] + b[0]) + x[1] * (y[1] + b[1]) + x[2] * (y[2] + b[2])) +
+               t->shift[i] * x[0];
+    }
+    return sum;
+}
+
+// Goes along the step as far as it lowers the energy, or the error. Returns the error there; an
+// infinite one when no length was good.
+static double search(Turns* t, double error) {
+    for (int i = 0; i < t->sys.n; ++i) {
+        t->shift[i] = shift_of(3, t->sys.law[i], t->sys.mu[i], t->u + 3 * i);
+    }
+    double before = energy(t, t->r, t->u), alpha = 1.0;
+    for (int k = 0; k < LENGTHS; ++k, alpha *= SHORTER) {
+        move(t, alpha);
+        system_velocity(&t->sys, t->trial, t->trial_u);
+        double now = system_error(&t->sys, t->trial_u, t->trial);
+        if (now < 0.5 * error || energy(t, t->trial, t->trial_u) < before) {
+            double *r = t->r, *u = t->u;
+            t->r = t->trial;
+            t->u = t->trial_u;
+            t->trial = r;
+            t->trial_u = u;
+            return now;
+        }
+    }
+    return INFINITY;
+}
+
+// --- the two in turn -----------------------------------------------------------------------------
+
+// Accelerated sweeps from r.
+static TdlStatus sweep(Turns* t, int count, double* error) {
+    t->inner.best = t->r;
+    t->inner.error = INFINITY;
+    t->inner.limit = count;
+    TdlStatus status = run_anderson(&t->inner);
+    system_velocity(&t->sys, t->r, t->u);
+    *error = system_error(&t->sys, t->u, t->r);
+    return status;
+}
+
+// The problem around the present r, until its error has fallen by PART. `steps` counts.
+static TdlStatus solve_around(Turns* t, int limit, int* steps, bool* good) {
+    double target = t->run->sys->target;
+    set_centre(t);
+    double error = system_error(&t->sys, t->u, t->r);
+    double goal = fmax(PART * error, 0.3 * target);
+    int refused = 0;
+    *good = error <= goal;
+    for (*steps = 0; *steps < limit && *steps < MOST_STEPS && refused <= MOST_REFUSED && !*good;) {
+        TdlStatus status = find_step(t);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        ++*steps;
+        ++t->run->iterations;
+        double now = search(t, error);
+        refused += isinf(now);
+        error = now;
+        if (now > 0.1 * target) {
+            status = sweep(t, isinf(now) ? 2 * SWEEPS : SWEEPS, &error);
+        }
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        *good = error <= goal;
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus run_turns(Run* run) {
+    if (run->sys->d != 3) {
+        return run_proximal(run);
+    }
+    ArenaMark mark = arena_mark(run->arena);
+    Turns t;
+    TdlStatus status = turns_init(&t, run);
+    t.eps = EPS_FIRST;
+    int done = 0, hard = 0;
+    while (status == TDL_STATUS_OK && done < run->limit && hard < MOST_HARD && !run_done(run)) {
+        int steps;
+        bool good;
+        status = solve_around(&t, run->limit - done, &steps, &good);
+        done += steps;
+        system_velocity(run->sys, t.r, t.trial_u);
+        run_offer(run, t.trial_u, t.r);
+        // without a step it is as good as it gets
+        hard = good && steps > 0 ? 0 : hard + 1;
+        double factor = !good                 ? EPS_HARD
+                        : steps <= EASY_STEPS ? EPS_EASY
+                        : steps <= FAIR_STEPS ? EPS_FAIR
+                                              : 1.0;
+        t.eps = fmin(fmax(t.eps * factor, EPS_LEAST), EPS_MOST);
+    }
+    run->failsafe += t.inner.failsafe;
+    run->unsolvable += t.inner.unsolvable;
+    arena_release(run->arena, mark);
+    return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
+}

@@ -1,0 +1,637 @@
+// Sparse LU by dense fronts (multifrontal), rows exchanged only among those eliminated together.
+//
+// A front holds the unknowns of a run of contacts whose columns have nearly the same pattern, and
+// those of the later contacts that they touch. It gathers its part of the matrix and what its
+// children left, eliminates its own unknowns and leaves the rest to its parent on a stack. The
+// arithmetic is in updates of rank eight over whole columns.
+#include "friction/front_lu.h"
+
+#include <amd.h>
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Doubles of the factors above which they are not attempted: 800 MB.
+static const double MAX_FACTOR = 1.0e8;
+// Contacts joined in one front although patterns differ: zeros stored, as a part of the front.
+static const double MAX_ZEROS = 0.25;
+// A row is exchanged when its pivot is this much smaller than the best.
+static const double PIVOT_RATIO = 0.1;
+// Pivots below this part of the matrix are shifted: about 100 epsilons.
+static const double PIVOT_PART = 2.0e-14;
+enum { RANK = 8, LANES = 8 };
+
+// --- symbolic ------------------------------------------------------------------------------------
+
+typedef struct Graph {
+    int *start, *column;
+} Graph;
+
+// The couplings among contacts with unknowns, numbered without gaps.
+static TdlStatus take_graph(FrontLu* lu, Arena* arena, Graph* g) {
+    const System* sys = lu->sys;
+    int* name = lu->place;
+    lu->n = 0;
+    for (int i = 0; i < sys->n; ++i) {
+        name[i] = lu->reduced[i].size > 0 ? lu->n++ : -1;
+    }
+    int count = 0;
+    g->start = ARENA_NEW(arena, int, (size_t)lu->n + 1);
+    g->column = ARENA_NEW(arena, int, sys->block_count);
+    if (g->start == NULL || g->column == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < sys->n; ++i) {
+        if (name[i] < 0) {
+            continue;
+        }
+        g->start[name[i]] = count;
+        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+            if (name[sys->column[e]] >= 0) {
+                g->column[count++] = name[sys->column[e]];
+            }
+        }
+    }
+    g->start[lu->n] = count;
+    return TDL_STATUS_OK;
+}
+
+// The elimination tree of the graph in the given order. (Liu, with path compression.)
+static void find_tree(const Graph* g, int n, const int* order, const int* place, int* parent,
+                      int* ancestor) {
+    for (int k = 0; k < n; ++k) {
+        parent[k] = ancestor[k] = -1;
+        for (int e = g->start[order[k]]; e < g->start[order[k] + 1]; ++e) {
+            int j = place[g->column[e]];
+            while (j >= 0 && j < k) {
+                int next = ancestor[j];
+                ancestor[j] = k;
+                if (next < 0) {
+                    parent[j] = k;
+                }
+                j = next;
+            }
+        }
+    }
+}
+
+// Renumbers so that children come right before their parent: post[k] is the old number.
+static void postorder(int n, const int* parent, int* head, int* next, int* walk, int* post) {
+    memset(head, 0xff, (size_t)n * sizeof(int));
+    for (int k = n - 1; k >= 0; --k) {
+        if (parent[k] >= 0) {
+            next[k] = head[parent[k]];
+            head[parent[k]] = k;
+        }
+    }
+    int count = 0;
+    for (int root = 0; root < n; ++root) {
+        if (parent[root] >= 0) {
+            continue;
+        }
+        int depth = 0;
+        walk[depth++] = root;
+        while (depth > 0) {
+            int k = walk[depth - 1], child = head[k];
+            if (child >= 0) {
+                head[k] = next[child];
+                walk[depth++] = child;
+            } else {
+                post[count++] = k;
+                --depth;
+            }
+        }
+    }
+}
+
+static TdlStatus choose_order(FrontLu* lu, Arena* arena, const Graph* g) {
+    size_t n = (size_t)lu->n;
+    int* scratch = ARENA_NEW(arena, int, 6 * n + 1);
+    if (scratch == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    int *order = scratch, *place = scratch + n, *head = scratch + 2 * n, *next = scratch + 3 * n;
+    int *walk = scratch + 4 * n, *post = scratch + 5 * n;
+    int status = amd_order(lu->n, g->start, g->column, order, NULL, NULL);
+    if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int k = 0; k < lu->n; ++k) {
+        place[order[k]] = k;
+    }
+    find_tree(g, lu->n, order, place, lu->parent, head);
+    postorder(lu->n, lu->parent, head, next, walk, post);
+    for (int k = 0; k < lu->n; ++k) {
+        lu->order[k] = order[post[k]];
+        walk[post[k]] = k;
+    }
+    for (int k = 0; k < lu->n; ++k) {
+        int up = lu->parent[post[k]];
+        next[k] = up < 0 ? -1 : walk[up];
+    }
+    memcpy(lu->parent, next, n * sizeof(int));
+    return TDL_STATUS_OK;
+}
+
+static int ascending(const void* a, const void* b) {
+    int x = *(const int*)a, y = *(const int*)b;
+    return (x > y) - (x < y);
+}
+
+// The rows below the diagonal of every column; place numbers the graph's contacts.
+static TdlStatus find_pattern(FrontLu* lu, Arena* arena, const Graph* g, const int* place) {
+    int n = lu->n;
+    int* child = ARENA_NEW(arena, int, 2 * (size_t)n + 1);
+    size_t capacity = 2 * (size_t)g->start[n] + (size_t)n;
+    lu->row = ARENA_NEW(arena, int, capacity);
+    if (child == NULL || lu->row == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    int* sibling = child + n;
+    memset(child, 0xff, (size_t)n * sizeof(int));
+    memset(lu->mark, 0xff, (size_t)n * sizeof(int));
+    lu->start[0] = 0;
+    for (int k = 0; k < n; ++k) {
+        size_t used = (size_t)lu->start[k];
+        if (used + (size_t)(n - k) > capacity) {
+            capacity = 2 * capacity + (size_t)n;
+            int* grown = capacity > INT32_MAX ? NULL : ARENA_NEW(arena, int, capacity);
+            if (grown == NULL) {
+                return TDL_STATUS_NO_MEMORY;
+            }
+            memcpy(grown, lu->row, used * sizeof(int));
+            lu->row = grown;
+        }
+        int *rows = lu->row + used, count = 0;
+        for (int e = g->start[lu->order[k]]; e < g->start[lu->order[k] + 1]; ++e) {
+            int at = place[g->column[e]];
+            if (at > k && lu->mark[at] != k) {
+                lu->mark[at] = k;
+                rows[count++] = at;
+            }
+        }
+        for (int c = child[k]; c >= 0; c = sibling[c]) {
+            for (int e = lu->start[c]; e < lu->start[c + 1]; ++e) {
+                int at = lu->row[e];
+                if (at > k && lu->mark[at] != k) {
+                    lu->mark[at] = k;
+                    rows[count++] = at;
+                }
+            }
+        }
+        qsort(rows, (size_t)count, sizeof(int), ascending);
+        lu->start[k + 1] = (int)used + count;
+        if (lu->parent[k] >= 0) {
+            sibling[k] = child[lu->parent[k]];
+            child[lu->parent[k]] = k;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// Joins columns into fronts: k joins k + 1, its parent, while few zeros come in by it.
+static void join_columns(FrontLu* lu) {
+    lu->front_count = 0;
+    int first = 0;
+    double stored = 0.0; // rows really in the columns of the run
+    for (int k = 0; k < lu->n; ++k) {
+        int below = lu->start[k + 1] - lu->start[k];
+        stored += below + 1;
+        bool joins = false;
+        if (k + 1 < lu->n && lu->parent[k] == k + 1) {
+            double next = lu->start[k + 2] - lu->start[k + 1] + 1.0, run = k + 2 - first;
+            double whole = run * (next + 0.5 * (run - 1.0));
+            joins = whole - stored - next <= MAX_ZEROS * whole;
+        }
+        if (!joins) {
+            lu->front[lu->front_count++] = (Front){.first = first,
+                                                   .last = k,
+                                                   .child = -1,
+                                                   .sibling = -1,
+                                                   .row_start = lu->start[k],
+                                                   .row_count = lu->start[k + 1] - lu->start[k]};
+            first = k + 1;
+            stored = 0.0;
+        }
+    }
+}
+
+// Sizes and places of everything in a factorisation; the largest front and the deepest stack.
+static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
+    int unknowns = 0;
+    for (int k = 0; k < lu->n; ++k) {
+        lu->offset[k] = unknowns;
+        unknowns += lu->reduced[lu->order[k]].size;
+    }
+    lu->offset[lu->n] = unknowns;
+    size_t factor = 0, work = 0, stack = 0, deepest = 0;
+    int* front_of = lu->mark;
+    for (int f = 0; f < lu->front_count; ++f) {
+        for (int k = lu->front[f].first; k <= lu->front[f].last; ++k) {
+            front_of[k] = f;
+        }
+    }
+    lu->flops = 0.0;
+    for (int f = 0; f < lu->front_count; ++f) {
+        Front* front = &lu->front[f];
+        front->pivots = lu->offset[front->last + 1] - lu->offset[front->first];
+        front->width = front->pivots;
+        for (int e = front->row_start; e < front->row_start + front->row_count; ++e) {
+            front->width += lu->reduced[lu->order[lu->row[e]]].size;
+        }
+        front->parent = front->row_count > 0 ? front_of[lu->row[front->row_start]] : -1;
+        front->stride = (front->width + LANES - 1) / LANES * LANES;
+        size_t p = (size_t)front->pivots, rest = (size_t)front->width - p;
+        front->lower = factor;
+        front->upper = factor + p * (size_t)front->width;
+        factor = front->upper + p * rest;
+        size_t square = (size_t)front->width * (size_t)front->stride;
+        work = square > work ? square : work;
+        for (int c = front->child; c >= 0; c = lu->front[c].sibling) {
+            size_t left = (size_t)(lu->front[c].width - lu->front[c].pivots);
+            stack -= left * left;
+        }
+        if (front->parent >= 0) {
+            front->sibling = lu->front[front->parent].child;
+            lu->front[front->parent].child = f;
+        }
+        stack += rest * rest;
+        deepest = stack > deepest ? stack : deepest;
+        double a = (double)p, w = (double)front->width;
+        lu->flops += a * w * w - a * a * w + a * a * a / 3.0;
+        if ((double)factor > MAX_FACTOR) {
+            return TDL_STATUS_STOPPED;
+        }
+    }
+    lu->factor = ARENA_NEW(arena, double, factor);
+    lu->work = ARENA_NEW(arena, double, work);
+    lu->stack = ARENA_NEW(arena, double, deepest);
+    lu->swap = ARENA_NEW(arena, int, unknowns);
+    lu->x = ARENA_NEW(arena, double, unknowns);
+    bool good = lu->factor && lu->work && lu->stack && lu->swap && lu->x;
+    return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+}
+
+TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const System* sys, const Reduced* reduced) {
+    *lu = (FrontLu){.sys = sys, .reduced = reduced};
+    size_t all = (size_t)sys->n;
+    Graph graph;
+    lu->place = ARENA_NEW(arena, int, all);
+    if (lu->place == NULL || take_graph(lu, arena, &graph) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    size_t n = (size_t)lu->n;
+    lu->order = ARENA_NEW(arena, int, n);
+    lu->parent = ARENA_NEW(arena, int, n);
+    lu->mark = ARENA_NEW(arena, int, n);
+    lu->start = ARENA_NEW(arena, int, n + 1);
+    lu->front = ARENA_NEW(arena, Front, n);
+    lu->offset = ARENA_NEW(arena, int, n + 1);
+    lu->position = ARENA_NEW(arena, int, n);
+    int* place = ARENA_NEW(arena, int, n);
+    if (!lu->order || !lu->parent || !lu->mark || !lu->start || !lu->front || !lu->offset ||
+        !lu->position || !place || choose_order(lu, arena, &graph) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int k = 0; k < lu->n; ++k) {
+        place[lu->order[k]] = k;
+    }
+    TdlStatus status = find_pattern(lu, arena, &graph, place);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    join_columns(lu);
+    // from the graph's numbers to those of the system
+    for (int i = 0, name = 0; i < sys->n; ++i) {
+        if (lu->place[i] >= 0) {
+            lu->place[i] = place[name++];
+            lu->order[lu->place[i]] = i;
+        }
+    }
+    return lay_out(lu, arena);
+}
+
+// --- numeric -------------------------------------------------------------------------------------
+
+// F(rows of a, columns of b) += test_a' W trial_b, W by columns, transposed when `turned`
+static inline void add_block(const Reduced* a, const Reduced* b, const double* w, bool turned,
+                             double* f, int stride) {
+    for (int c = 0; c < b->size; ++c) {
+        double y[3];
+        const double* t = b->trial + 3 * c;
+        for (int k = 0; k < 3; ++k) {
+            y[k] = turned ? w[3 * k] * t[0] + w[3 * k + 1] * t[1] + w[3 * k + 2] * t[2]
+                          : w[k] * t[0] + w[3 + k] * t[1] + w[6 + k] * t[2];
+        }
+        for (int k = 0; k < a->size; ++k) {
+            const double* s = a->test + 3 * k;
+            f[(size_t)c * (size_t)stride + (size_t)k] += s[0] * y[0] + s[1] * y[1] + s[2] * y[2];
+        }
+    }
+}
+
+static void assemble(FrontLu* lu, const Front* front) {
+    const System* sys = lu->sys;
+    int stride = front->stride, at = 0;
+    double* f = lu->work;
+    memset(f, 0, (size_t)front->width * (size_t)stride * sizeof(double));
+    for (int k = front->first; k <= front->last; ++k) {
+        lu->position[k] = at;
+        at += lu->reduced[lu->order[k]].size;
+    }
+    for (int e = front->row_start; e < front->row_start + front->row_count; ++e) {
+        lu->position[lu->row[e]] = at;
+        at += lu->reduced[lu->order[lu->row[e]]].size;
+    }
+    for (int k = front->first; k <= front->last; ++k) {
+        int i = lu->order[k], p = lu->position[k];
+        const Reduced* a = &lu->reduced[i];
+        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+            int j = sys->column[e], at_j = lu->place[j];
+            if (at_j < k) {
+                continue;
+            }
+            const double* w = sys->blocks + (size_t)e * 9;
+            int q = lu->position[at_j];
+            add_block(a, &lu->reduced[j], w, false, f + (size_t)q * (size_t)stride + p, stride);
+            if (at_j > k) { // W is symmetric
+                add_block(&lu->reduced[j], a, w, true, f + (size_t)p * (size_t)stride + q, stride);
+            }
+        }
+        for (int c = 0; c < a->size; ++c) {
+            for (int r = 0; r < a->size; ++r) {
+                f[(size_t)(p + c) * (size_t)stride + (size_t)(p + r)] += a->add[3 * c + r];
+            }
+        }
+    }
+}
+
+// What a child left is added at the places of its rows.
+static void extend_add(FrontLu* lu, const Front* front, const Front* child, const double* left) {
+    int rest = child->width - child->pivots, stride = front->stride;
+    const int* rows = lu->row + child->row_start;
+    size_t from_column = 0;
+    for (int b = 0; b < child->row_count; ++b) {
+        int wide = lu->reduced[lu->order[rows[b]]].size;
+        for (int c = 0; c < wide; ++c, ++from_column) {
+            double* to = lu->work + (size_t)(lu->position[rows[b]] + c) * (size_t)stride;
+            const double* from = left + from_column * (size_t)rest;
+            for (int a = 0; a < child->row_count; ++a) {
+                int tall = lu->reduced[lu->order[rows[a]]].size;
+                double* x = to + lu->position[rows[a]];
+                for (int k = 0; k < tall; ++k) {
+                    x[k] += *from++;
+                }
+            }
+        }
+    }
+}
+
+// c -= l u for `rank` columns of l, over m rows and four columns of c; rank is known when inlined
+static inline void update_four(int rank, int m, size_t stride, const double* restrict l,
+                               const double* u, double* restrict c) {
+    double w[4 * RANK];
+    for (int j = 0; j < 4; ++j) {
+        for (int k = 0; k < rank; ++k) {
+            w[j * RANK + k] = u[(size_t)j * stride + (size_t)k];
+        }
+    }
+    double *c0 = c, *c1 = c + stride, *c2 = c + 2 * stride, *c3 = c + 3 * stride;
+#pragma GCC ivdep
+    for (int i = 0; i < m; ++i) {
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+        for (int k = 0; k < rank; ++k) {
+            double x = l[(size_t)k * stride + (size_t)i];
+            s0 += x * w[k];
+            s1 += x * w[RANK + k];
+            s2 += x * w[2 * RANK + k];
+            s3 += x * w[3 * RANK + k];
+        }
+        c0[i] -= s0;
+        c1[i] -= s1;
+        c2[i] -= s2;
+        c3[i] -= s3;
+    }
+}
+
+static inline void update_one(int rank, int m, size_t stride, const double* restrict l,
+                              const double* u, double* restrict c) {
+    for (int k = 0; k < rank; ++k) {
+        const double* lk = l + (size_t)k * stride;
+        double x = u[k];
+        for (int i = 0; i < m; ++i) {
+            c[i] -= lk[i] * x;
+        }
+    }
+}
+
+// c -= l u for all columns of c
+static inline void update_all(int rank, int m, int columns, size_t stride, const double* l,
+                              const double* u, double* c) {
+    int j = 0;
+    for (; j + 4 <= columns; j += 4) {
+        update_four(rank, m, stride, l, u + (size_t)j * stride, c + (size_t)j * stride);
+    }
+    for (; j < columns; ++j) {
+        update_one(rank, m, stride, l, u + (size_t)j * stride, c + (size_t)j * stride);
+    }
+}
+
+static void update(int rank, int m, int columns, size_t stride, const double* l, const double* u,
+                   double* c) {
+    switch (rank) {
+    case 8:
+        update_all(8, m, columns, stride, l, u, c);
+        break;
+    case 7:
+        update_all(7, m, columns, stride, l, u, c);
+        break;
+    case 6:
+        update_all(6, m, columns, stride, l, u, c);
+        break;
+    case 5:
+        update_all(5, m, columns, stride, l, u, c);
+        break;
+    case 4:
+        update_all(4, m, columns, stride, l, u, c);
+        break;
+    case 3:
+        update_all(3, m, columns, stride, l, u, c);
+        break;
+    case 2:
+        update_all(2, m, columns, stride, l, u, c);
+        break;
+    default:
+        update_all(1, m, columns, stride, l, u, c);
+        break;
+    }
+}
+
+static void exchange_rows(double* f, int width, size_t stride, int a, int b) {
+    for (int c = 0; c < width; ++c) {
+        double* x = f + (size_t)c * stride;
+        double keep = x[a];
+        x[a] = x[b];
+        x[b] = keep;
+    }
+}
+
+// Columns k0 to k0 + rank: eliminated within the panel; rows are exchanged among the pivots only.
+static void factor_panel(FrontLu* lu, const Front* front, int k0, int rank, double least,
+                         int* swap) {
+    double* f = lu->work;
+    size_t stride = (size_t)front->stride;
+    for (int k = k0; k < k0 + rank; ++k) {
+        double* column = f + (size_t)k * stride;
+        int best = k;
+        for (int i = k + 1; i < front->pivots; ++i) {
+            best = fabs(column[i]) > fabs(column[best]) ? i : best;
+        }
+        swap[k] = fabs(column[k]) < PIVOT_RATIO * fabs(column[best]) ? best : k;
+        if (swap[k] != k) {
+            exchange_rows(f, front->width, stride, k, swap[k]);
+        }
+        if (!(fabs(column[k]) > least)) {
+            column[k] = column[k] < 0.0 ? -least : least;
+            ++lu->shifted;
+        }
+        double inverse = 1.0 / column[k];
+        for (int i = k + 1; i < front->width; ++i) {
+            column[i] *= inverse;
+        }
+        for (int j = k + 1; j < k0 + rank; ++j) {
+            double* other = f + (size_t)j * stride;
+            double x = other[k];
+            for (int i = k + 1; i < front->width; ++i) {
+                other[i] -= column[i] * x;
+            }
+        }
+    }
+}
+
+static void eliminate(FrontLu* lu, const Front* front, int* swap) {
+    double *f = lu->work, least = 0.0;
+    size_t stride = (size_t)front->stride;
+    for (int k = 0; k < front->pivots; ++k) {
+        least = fmax(least, fabs(f[(size_t)k * stride + (size_t)k]));
+    }
+    least = fmax(PIVOT_PART * least, DBL_MIN);
+    for (int k0 = 0; k0 < front->pivots; k0 += RANK) {
+        int rank = front->pivots - k0 < RANK ? front->pivots - k0 : RANK, k1 = k0 + rank;
+        factor_panel(lu, front, k0, rank, least, swap);
+        // the panel's rows of the columns to come
+        for (int j = k1; j < front->width; ++j) {
+            double* u = f + (size_t)j * stride + k0;
+            for (int k = 0; k < rank; ++k) {
+                const double* l = f + (size_t)(k0 + k) * stride + k0;
+                for (int i = k + 1; i < rank; ++i) {
+                    u[i] -= l[i] * u[k];
+                }
+            }
+        }
+        double* corner = f + (size_t)k1 * stride;
+        update(rank, front->width - k1, front->width - k1, stride, f + (size_t)k0 * stride + k1,
+               corner + k0, corner + k1);
+    }
+}
+
+static void keep_factors(FrontLu* lu, const Front* front) {
+    size_t stride = (size_t)front->stride, p = (size_t)front->pivots, w = (size_t)front->width;
+    for (size_t c = 0; c < p; ++c) {
+        memcpy(lu->factor + front->lower + c * w, lu->work + c * stride, w * sizeof(double));
+    }
+    for (size_t c = p; c < w; ++c) {
+        memcpy(lu->factor + front->upper + (c - p) * p, lu->work + c * stride, p * sizeof(double));
+    }
+}
+
+void front_lu_factor(FrontLu* lu) {
+    double* top = lu->stack;
+    lu->shifted = 0;
+    for (int f = 0; f < lu->front_count; ++f) {
+        Front* front = &lu->front[f];
+        assemble(lu, front);
+        // the children are on top of the stack, the last one first
+        for (int c = front->child; c >= 0; c = lu->front[c].sibling) {
+            size_t left = (size_t)(lu->front[c].width - lu->front[c].pivots);
+            top -= left * left;
+            extend_add(lu, front, &lu->front[c], top);
+        }
+        eliminate(lu, front, lu->swap + lu->offset[front->first]);
+        keep_factors(lu, front);
+        size_t p = (size_t)front->pivots, rest = (size_t)front->width - p;
+        for (size_t c = 0; c < rest; ++c) {
+            memcpy(top, lu->work + (p + c) * (size_t)front->stride + p, rest * sizeof(double));
+            top += rest;
+        }
+    }
+}
+
+// --- solving -------------------------------------------------------------------------------------
+
+static void forward(FrontLu* lu, const Front* front, double* y) {
+    int p = front->pivots, w = front->width, first = lu->offset[front->first];
+    const int* swap = lu->swap + first;
+    const double* l = lu->factor + front->lower;
+    for (int k = 0; k < p; ++k) {
+        double keep = y[first + k];
+        y[first + k] = y[first + swap[k]];
+        y[first + swap[k]] = keep;
+    }
+    double* rest = lu->work;
+    memset(rest, 0, (size_t)(w - p) * sizeof(double));
+    for (int k = 0; k < p; ++k) {
+        double x = y[first + k];
+        const double* column = l + (size_t)k * (size_t)w;
+        for (int i = k + 1; i < p; ++i) {
+            y[first + i] -= column[i] * x;
+        }
+        for (int i = p; i < w; ++i) {
+            rest[i - p] += column[i] * x;
+        }
+    }
+    for (int e = front->row_start; e < front->row_start + front->row_count; ++e) {
+        int at = lu->row[e];
+        for (int k = lu->offset[at]; k < lu->offset[at + 1]; ++k) {
+            y[k] -= *rest++;
+        }
+    }
+}
+
+static void backward(FrontLu* lu, const Front* front, double* y) {
+    int p = front->pivots, w = front->width, first = lu->offset[front->first];
+    const double *l = lu->factor + front->lower, *u = lu->factor + front->upper;
+    for (int e = front->row_start; e < front->row_start + front->row_count; ++e) {
+        int at = lu->row[e];
+        for (int k = lu->offset[at]; k < lu->offset[at + 1]; ++k, u += p) {
+            for (int i = 0; i < p; ++i) {
+                y[first + i] -= u[i] * y[k];
+            }
+        }
+    }
+    for (int k = p - 1; k >= 0; --k) {
+        const double* column = l + (size_t)k * (size_t)w;
+        y[first + k] /= column[k];
+        for (int i = 0; i < k; ++i) {
+            y[first + i] -= column[i] * y[first + k];
+        }
+    }
+}
+
+void front_lu_solve(FrontLu* lu, double* x) {
+    double* y = lu->x;
+    for (int k = 0; k < lu->n; ++k) {
+        int size = lu->offset[k + 1] - lu->offset[k];
+        memcpy(y + lu->offset[k], x + 3 * lu->order[k], (size_t)size * sizeof(double));
+    }
+    for (int f = 0; f < lu->front_count; ++f) {
+        forward(lu, &lu->front[f], y);
+    }
+    for (int f = lu->front_count - 1; f >= 0; --f) {
+        backward(lu, &lu->front[f], y);
+    }
+    for (int k = 0; k < lu->n; ++k) {
+        int size = lu->offset[k + 1] - lu->offset[k];
+        memcpy(x + 3 * lu->order[k], y + lu->offset[k], (size_t)size * sizeof(double));
+    }
+}
