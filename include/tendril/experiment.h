@@ -122,19 +122,21 @@ typedef struct TdlCombDef {
     double young, poisson;       // Pa, -; default 1e9, 0.48
     double density;              // kg/m^3; default 1000
     double damping;              // s, >= 0, internal; default 0.01
-    double mass_damping;    // 1/s, >= 0: of all motion, which brings the wisp to rest; default 4
-    double spacing, jitter; // m: of roots, and how far each is moved at most along x and y;
-                            // jitter below (spacing - 2 radius) / 2; default 5e-4, 1e-4
-    int seed;               // of the random offsets, >= 0; default 1
-    double step;            // s, > 0; default 1e-3
-    double relaxation;      // s, > 0, before the comb moves; default 3
-    double speed;           // m/s, > 0, of the comb; default 0.05
-    double depth;           // m, > 0: of the comb's first place below the roots; default 0.03
-    double travel;          // m, > 0: how far it is pulled; default 0.3
-    double tooth_length;    // m, > 0; default 0.04
-    double frame_period;    // s between frames of the result; default 0.02
-    double tolerance;       // > 0, of the contact solver; default 1e-8
-    int max_iterations;     // > 0, of the contact solver; default 1000
+    double mass_damping;         // 1/s, >= 0: of all motion; default 4
+    double settle_damping;       // 1/s, >= 0: the same at first, falling evenly to 0 over
+                                 // four fifths of the relaxation; default 50
+    double spacing, jitter;      // m: of roots, and how far each is moved at most along x and y;
+                                 // jitter below (spacing - 2 radius) / 2; default 5e-4, 1e-4
+    int seed;                    // of the random offsets, >= 0; default 1
+    double step;                 // s, > 0; default 1e-3
+    double relaxation;           // s, > 0, before the comb moves; default 3
+    double speed;                // m/s, > 0, of the comb; default 0.05
+    double depth;                // m, > 0: of the comb's first place below the roots; default 0.03
+    double travel;               // m, > 0: how far it is pulled; default 0.3
+    double tooth_length;         // m, > 0; default 0.04
+    double frame_period;         // s between frames of the result; default 0.02
+    double tolerance;            // > 0, of the contact solver; default 1e-8
+    int max_iterations;          // > 0, of the contact solver; default 1000
 } TdlCombDef;
 
 TDL_API TdlCombDef tdl_comb_def_default(void);

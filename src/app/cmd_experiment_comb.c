@@ -38,6 +38,7 @@ static int read_options(const Args* args, TdlCombDef* def) {
     def->seed = args_int(args, "seed", def->seed);
     def->step = args_real(args, "dt", def->step);
     def->relaxation = args_real(args, "relax", def->relaxation);
+    def->settle_damping = args_real(args, "settle", def->settle_damping);
     def->speed = args_real(args, "speed", def->speed);
     def->travel = args_real(args, "travel", def->travel);
     def->depth = args_real(args, "depth", def->depth);
@@ -54,11 +55,12 @@ void combing_tell_options(const TdlCombDef* def, const char* detection, char tex
     }
     snprintf(text, 512,
              "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
-             "--relax %g --speed %g --travel %g --depth %g --teeth %g --spacing %g --seed %d "
+             "--relax %g --settle %g --speed %g --travel %g --depth %g --teeth %g --spacing %g "
+             "--seed %d "
              "--tolerance %g",
              def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
-             detection, proxies, def->step, def->relaxation, def->speed, def->travel, def->depth,
-             def->tooth_length, def->spacing, def->seed, def->tolerance);
+             detection, proxies, def->step, def->relaxation, def->settle_damping, def->speed,
+             def->travel, def->depth, def->tooth_length, def->spacing, def->seed, def->tolerance);
 }
 
 static void print_plain(const Combing* combing) {
@@ -180,6 +182,9 @@ static const Option OPTIONS[] = {
      false},
     {"dt", 0, OPTION_REAL, "S", 1e-6, 1, "time step, s; default 1e-3", false},
     {"relax", 0, OPTION_REAL, "S", 1e-6, 1000, "time to come to rest, s; default 3", false},
+    {"settle", 0, OPTION_REAL, "1/S", 0, 1e6,
+     "damping of all motion at the start, which falls to 0 before the comb comes, 1/s; default 50",
+     false},
     {"speed", 0, OPTION_REAL, "M/S", 1e-6, 10, "of the comb, m/s; default 0.05", false},
     {"travel", 0, OPTION_REAL, "M", 1e-6, 10, "how far the comb is pulled, m; default 0.3", false},
     {"depth", 0, OPTION_REAL, "M", 1e-4, 10,

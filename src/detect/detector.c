@@ -398,6 +398,10 @@ void detector_set_margin(TdlDetector* d, double margin, const Travel* travel) {
     d->travel = travel;
 }
 
+void detector_set_minima(TdlDetector* d, bool all) {
+    d->def.all_minima = all;
+}
+
 long detector_pair_count(const TdlDetector* d) {
     return d->pairs.count;
 }

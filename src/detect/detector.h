@@ -10,6 +10,9 @@
 // broad phase are also those that may have met on the way.
 void detector_set_margin(TdlDetector* detector, double margin, const Travel* travel);
 
+// Whether every local minimum of a pair is a contact from now on, or only the least.
+void detector_set_minima(TdlDetector* detector, bool all);
+
 // Pairs of the broad phase in the last update; see tdl_detector_pair.
 long detector_pair_count(const TdlDetector* detector);
 

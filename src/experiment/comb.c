@@ -15,8 +15,9 @@
 
 static const double TOOTH_RADIUS = 0.55e-3; // m
 static const double TOOTH_GAP = 1.2e-3;     // m
-static const double START_BEND = 0.05;      // 1/m, of all hairs, out of the plane
+static const double START_BEND = 1.0;       // 1/m, of all hairs, out of the plane
 static const double APPROACH = 0.02;        // m between wisp and teeth at first
+static const double SETTLE_SHARE = 0.8;     // of the relaxation with more damping
 static const double SLOPE = 0.5;            // sine of the pull's angle to the vertical: 30 degrees
 
 typedef struct Preset {
@@ -47,6 +48,7 @@ TdlCombDef tdl_comb_def_default(void) {
         .density = 1000.0,
         .damping = 0.01,
         .mass_damping = 4.0,
+        .settle_damping = 50.0,
         .spacing = 5.0e-4,
         .jitter = 1.0e-4,
         .seed = 1,
@@ -80,7 +82,7 @@ bool tdl_comb_preset(const char* name, TdlCombDef* out) {
         out->mu = preset->mu;
         if (preset->fibres == 25) {
             out->length = 0.15;
-            out->relaxation = 0.6;
+            out->relaxation = 1.5;
             out->depth = 0.05;
             out->travel = 0.1;
             out->speed = 0.1;
@@ -109,7 +111,8 @@ static const char* find_fault(const TdlCombDef* def) {
     }
     if (!(isfinite(def->natural_curvature) && def->natural_curvature >= 0.0 && isfinite(def->mu) &&
           def->mu >= 0.0 && isfinite(def->damping) && def->damping >= 0.0 &&
-          isfinite(def->mass_damping) && def->mass_damping >= 0.0)) {
+          isfinite(def->mass_damping) && def->mass_damping >= 0.0 &&
+          isfinite(def->settle_damping) && def->settle_damping >= 0.0)) {
         return "curvature, friction and damping must not be negative";
     }
     if (!(def->jitter >= 0.0 && def->spacing > 2.0 * (def->radius + def->jitter))) {
@@ -226,9 +229,10 @@ TdlStatus tdl_comb_write_scene(const TdlHost* host, const TdlCombDef* def, const
     fprintf(out,
             "# Made by `tendril experiment comb`.\n"
             "title: %s\n"
-            "time: {step: %.17g, end: %.17g}\n"
+            "time: {step: %.17g, end: %.17g, settle: %.17g, settle_damping: %.17g}\n"
             "output: {frame: %.17g}\n",
-            title, def->step, end, fmax(def->frame_period, def->step));
+            title, def->step, end, SETTLE_SHARE * def->relaxation, def->settle_damping,
+            fmax(def->frame_period, def->step));
     write_rods(def, &l, out);
     write_comb(def, &l, out);
     fprintf(out,

@@ -419,6 +419,8 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     def.gravity = scene->spec.gravity;
     def.wind = scene->spec.wind;
     def.step = scene->spec.time.step;
+    def.settle = scene->spec.time.settle;
+    def.settle_damping = scene->spec.time.settle_damping;
     def.thread_count = thread_count;
     def.losses = scene->spec.losses;
     def.contacts = make_contacts(&scene->spec.contacts);

@@ -8,7 +8,8 @@
 
 typedef struct TimeSpec {
     const Node* node;
-    double step, end; // s
+    double step, end;              // s
+    double settle, settle_damping; // s, 1/s
 } TimeSpec;
 
 typedef struct OutputSpec {

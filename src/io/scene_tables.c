@@ -45,6 +45,21 @@ static const Field TIME_FIELDS[] = {
      .range = {0.0, 1.0e12, false, false},
      .required = true,
      .help = "Time at which the simulation ends; it starts at 0. At most 10^9 steps."},
+    {.key = "settle",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, settle),
+     .unit = "s",
+     .range = {0.0, 1.0e12, false, false},
+     .fallback = "0",
+     .help = "Time until which rods settle, slowed down by `settle_damping`."},
+    {.key = "settle_damping",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, settle_damping),
+     .unit = "1/s",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "Damping of all motion beside the materials' `mass_damping`; falls evenly to 0 "
+             "until `settle`."},
     {0},
 };
 

@@ -381,7 +381,7 @@ void rod_destroy(const TdlHost* host, Rod* rod) {
 }
 
 double rod_mass_factor(const Rod* rod, double dt) {
-    return 1.0 + dt * (rod->mass_damping + rod->drag / rod->line_density);
+    return 1.0 + dt * (rod->mass_damping + rod->settling + rod->drag / rod->line_density);
 }
 
 TdlVec3 rod_pull(const Rod* rod, const RodStep* step) {

@@ -51,6 +51,7 @@ typedef struct Rod {
     double gyration;       // m^2, of a section that spins: its polar second moment over its area
     double damping;        // s
     double mass_damping;   // 1/s
+    double settling;       // 1/s, beside mass_damping while the world settles; set by the step
     double drag;           // N s/m^2
     TdlVec3 stiffness;     // diagonal of K3: twist, bending about the second and third axes, N m^2
 

@@ -39,6 +39,7 @@ struct Contacts {
     TdlColliderDef* obstacle;
     int* obstacle_of;
     double thinnest, widest; // m, radii of rods and rigid bodies
+    bool slender;            // all rods have long thin elements
 
     double margin; // m, of the last search
     Candidate* found;

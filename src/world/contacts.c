@@ -25,9 +25,9 @@ static const double MARGIN_KEPT = 0.8; // of the last step's
 // A contact nearer than so many radii at the end of an undone step was missed by it.
 static const double MISSED_RADII = 0.5;
 
-// A pair of curves has few contacts, the minima of its gap. Elements of a thick rod, which may wind
-// about each other, are cut into pieces of so many radii; long thin ones, which may run side by
-// side, in two.
+// Elements of a thick rod, which may wind about each other, are cut into pieces of so many radii: a
+// pair has one contact, its deepest. Long thin ones, which may run side by side, are cut in two,
+// and a pair has a contact at each minimum of its gap.
 static const double WINDING_RADII = 3.0;
 static const double PIECE_RADII = 60.0;
 enum { MAX_WINDING = 5, MAX_PIECES = 2 };
@@ -55,7 +55,6 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     detector.self = def->self;
     detector.obstacle_ends = true;
     detector.merge = -MERGE_WIDTHS;
-    detector.all_minima = true;
     detector.thread_count = world->def.thread_count;
     TdlFrictionOptions options = tdl_friction_options_default();
     options.solver = def->solver;
@@ -161,11 +160,13 @@ static void place_fibre(Contacts* c, int fibre, int curves, int* curve) {
 
 static void place_fibres(const TdlWorld* world, Contacts* c) {
     int curve = 0, fibre = 0, obstacle = 0;
+    c->slender = world->rod_count > 0;
     c->thinnest = INFINITY;
     c->widest = 0.0;
     for (int i = 0; i < world->rod_count; ++i) {
         const Rod* rod = world->rods[i].rod;
         place_fibre(c, fibre++, rod_curve_count(world, rod), &curve);
+        c->slender = c->slender && rod->element_length > PIECE_RADII * rod_radius(rod);
         c->thinnest = fmin(c->thinnest, rod_radius(rod));
         c->widest = fmax(c->widest, rod_radius(rod));
     }
@@ -188,6 +189,7 @@ static void place_fibres(const TdlWorld* world, Contacts* c) {
             c->obstacle_of[obstacle++] = i;
         }
     }
+    detector_set_minima(c->detector, c->slender);
 }
 
 // Room for what detection sees; made anew when bodies were added.

@@ -46,8 +46,14 @@ static Twist lead(TdlPose now, TdlVec3 place, double dt, TdlPose* arrived) {
     return (Twist){.linear = tdl_scale3(1.0 / dt, tdl_sub3(place, now.position))};
 }
 
+// Damping beside the materials', which ends with the time to settle.
+static double settling(const TdlWorldDef* def, double time) {
+    return time < def->settle ? def->settle_damping * (1.0 - time / def->settle) : 0.0;
+}
+
 static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, double dt) {
-    const Rod* rod = wr->rod;
+    Rod* rod = wr->rod;
+    rod->settling = settling(&world->def, start);
     wr->step = (RodStep){.dt = dt,
                          .gravity = world->def.gravity,
                          .wind = world->def.wind,

@@ -78,6 +78,11 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
     if (!(isfinite(def->step) && def->step > 0.0)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: step must be positive");
     }
+    if (!(isfinite(def->settle) && def->settle >= 0.0 && isfinite(def->settle_damping) &&
+          def->settle_damping >= 0.0)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "world: settle and settle_damping must not be negative");
+    }
     const char* fault = find_contact_fault(&def->contacts);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: contacts: %s", fault);

@@ -10,10 +10,7 @@ static TdlCombDef small(int fibres) {
     TdlCombDef def;
     CHECK(tdl_comb_preset("comb-25-wavy", &def));
     def.fibre_count = fibres;
-    def.element_count = 4;
-    def.length = 0.1;
-    def.depth = 0.02;
-    def.relaxation = 0.1;
+    def.relaxation = 0.3;
     def.travel = 0.05;
     def.speed = 0.2;
     return def;

@@ -152,6 +152,37 @@ TEST(a_clamp_that_accelerates_feels_like_gravity) {
     CHECK_NEAR3(tip[0], tip[1], 1.0e-9);
 }
 
+// A swinging rod's tip after some steps, with damping of its material or while the world settles.
+static TdlVec3 settled_tip(double mass_damping, double settle, double settle_damping) {
+    TdlHost host = tdl_host_default();
+    TdlWorldDef def = tdl_world_def_default();
+    def.contacts.off = true;
+    def.settle = settle;
+    def.settle_damping = settle_damping;
+    TdlWorld* world;
+    CHECK_INT(tdl_world_create(&host, &def, &world), TDL_STATUS_OK);
+    TdlRodDef rod = tdl_rod_def_default();
+    rod.mass_damping = mass_damping;
+    TdlRodId id;
+    CHECK_INT(tdl_world_add_rod(world, &rod, &id), TDL_STATUS_OK);
+    run_steps(world, 50);
+    TdlVec3 tip = tdl_rod_point(world, id, tdl_rod_info(world, id).length);
+    tdl_world_destroy(world);
+    return tip;
+}
+
+TEST(settling_damps_as_a_material_does_and_ends) {
+    TdlVec3 free = settled_tip(0.0, 0.0, 0.0), slow = settled_tip(30.0, 0.0, 0.0);
+    CHECK(tdl_norm3(tdl_sub3(free, slow)) > 1.0e-3);
+    // it falls by 5e-14 of itself in these steps
+    CHECK_NEAR3(settled_tip(0.0, 1.0e12, 30.0), slow, 1.0e-12);
+    CHECK_NEAR3(settled_tip(10.0, 1.0e12, 20.0), slow, 1.0e-12);
+    // over after the first step: no more than that step's loss
+    CHECK(tdl_norm3(tdl_sub3(settled_tip(0.0, 1.0e-3, 30.0), free)) <
+          0.1 * tdl_norm3(tdl_sub3(slow, free)));
+    CHECK(tdl_norm3(tdl_sub3(settled_tip(0.0, 0.025, 30.0), free)) > 1.0e-4);
+}
+
 TEST(keyframes_are_passed_through_and_held_at_the_ends) {
     TdlHost host = tdl_host_default();
     for (int k = 0; k < 2; ++k) {
