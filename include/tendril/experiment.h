@@ -123,8 +123,8 @@ typedef struct TdlCombDef {
     double density;              // kg/m^3; default 1000
     double damping;              // s, >= 0, internal; default 0.01
     double mass_damping;         // 1/s, >= 0: of all motion; default 4
-    double settle_damping;       // 1/s, >= 0: the same at first, falling evenly to 0 over
-                                 // four fifths of the relaxation; default 50
+    double settle_damping;       // 1/s, >= 0: the same at first, falling to 0 within 4/5 of
+                                 // the relaxation; default 2000
     double spacing, jitter;      // m: of roots, and how far each is moved at most along x and y;
                                  // jitter below (spacing - 2 radius) / 2; default 5e-4, 1e-4
     int seed;                    // of the random offsets, >= 0; default 1

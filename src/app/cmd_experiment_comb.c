@@ -98,7 +98,10 @@ static int run_both(const Args* args, const TdlCombDef* def, const char* name, c
     int code = EXIT_DONE;
     for (int i = 0; i < 2 && code == EXIT_DONE; ++i) {
         snprintf(path[i], sizeof path[i], "%s/%s", folder, i == 0 ? "curves" : "segments");
-        both[i] = (Combing){.def = *def, .folder = path[i]};
+        both[i] = (Combing){.def = *def,
+                            .folder = path[i],
+                            .step_limit = args_int(args, "steps", 0),
+                            .relaxed = args_text(args, "relaxed", NULL)};
         both[i].def.geometry = i == 0 ? TDL_CONTACT_CURVES : TDL_CONTACT_SEGMENTS;
         snprintf(both[i].name, sizeof both[i].name, "%s", name);
         code = run_one(args, &both[i]);
@@ -145,7 +148,10 @@ static int run_comb(const Args* args) {
         }
         return run_both(args, &def, name, folder);
     }
-    Combing combing = {.def = def, .folder = folder};
+    Combing combing = {.def = def,
+                       .folder = folder,
+                       .step_limit = args_int(args, "steps", 0),
+                       .relaxed = args_text(args, "relaxed", NULL)};
     snprintf(combing.name, sizeof combing.name, "%s", name);
     code = run_one(args, &combing);
     if (code == EXIT_DONE && args_has(args, "json")) {
@@ -183,7 +189,8 @@ static const Option OPTIONS[] = {
     {"dt", 0, OPTION_REAL, "S", 1e-6, 1, "time step, s; default 1e-3", false},
     {"relax", 0, OPTION_REAL, "S", 1e-6, 1000, "time to come to rest, s; default 3", false},
     {"settle", 0, OPTION_REAL, "1/S", 0, 1e6,
-     "damping of all motion at the start, which falls to 0 before the comb comes, 1/s; default 50",
+     "damping of all motion at the start, which falls to 0 before the comb comes, 1/s; default "
+     "2000",
      false},
     {"speed", 0, OPTION_REAL, "M/S", 1e-6, 10, "of the comb, m/s; default 0.05", false},
     {"travel", 0, OPTION_REAL, "M", 1e-6, 10, "how far the comb is pulled, m; default 0.3", false},
@@ -194,6 +201,12 @@ static const Option OPTIONS[] = {
     {"max-iterations", 0, OPTION_INT, "COUNT", 1, 1000000, "of the contact solver; default 1000",
      false},
     {"frame", 0, OPTION_REAL, "S", 1e-6, 1000, "between frames of the result, s; default 0.02",
+     false},
+    {"steps", 0, OPTION_INT, "COUNT", 1, 1000000000,
+     "stop after so many steps of this call, as if interrupted; --resume goes on", false},
+    {"relaxed", 0, OPTION_FILE, "DIR", 0, 0,
+     "start with the hair at rest of another experiment with as many hairs and elements: its "
+     "relaxed.state, written when its comb started",
      false},
     {"resume", 'r', OPTION_SWITCH, NULL, 0, 0,
      "go on with an experiment that was stopped or killed; give the same options again", false},

@@ -32,8 +32,9 @@ static const char* const COLUMN_NAMES[COMB_COLUMNS] = {
 typedef struct Watch {
     const Combing* combing;
     TdlCombTimes times;
-    bool quiet, failed;
-    FILE* file; // comb.csv, opened at the first step
+    bool quiet, failed, kept; // kept: relaxed.state is written
+    long steps;               // of this call
+    FILE* file;               // comb.csv, opened at the first step
 } Watch;
 
 static void join(char path[PATH_BYTES + 64], const char* folder, const char* name) {
@@ -69,10 +70,60 @@ static FILE* open_rows(const char* folder, long step) {
     return file;
 }
 
+static bool keep_relaxed(const char* folder, const TdlWorld* world) {
+    char path[PATH_BYTES + 64];
+    join(path, folder, "relaxed.state");
+    size_t size = tdl_world_state_size(world);
+    void* bytes = malloc(size);
+    FILE* file = bytes == NULL ? NULL : output_open(path);
+    bool good = file != NULL;
+    if (good) {
+        tdl_world_save_state(world, bytes);
+        good = fwrite(bytes, 1, size, file) == size;
+        good = output_close(file, path, good) && good;
+    }
+    free(bytes);
+    return good;
+}
+
+// Puts the hair where that of another experiment came to rest; the time stays 0.
+static bool take_relaxed(const char* folder, TdlWorld* world) {
+    char path[PATH_BYTES + 64];
+    join(path, folder, "relaxed.state");
+    FILE* file = fopen(path, "rb");
+    long size = -1;
+    if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
+        size = ftell(file);
+        rewind(file);
+    }
+    char* bytes = size > (long)sizeof(int64_t) ? malloc((size_t)size) : NULL;
+    bool good = bytes != NULL && fread(bytes, 1, (size_t)size, file) == (size_t)size;
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (good) {
+        memset(bytes, 0, sizeof(int64_t)); // the count of steps
+        good = tdl_world_load_state(world, bytes, (size_t)size) == TDL_STATUS_OK;
+    }
+    if (!good) {
+        fprintf(stderr, "tendril: %s is not the state of this hair at rest\n", path);
+    }
+    free(bytes);
+    return good;
+}
+
 static void measure(void* user, TdlWorld* world, const TdlStepInfo* info) {
     Watch* watch = user;
-    if (info == NULL) {
-        return; // before the first step
+    if (info == NULL) { // before the first step
+        bool taken = watch->combing->relaxed != NULL && tdl_world_step_count(world) == 0;
+        watch->failed = taken && !take_relaxed(watch->combing->relaxed, world);
+        return;
+    }
+    ++watch->steps;
+    if (!watch->kept && info->time >= watch->times.start - 1.0e-9) {
+        bool now = info->time < watch->times.start + watch->combing->def.step - 1.0e-9;
+        watch->kept = true;
+        watch->failed = now && !keep_relaxed(watch->combing->folder, world);
     }
     TdlCombSample s = tdl_comb_measure(world, &watch->combing->def);
     if (watch->file == NULL && !watch->failed) {
@@ -98,7 +149,8 @@ static bool show_progress(void* user, const TdlStepInfo* info, long step_total) 
                  info->contact_count);
         terminal_progress((double)info->step, (double)step_total, "steps", remark);
     }
-    return !terminal_stop_asked() && !watch->failed;
+    bool enough = watch->combing->step_limit > 0 && watch->steps >= watch->combing->step_limit;
+    return !terminal_stop_asked() && !watch->failed && !enough;
 }
 
 // --- the scene ------------------------------------------------------------------------------
@@ -209,6 +261,10 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
     }
     if (watch.file != NULL && fclose(watch.file) != 0) {
         watch.failed = true;
+    }
+    bool enough = combing->step_limit > 0 && watch.steps >= combing->step_limit;
+    if (status == TDL_STATUS_STOPPED && enough && !terminal_stop_asked()) {
+        status = TDL_STATUS_OK;
     }
     if (status == TDL_STATUS_STOPPED && !watch.failed) {
         fprintf(stderr, "stopped at step %ld of %ld; the same call with --resume goes on\n",

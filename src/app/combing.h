@@ -25,16 +25,19 @@ typedef enum CombColumn {
 
 typedef struct Combing {
     TdlCombDef def;
-    char name[64];          // title of the scene, such as comb-25-wavy
-    const char* folder;     //
+    char name[64];       // title of the scene, such as comb-25-wavy
+    const char* folder;  //
+    long step_limit;     // of one call of combing_run; 0: to the end
+    const char* relaxed; // folder of an experiment whose hair came to rest, to start from, or null
     TdlCombSample* samples; // [count], one a step
     int count;
     double* column[COMB_COLUMNS]; // [count] each, of log.csv
     bool finished;
 } Combing;
 
-// Runs the experiment into combing->folder, or goes on with it; Ctrl-C stops and saves. The scene
-// is written beside the folder, under its name with .yaml. Says what is wrong; an exit code.
+// Runs the experiment into combing->folder, or goes on with it; Ctrl-C and the step limit stop and
+// save. The scene is written beside the folder, under its name with .yaml; when the comb starts,
+// the state of the hair is left in the folder as relaxed.state. Says what is wrong; an exit code.
 int combing_run(const Args* args, bool resume, Combing* combing);
 
 // Reads comb.csv and log.csv of the folder; false, with a message, when it cannot.

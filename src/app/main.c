@@ -26,6 +26,7 @@ extern const Command BENCH_DETECTION_COMMAND;
 extern const Command BENCH_DISTANCE_COMMAND;
 extern const Command BENCH_FRICTION_COMMAND;
 extern const Command BENCH_RODS_COMMAND;
+extern const Command BENCH_COMBING_COMMAND;
 extern const Command BENCH_SCENES_COMMAND;
 extern const Command CCD_COMMAND;
 extern const Command CHECK_COMMAND;
@@ -58,6 +59,7 @@ const Command* const COMMANDS[] = {
     &BENCH_DISTANCE_COMMAND,
     &BENCH_FRICTION_COMMAND,
     &BENCH_RODS_COMMAND,
+    &BENCH_COMBING_COMMAND,
     &BENCH_SCENES_COMMAND,
     &MANUAL_COMMAND,
     &VERSION_COMMAND,

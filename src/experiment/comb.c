@@ -48,7 +48,7 @@ TdlCombDef tdl_comb_def_default(void) {
         .density = 1000.0,
         .damping = 0.01,
         .mass_damping = 4.0,
-        .settle_damping = 50.0,
+        .settle_damping = 2000.0,
         .spacing = 5.0e-4,
         .jitter = 1.0e-4,
         .seed = 1,
@@ -82,7 +82,7 @@ bool tdl_comb_preset(const char* name, TdlCombDef* out) {
         out->mu = preset->mu;
         if (preset->fibres == 25) {
             out->length = 0.15;
-            out->relaxation = 1.5;
+            out->relaxation = 2.0;
             out->depth = 0.05;
             out->travel = 0.1;
             out->speed = 0.1;

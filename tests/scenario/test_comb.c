@@ -201,6 +201,52 @@ TEST(the_command_measures_reports_and_goes_on) {
     scratch_remove(&scratch);
 }
 
+// Hair that came to rest once, in long steps, is the start of other experiments.
+TEST(hair_at_rest_is_taken_on) {
+    Scratch scratch = scratch_make();
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--fibres", "4", "--elements", "12", "--dt",
+                      "0.002", "--relax", "0.2", "--steps", "100", "--out", "out", "-q"),
+              0);
+    size_t size = 0;
+    char* state = scratch_read(scratch_path(&scratch, "out/relaxed.state"), &size);
+    CHECK(state != NULL && size > 8);
+    free(state);
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--fibres", "4", "--elements", "12",
+                      "--relaxed", "out", "--relax", "0.002", "--steps", "3", "--out", "next",
+                      "-q"),
+              0);
+    char* rows = scratch_read(scratch_path(&scratch, "next/log.csv"), &size);
+    int lines = 0;
+    for (const char* at = rows; at != NULL && *at != '\0'; ++at) {
+        lines += *at == '\n';
+    }
+    CHECK_INT(lines, 4); // the heading and three steps
+    free(rows);
+    // another number of hairs does not fit
+    CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--fibres", "5", "--elements", "12",
+                      "--relaxed", "out", "--out", "other", "-q"),
+              1);
+    CHECK(command_wrote(&scratch, "stderr", "relaxed.state is not the state of this hair"));
+    scratch_remove(&scratch);
+}
+
+TEST(the_benchmark_tells_the_phases_and_goes_on) {
+    Scratch scratch = scratch_make();
+    for (int call = 0; call < 2; ++call) {
+        CHECK_INT(COMMAND(&scratch, "bench", "combing", "--preset", "comb-1-wavy", "--relax",
+                          "0.01", "--steps", "5", "--out", "out", "--json", "-q"),
+                  0);
+        CHECK(command_wrote(&scratch, "stdout",
+                            call == 0 ? "\"combing_steps\": 5" : "\"combing_steps\": 10"));
+        CHECK(command_wrote(&scratch, "stdout", "\"paper\": null"));
+    }
+    char* table = scratch_read(scratch_path(&scratch, "out/comb-1-wavy/table.csv"), NULL);
+    CHECK(table != NULL && strstr(table, "\nhere,comb-1-wavy,") != NULL &&
+          strstr(table, "\nS0,comb-2025-wavy,8,28709,24.4,10.3,7.2,6.7\n") != NULL);
+    free(table);
+    scratch_remove(&scratch);
+}
+
 TEST(usage_errors_are_told) {
     Scratch scratch = scratch_make();
     CHECK_INT(COMMAND(&scratch, "experiment", "comb", "--preset", "comb-26"), 2);
