@@ -396,8 +396,8 @@ static inline void update_four(int rank, int m, size_t stride, const double* res
             w[j * RANK + k] = u[(size_t)j * stride + (size_t)k];
         }
     }
-    double *restrict c0 = c, *restrict c1 = c + stride;
-    double *restrict c2 = c + 2 * stride, *restrict c3 = c + 3 * stride;
+    double* restrict c0 = c, * restrict c1 = c + stride;
+    double* restrict c2 = c + 2 * stride, * restrict c3 = c + 3 * stride;
     for (int i = 0; i < m; ++i) {
         double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
         for (int k = 0; k < rank; ++k) {
