@@ -4,6 +4,7 @@
 #include "app/output.h"
 #include "app/plot.h"
 #include "app/save_problem.h"
+#include "app/trace_option.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -195,6 +196,7 @@ static const Option OPTIONS[] = {
      "start with the hair at rest of this experiment; see tendril experiment comb", false},
     {"tolerance", 0, OPTION_REAL, "ERROR", 1e-14, 1, "of the contact solver; default 1e-8", false},
     {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
+    TRACE_OPTIONS,
     {"out", 'o', OPTION_FILE, "DIR", 0, 0,
      "the experiment is DIR/<preset>; one that is there goes on; default out/bench-combing", false},
     {0},
