@@ -98,17 +98,19 @@ static void spread_second(double by_edges[6][6], int edge_count, int first_edge,
     }
 }
 
-// Straight by nature: the strains are the three components of b. (M.2)
-static void straight_element(const Binormal* x, const double* force, NodalElement* out,
-                             double second[6][6], double slope[3][6]) {
+// Straight by nature, or curved in a direction that is known: the strains are the three components
+// of b. (M.2), (M.5)
+static void vector_element(const Binormal* x, const double rest[3], const double* force,
+                           NodalElement* out, double second[6][6], double slope[3][6]) {
     out->count = 3;
     for (int k = 0; k < 3; ++k) {
         out->stiffness[k] = out->stiffness[0];
         out->value[k] = x->b[k];
+        out->rest[k] = rest[k];
     }
     memcpy(slope, x->slope, sizeof x->slope);
-    double k = out->stiffness[0];
-    TdlVec3 own = {k * x->b[0], k * x->b[1], k * x->b[2]};
+    TdlVec3 strain = tdl_sub3(tdl_load3(x->b, 0), tdl_load3(rest, 0));
+    TdlVec3 own = tdl_scale3(out->stiffness[0], strain);
     binormal_second(x, force != NULL ? tdl_load3(force, 0) : own, second);
 }
 
@@ -139,6 +141,28 @@ static void curved_element(const Binormal* x, double natural, const double* forc
     }
 }
 
+// The edges that meet at vertex i; at an end, the tangent of the clamp.
+static void edges_at(const NodalShape* shape, int i, TdlVec3* e0, TdlVec3* e1) {
+    int n = shape->rod->element_count;
+    *e0 = i > 0 ? nodal_edge(shape, i - 1) : quat_first_axis(shape->start);
+    *e1 = i < n ? nodal_edge(shape, i) : quat_first_axis(shape->end);
+}
+
+// The direction of the present binormal: b / s. (M.5)
+static void lag(const NodalShape* shape, double* out) {
+    for (int i = 0; i <= shape->rod->element_count; ++i) {
+        double eps = ROUNDING * nodal_rest(shape->rod, i)[0];
+        TdlVec3 e0, e1, b = {0};
+        if (eps > 0.0) {
+            edges_at(shape, i, &e0, &e1);
+            double D = tdl_norm3(e0) * tdl_norm3(e1) + tdl_dot3(e0, e1);
+            b = tdl_scale3(2.0 / D, tdl_cross3(e0, e1));
+            b = tdl_scale3(1.0 / sqrt(tdl_dot3(b, b) + eps * eps), b);
+        }
+        tdl_store3(out, i, b);
+    }
+}
+
 static void element(const NodalShape* shape, int i, const double* force, NodalElement* out,
                     NodalBlock second) {
     const Rod* rod = shape->rod;
@@ -148,14 +172,19 @@ static void element(const NodalShape* shape, int i, const double* force, NodalEl
     if (factor == 0.0) {
         return;
     }
-    TdlVec3 e0 = i > 0 ? nodal_edge(shape, i - 1) : quat_first_axis(shape->start);
-    TdlVec3 e1 = i < n ? nodal_edge(shape, i) : quat_first_axis(shape->end);
+    TdlVec3 e0, e1;
+    edges_at(shape, i, &e0, &e1);
     double by_edges[6][6], slope[3][6], natural = nodal_rest(rod, i)[0];
     Binormal x;
     find_binormal(e0, e1, &x);
     out->stiffness[0] = factor * fmin(rod->stiffness.y, rod->stiffness.z);
-    if (natural == 0.0) {
-        straight_element(&x, force, out, by_edges, slope);
+    if (natural == 0.0 || shape->lag != NULL) {
+        double eps = ROUNDING * natural, size = sqrt(natural * natural + eps * eps);
+        double rest[3] = {0.0, 0.0, 0.0};
+        for (int k = 0; k < 3 && natural > 0.0; ++k) {
+            rest[k] = size * shape->lag[3 * i + k];
+        }
+        vector_element(&x, rest, force, out, by_edges, slope);
     } else {
         curved_element(&x, natural, force, out, by_edges, slope);
     }
@@ -217,5 +246,6 @@ const NodalModel MASS_SPRING = {
              .set_rest = set_rest,
              .set_frame = set_frame,
              .keep_frames = keep_frames,
+             .lag = lag,
              .frame = frame},
 };

@@ -316,7 +316,7 @@ void nodal_approach(Rod* rod, TdlVec3 gravity) {
     for (int k = 0; k < APPROACH_STEPS && change > APPROACHED && dt > least; ++k) {
         RodStep step = {
             .dt = dt, .gravity = gravity, .base_end = rod->base.now, .end_end = rod->end.now};
-        if (!nodal_predict(rod, &step)) {
+        if (!nodal_find_step(rod, &step, false)) {
             dt *= 0.25;
             growth = 1.2;
             continue;

@@ -20,6 +20,7 @@ typedef struct NodalShape {
     const Rod* rod;
     const double* q;
     Quat start, end;
+    const double* lag; // of NodalKind.lag, for the energy that lies above; null: the energy itself
 } NodalShape;
 
 // Up to three strains that depend on q[first .. first + dof_count). Energy: the sum of
@@ -58,6 +59,10 @@ typedef struct NodalKind {
     void (*set_frame)(const Rod* rod, int edge, Quat frame, double* q);
     void (*keep_frames)(Rod* rod, bool stepped);
     void (*tidy)(const Rod* rod, double* q); // optional: what keep_frames does to stepped ones
+
+    // Optional, where the energy is not smooth enough for every step: three numbers a vertex, [3 (N
+    // + 1)], of another energy that is, touches this one in a shape and lies above it elsewhere.
+    void (*lag)(const NodalShape* shape, double* out);
     TdlMat3 (*frame)(const Rod* rod, int edge);
 } NodalKind;
 
@@ -126,6 +131,9 @@ const char* nodal_find_fault(const TdlRodDef* def);
 void nodal_set_curvature(const Rod* rod, const TdlVec3* kappa, double* q);
 void nodal_refresh(Rod* rod);
 bool nodal_predict(Rod* rod, const RodStep* step);
+
+// The same; a model that has a smoother energy (NodalKind.lag) may go over to it, or not.
+bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging);
 void nodal_solve(const Rod* rod, double* x);
 void nodal_advance(Rod* rod, const RodStep* step, const double* v);
 RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, double touch);

@@ -15,6 +15,11 @@
 
 enum { MAX_ITERATIONS = 120, CAREFUL_FROM = 60, MAX_HALVINGS = 10, STRIDE = NODAL_WIDTH + 1 };
 
+// Iterations after which a model that knows a smoother energy above its own goes over to it, and
+// how often it then takes another one; fewer where a coordinate changes by less than this.
+enum { LAG_AFTER = 20, MAX_LAGS = 8 };
+static const double LAGGED = 1.0e-6;
+
 // Change of a coordinate (element lengths, rad) below which Newton's method, which squares it next,
 // has converged; and where it converges linearly, without the geometric stiffness.
 static const double CONVERGED = 1.0e-8;
@@ -36,6 +41,7 @@ typedef struct Work {
     double *load, *mass;     // [n]: dead load, inertia
     double *turn, *response; // [3 n]: M times the rotations of the rod; A^-1 of them
     double *force, *rest;    // [3 elements]: stress, and the natural strain with damping
+    double* lag;             // [3 (edges + 1)], of NodalKind.lag; and the natural strain it lags
     NodalElement* elements;  // [elements]
     int n, element_count;
 } Work;
@@ -45,7 +51,7 @@ enum { ELEMENT_DOUBLES = (sizeof(NodalElement) + sizeof(double) - 1) / sizeof(do
 size_t nodal_work_count(const NodalKind* kind, int element_count) {
     size_t n = (size_t)(element_count * (3 + kind->edge_dofs) + 3);
     size_t elements = (size_t)(element_count + kind->element_count(element_count));
-    return n * STRIDE + 11 * n + elements * (6 + ELEMENT_DOUBLES);
+    return n * STRIDE + 11 * n + elements * (6 + ELEMENT_DOUBLES) + 4 * (size_t)(element_count + 1);
 }
 
 static Work work_of(const Rod* rod) {
@@ -62,6 +68,7 @@ static Work work_of(const Rod* rod) {
     w.response = w.turn + 3 * n;
     w.force = w.response + 3 * n;
     w.rest = w.force + 3 * elements;
+    w.lag = w.rest + 3 * elements;
     return w;
 }
 
@@ -408,23 +415,95 @@ static NodalShape end_shape(const Rod* rod, const RodStep* step, const double* q
                         .end = quat_from_matrix(step->end_end.rotation)};
 }
 
-bool nodal_predict(Rod* rod, const RodStep* step) {
+// Newton's method from the velocity u, for at most `limit` iterations and as long as coordinates
+// change by no more than `largest`. True when it converged.
+static bool solve_step(const Rod* rod, const RodStep* step, Work* w, const NodalShape* end,
+                       const TdlVec3* momentum, int limit, double largest) {
+    double change = INFINITY;
+    for (int k = 0; k < limit && change > 1.0; ++k) {
+        change = iterate(rod, step, w, end, momentum, k >= CAREFUL_FROM);
+        limit = change * CONVERGED > largest ? 0 : limit;
+    }
+    return change <= 1.0;
+}
+
+// Goes over to the energy that touches the model's own in the shape at the end: natural strains get
+// the direction that the strains have there. (M.5)
+static void lag_strains(const Rod* rod, Work* w, NodalShape* end, double gain) {
+    const double* natural = w->lag + 3 * (rod->element_count + 1);
+    end->lag = NULL;
+    nodal_kind(rod)->lag(end, w->lag);
+    end->lag = w->lag;
+    for (int i = 0; i <= rod->element_count; ++i) {
+        int e = rod->element_count + i;
+        NodalElement el;
+        nodal_element(end, e, NULL, &el, NULL);
+        for (int k = 0; k < el.count && nodal_rest(rod, i)[0] > 0.0; ++k) {
+            w->rest[3 * e + k] = natural[i] * w->lag[3 * i + k];
+            w->force[3 * e + k] = gain * el.stiffness[k] * (el.value[k] - w->rest[3 * e + k]);
+        }
+    }
+}
+
+// The step by a row of energies that lie above the model's own, each of which touches it where the
+// last one ended: every one ends lower, so whichever is the last may stay. With the angular
+// momentum of a free rod to keep it is not quite downhill: only the first is taken, and only for
+// want of better.
+static bool solve_lagging(const Rod* rod, const RodStep* step, Work* w, NodalShape* end,
+                          const TdlVec3* momentum) {
+    double* natural = w->lag + 3 * (rod->element_count + 1);
+    double change = INFINITY, gain = 1.0 + rod->damping / step->dt;
+    NodalShape now = nodal_shape(rod);
+    bool found = true;
+    start_elements(w, &now, rod->damping / step->dt);
+    start_velocity(rod, step, w->u);
+    for (int i = 0; i <= rod->element_count; ++i) {
+        natural[i] = w->rest[3 * (rod->element_count + i)];
+    }
+    for (int i = 0; i < w->n; ++i) {
+        w->q[i] = rod->q[i] + step->dt * w->u[i];
+    }
+    int limit = momentum == NULL ? MAX_LAGS : 1;
+    for (int k = 0; k < limit && found && change > LAGGED; ++k) {
+        memcpy(rod->v_free, w->u, (size_t)w->n * sizeof(double));
+        lag_strains(rod, w, end, gain);
+        found = solve_step(rod, step, w, end, momentum, MAX_ITERATIONS, INFINITY);
+        change = 0.0;
+        for (int i = 0; i < w->n; ++i) {
+            w->q[i] = rod->q[i] + step->dt * w->u[i];
+            change = fmax(change, step->dt * fabs(w->u[i] - rod->v_free[i]));
+        }
+    }
+    return found;
+}
+
+bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging) {
     Work w = work_of(rod);
-    NodalShape now = nodal_shape(rod), end = end_shape(rod, step, w.q);
+    NodalShape now = nodal_shape(rod);
+    const NodalKind* kind = nodal_kind(rod);
     bool free = rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE;
     for (int i = 0; i < w.n; ++i) {
         w.mass[i] = nodal_mass(rod, i);
     }
     nodal_dead_load(&now, rod_pull(rod, step), true, w.load);
     TdlVec3 momentum = free ? wanted_momentum(rod, step, &w) : (TdlVec3){0};
+    const TdlVec3* kept = free ? &momentum : NULL;
+    lagging = lagging && kind->lag != NULL;
+    NodalShape end = end_shape(rod, step, w.q);
     start_elements(&w, &now, rod->damping / step->dt);
     start_velocity(rod, step, w.u);
-    double change = INFINITY;
-    for (int k = 0; k < MAX_ITERATIONS && change > 1.0; ++k) {
-        change = iterate(rod, step, &w, &end, free ? &momentum : NULL, k >= CAREFUL_FROM);
+    bool soon = lagging && !free;
+    bool found = solve_step(rod, step, &w, &end, kept, soon ? LAG_AFTER : MAX_ITERATIONS,
+                            soon ? MAX_CHANGE : INFINITY);
+    if (!found && lagging) {
+        found = solve_lagging(rod, step, &w, &end, kept);
     }
     memcpy(rod->v_free, w.u, (size_t)w.n * sizeof(double));
-    return change <= 1.0;
+    return found;
+}
+
+bool nodal_predict(Rod* rod, const RodStep* step) {
+    return nodal_find_step(rod, step, true);
 }
 
 void nodal_solve(const Rod* rod, double* x) {
