@@ -8,7 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_MODELS = 16, BLOCKS = 5 };
+enum { MAX_MODELS = 16, BLOCKS = 40 };
+
+// Rods that run four at a time, and the hairs of S0's wisp.
+enum { COMPANY = 64, HAIRS = 2025, HAIR_ELEMENTS = 12 };
 static const int SIZES[] = {5, 12, 20, 50, 100, 200, 500, 1000};
 enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES };
 
@@ -18,9 +21,12 @@ typedef struct Bench {
     const char* models[MAX_MODELS];
     int model_count;
     int rod_count;
-    int only_size;                               // 0: all
-    double budget;                               // s for one figure
-    double step_seconds[MAX_MODELS][SIZE_COUNT]; // NaN: not measured
+    int only_size; // 0: all
+    double budget; // s for one figure
+    // NaN: not measured
+    double step_seconds[MAX_MODELS][SIZE_COUNT];
+    double company_seconds[SIZE_COUNT]; // of the super-helix, one of COMPANY
+    double hairs_seconds;               // of all hairs of a wisp
 } Bench;
 
 // Seconds this thread has worked: other programs on the machine do not count.
@@ -53,12 +59,12 @@ static TdlRodDef hair(const char* model, int elements) {
     return def;
 }
 
-static TdlStatus build(const Bench* bench, const TdlRodDef* def, TdlWorld** world) {
+static TdlStatus build(const Bench* bench, const TdlRodDef* def, int rods, TdlWorld** world) {
     const TdlHost* host = args_host(bench->args);
     TdlWorldDef world_def = tdl_world_def_default();
     world_def.contacts.off = true;
     TdlStatus status = tdl_world_create(host, &world_def, world);
-    for (int i = 0; i < bench->rod_count && status == TDL_STATUS_OK; ++i) {
+    for (int i = 0; i < rods && status == TDL_STATUS_OK; ++i) {
         TdlRodId rod;
         TdlRodDef own = *def;
         own.clamp.position.y = 0.01 * i;
@@ -67,7 +73,8 @@ static TdlStatus build(const Bench* bench, const TdlRodDef* def, TdlWorld** worl
     return status;
 }
 
-// Seconds of one step of one rod: the best of several blocks, each an even share of the budget.
+// Seconds of one step: the best of many short blocks, each an even share of the budget, so that
+// some fall between what else the machine does.
 static double time_step(const Bench* bench, TdlWorld* world) {
     double best = INFINITY, started = cpu_now();
     int steps = 1;
@@ -88,22 +95,50 @@ static double time_step(const Bench* bench, TdlWorld* world) {
             break;
         }
     }
-    return status == TDL_STATUS_OK ? best / bench->rod_count : NAN;
+    return status == TDL_STATUS_OK ? best : NAN;
 }
 
-static void measure_model(Bench* bench, int model) {
+// Seconds of a step of so many rods.
+static double measure(const Bench* bench, const char* model, int elements, int rods) {
+    TdlRodDef def = hair(model, elements);
+    TdlWorld* world = NULL;
+    double seconds = NAN;
+    if (build(bench, &def, rods, &world) == TDL_STATUS_OK) {
+        seconds = time_step(bench, world);
+    }
+    tdl_world_destroy(world);
+    return seconds;
+}
+
+// Fills a row with the seconds of a step of one rod among so many.
+static void measure_row(const Bench* bench, const char* model, int rods, double* row) {
     bool slow = false;
     for (int k = 0; k < SIZE_COUNT; ++k) {
-        TdlRodDef def = hair(bench->models[model], SIZES[k]);
-        TdlWorld* world = NULL;
-        double* seconds = &bench->step_seconds[model][k];
-        *seconds = NAN;
         bool wanted = bench->only_size == 0 || bench->only_size == SIZES[k];
-        if (wanted && !slow && build(bench, &def, &world) == TDL_STATUS_OK) {
-            *seconds = time_step(bench, world);
+        row[k] = wanted && !slow ? measure(bench, model, SIZES[k], rods) : NAN;
+        slow = slow || row[k] > bench->budget; // the next size would take minutes
+        row[k] /= rods;
+    }
+}
+
+static bool is_linear(const char* model) {
+    return strcmp(model, "super-helix") == 0;
+}
+
+static void measure_all(Bench* bench) {
+    for (int k = 0; k < SIZE_COUNT; ++k) {
+        bench->company_seconds[k] = NAN;
+    }
+    bench->hairs_seconds = NAN;
+    for (int m = 0; m < bench->model_count; ++m) {
+        const char* model = bench->models[m];
+        measure_row(bench, model, bench->rod_count, bench->step_seconds[m]);
+        if (is_linear(model) && bench->rod_count == 1) {
+            measure_row(bench, model, COMPANY, bench->company_seconds);
+            if (bench->only_size == 0 || bench->only_size == HAIR_ELEMENTS) {
+                bench->hairs_seconds = measure(bench, model, HAIR_ELEMENTS, HAIRS);
+            }
         }
-        slow = slow || *seconds > bench->budget; // the next size would take minutes
-        tdl_world_destroy(world);
     }
 }
 
@@ -115,18 +150,27 @@ static void print_number(double x, const char* format) {
     }
 }
 
+static void print_json_row(const char* name, const char* value, const double* row) {
+    printf("{\"%s\": \"%s\", \"steps\": [", name, value);
+    for (int k = 0; k < SIZE_COUNT; ++k) {
+        printf("%s{\"elements\": %d, \"seconds\": ", k == 0 ? "" : ", ", SIZES[k]);
+        print_number(row[k], "%.4g");
+        printf("}");
+    }
+    printf("]}");
+}
+
 static void print_json(const Bench* bench) {
     printf("{\"rods\": %d, \"models\": [", bench->rod_count);
     for (int m = 0; m < bench->model_count; ++m) {
-        printf("%s{\"model\": \"%s\", \"steps\": [", m == 0 ? "" : ", ", bench->models[m]);
-        for (int k = 0; k < SIZE_COUNT; ++k) {
-            printf("%s{\"elements\": %d, \"seconds\": ", k == 0 ? "" : ", ", SIZES[k]);
-            print_number(bench->step_seconds[m][k], "%.4g");
-            printf("}");
-        }
-        printf("]}");
+        printf("%s", m == 0 ? "" : ", ");
+        print_json_row("model", bench->models[m], bench->step_seconds[m]);
     }
-    printf("]}\n");
+    printf("], \"one_of_%d\": ", COMPANY);
+    print_json_row("model", "super-helix", bench->company_seconds);
+    printf(", \"hairs_%d_seconds\": ", HAIRS);
+    print_number(bench->hairs_seconds, "%.4g");
+    printf("}\n");
 }
 
 static const double* row_of(const Bench* bench, const char* model) {
@@ -138,31 +182,80 @@ static const double* row_of(const Bench* bench, const char* model) {
     return NULL;
 }
 
-static void print_plain(const Bench* bench) {
-    printf("microseconds a step (and an element), one of %d rods\n%-20s", bench->rod_count, "");
+static bool any_finite(const double* row) {
+    bool some = false;
     for (int k = 0; k < SIZE_COUNT; ++k) {
-        printf("%16d", SIZES[k]);
+        some = some || isfinite(row[k]);
     }
-    for (int m = 0; m < bench->model_count; ++m) {
-        printf("\n%-20s", bench->models[m]);
-        for (int k = 0; k < SIZE_COUNT; ++k) {
-            double us = 1.0e6 * bench->step_seconds[m][k];
-            if (isfinite(us)) {
-                printf("%9.1f (%4.2f)", us, us / SIZES[k]);
-            } else {
-                printf("%16s", "-");
-            }
+    return some;
+}
+
+// How a table looks: for people, or for a page.
+typedef struct Style {
+    const char *label, *small, *large, *each, *none, *end; // small: below 10
+} Style;
+
+static const Style PLAIN = {"%-24s", "%9.1f", "%9.1f", " (%4.2f)", "%16s", "\n"};
+static const Style MARKDOWN = {"| %s ", "| %.1f ", "| %.0f ", "", "| %s ", "|\n"};
+
+// A row of numbers, and what each is for an element.
+static void print_row(const Style* style, const char* label, const double* x, double scale) {
+    printf(style->label, label);
+    for (int k = 0; k < SIZE_COUNT; ++k) {
+        double number = scale * x[k];
+        if (!isfinite(number)) {
+            printf(style->none, "-");
+            continue;
         }
+        printf(number < 10.0 ? style->small : style->large, number);
+        printf(style->each, number / SIZES[k]);
     }
+    printf("%s", style->end);
+}
+
+static void print_head(const Bench* bench, bool markdown) {
+    if (!markdown) {
+        printf("microseconds a step (and an element), one of %d rods\n%-24s", bench->rod_count, "");
+    } else {
+        printf("| elements ");
+    }
+    for (int k = 0; k < SIZE_COUNT; ++k) {
+        printf(markdown ? "| %d " : "%16d", SIZES[k]);
+    }
+    printf("%s", markdown ? "|\n|---|---|---|---|---|---|---|---|---|\n" : "\n");
+}
+
+static void print_table(const Bench* bench, bool markdown) {
+    const Style* style = markdown ? &MARKDOWN : &PLAIN;
     const double *dense = row_of(bench, "super-helix-dense"),
                  *linear = row_of(bench, "super-helix");
-    if (dense != NULL && linear != NULL) {
-        printf("\n%-20s", "dense / linear");
-        for (int k = 0; k < SIZE_COUNT; ++k) {
-            isfinite(dense[k]) ? printf("%16.1f", dense[k] / linear[k]) : printf("%16s", "-");
+    print_head(bench, markdown);
+    for (int m = 0; m < bench->model_count; ++m) {
+        bool alone = is_linear(bench->models[m]) && bench->rod_count == 1;
+        print_row(style, alone ? "super-helix, alone" : bench->models[m], bench->step_seconds[m],
+                  1.0e6);
+        if (alone && any_finite(bench->company_seconds)) {
+            print_row(style, "super-helix, one of 64", bench->company_seconds, 1.0e6);
         }
     }
-    printf("\n");
+    if (dense != NULL && linear != NULL) {
+        double ratio[SIZE_COUNT];
+        Style plain = *style;
+        for (int k = 0; k < SIZE_COUNT; ++k) {
+            ratio[k] = dense[k] / linear[k];
+        }
+        plain.small = plain.large = markdown ? "| %.0f " : "%16.1f";
+        plain.each = "";
+        print_row(&plain, "dense / linear", ratio, 1.0);
+    }
+    if (linear != NULL && isfinite(linear[SIZE_COUNT - 1]) && bench->only_size == 0) {
+        printf("%sfrom 100 to 1000 elements the super-helix takes %.1f times as long\n",
+               markdown ? "\n" : "", linear[SIZE_COUNT - 1] / linear[SIZE_COUNT - 4]);
+    }
+    if (isfinite(bench->hairs_seconds)) {
+        printf("%d hairs of %d elements take %.1f ms a step\n", HAIRS, HAIR_ELEMENTS,
+               1.0e3 * bench->hairs_seconds);
+    }
 }
 
 // --- accuracy against cost ------------------------------------------------------------------
@@ -179,7 +272,7 @@ static TdlStatus settle(const Bench* bench, const char* model, int elements,
     TdlWorld* world = NULL;
     def.length = CURL_LENGTH;
     def.natural_curvature = def.curvature = (TdlVec3){2.0, 25.0, 0.0};
-    TdlStatus status = build(bench, &def, &world);
+    TdlStatus status = build(bench, &def, 1, &world);
     double started = cpu_now();
     if (status == TDL_STATUS_OK) {
         status = tdl_world_settle(world, NULL);
@@ -234,7 +327,6 @@ static int run_accuracy(Bench* bench, const char* path) {
     PlotSeries series[MAX_MODELS];
     char picture[OUTPUT_PATH_SIZE];
     double seconds;
-    bench->rod_count = 1;
     TdlStatus status = settle(bench, "super-clothoid", REFERENCE_ELEMENTS, reference, &seconds);
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
@@ -290,10 +382,8 @@ static int run_bench_rods(const Args* args) {
     if (args_has(args, "accuracy")) {
         code = run_accuracy(bench, args_text(args, "accuracy", ""));
     } else {
-        for (int m = 0; m < bench->model_count; ++m) {
-            measure_model(bench, m);
-        }
-        args_has(args, "json") ? print_json(bench) : print_plain(bench);
+        measure_all(bench);
+        args_has(args, "json") ? print_json(bench) : print_table(bench, args_has(args, "markdown"));
     }
     free(bench);
     return code;
@@ -305,6 +395,7 @@ static const Option OPTIONS[] = {
      "only this number of elements; default: all", false},
     {"rods", 'n', OPTION_INT, "COUNT", 1, 100000, "equal rods in the world; default 1", false},
     {"seconds", 's', OPTION_REAL, "S", 0.001, 60, "time for one figure, s; default 0.1", false},
+    {"markdown", 0, OPTION_SWITCH, NULL, 0, 0, "print the table as docs/rods.md has it", false},
     {"accuracy", 'a', OPTION_FILE, "CSV", 0, 0,
      "write the error at equilibrium against time instead, and a .svg beside it", false},
     {0},
@@ -317,7 +408,8 @@ const Command BENCH_RODS_COMMAND = {
     .text = "Times free steps of a clamped hair, for every model and 5 to 1000 elements, on one "
             "thread, and prints the cost of a step, of an element, and the ratio of the dense to "
             "the linear-time super-helix. Sizes at which a step takes longer than a figure may are "
-            "left out.\n\n"
+            "left out. Unless --rods says otherwise, rods are alone; super-helices, which run four "
+            "at a time, are also timed as one of 64, and as a wisp of 2025 hairs.\n\n"
             "With --accuracy, settles a heavy curl instead and writes the largest distance from "
             "a fine solution, over the rod's length, against the time it took, as CSV and SVG.",
     .example = "tendril bench rods\n"

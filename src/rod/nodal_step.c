@@ -446,15 +446,14 @@ static void lag_strains(const Rod* rod, Work* w, NodalShape* end, double gain) {
 }
 
 // The step by a row of energies that lie above the model's own, each of which touches it where the
-// last one ended: every one ends lower, so whichever is the last may stay. With the angular
-// momentum of a free rod to keep it is not quite downhill: only the first is taken, and only for
-// want of better.
+// last one was left, and the last of which is solved: the true energy ends below it. With the
+// angular momentum of a free rod to keep it is not quite downhill: only one is taken, for want of
+// better.
 static bool solve_lagging(const Rod* rod, const RodStep* step, Work* w, NodalShape* end,
                           const TdlVec3* momentum) {
     double* natural = w->lag + 3 * (rod->element_count + 1);
     double change = INFINITY, gain = 1.0 + rod->damping / step->dt;
     NodalShape now = nodal_shape(rod);
-    bool found = true;
     start_elements(w, &now, rod->damping / step->dt);
     start_velocity(rod, step, w->u);
     for (int i = 0; i <= rod->element_count; ++i) {
@@ -463,18 +462,18 @@ static bool solve_lagging(const Rod* rod, const RodStep* step, Work* w, NodalSha
     for (int i = 0; i < w->n; ++i) {
         w->q[i] = rod->q[i] + step->dt * w->u[i];
     }
-    int limit = momentum == NULL ? MAX_LAGS : 1;
-    for (int k = 0; k < limit && found && change > LAGGED; ++k) {
+    for (int k = 0; k < MAX_LAGS && change > LAGGED && momentum == NULL; ++k) {
         memcpy(rod->v_free, w->u, (size_t)w->n * sizeof(double));
         lag_strains(rod, w, end, gain);
-        found = solve_step(rod, step, w, end, momentum, MAX_ITERATIONS, INFINITY);
+        solve_step(rod, step, w, end, momentum, k == 0 ? 2 : 1, INFINITY);
         change = 0.0;
         for (int i = 0; i < w->n; ++i) {
             w->q[i] = rod->q[i] + step->dt * w->u[i];
             change = fmax(change, step->dt * fabs(w->u[i] - rod->v_free[i]));
         }
     }
-    return found;
+    lag_strains(rod, w, end, gain);
+    return solve_step(rod, step, w, end, momentum, MAX_ITERATIONS, INFINITY);
 }
 
 bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging) {

@@ -6,6 +6,11 @@ TEST(a_bench_prints_every_size_and_bad_calls_are_refused) {
     Scratch scratch = scratch_make();
     CHECK_INT(COMMAND(&scratch, "bench", "rods", "-s", "0.001", "-m", "super-helix", "--json"), 0);
     CHECK(command_wrote(&scratch, "stdout", "{\"elements\": 1000, \"seconds\": "));
+    CHECK(command_wrote(&scratch, "stdout", "\"one_of_64\": "));
+    CHECK(command_wrote(&scratch, "stdout", "\"hairs_2025_seconds\": "));
+    CHECK_INT(COMMAND(&scratch, "bench", "rods", "-s", "0.001", "-e", "12", "--markdown"), 0);
+    CHECK(command_wrote(&scratch, "stdout", "| super-helix, one of 64 | - | "));
+    CHECK(command_wrote(&scratch, "stdout", "2025 hairs of 12 elements take "));
     CHECK_INT(COMMAND(&scratch, "bench", "rods", "-s", "0.001", "-e", "5", "-n", "6"), 0);
     CHECK(command_wrote(&scratch, "stdout", "dense / linear"));
     CHECK_INT(COMMAND(&scratch, "bench", "rods", "-m", "super"), 2);
