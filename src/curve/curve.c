@@ -317,19 +317,24 @@ double curve_rounding(const TdlCurve* curve) {
 }
 
 bool curve_finite(const TdlCurve* curve) {
-    // a sum is finite only when its terms are; overflow counts as well, sizes being limited
-    double sum = curve->end + curve->radius[0] + curve->radius[1] + curve->origin.x +
-                 curve->origin.y + curve->origin.z;
+    // a sum is finite only when its terms are; overflow counts as well, sizes being limited. Four
+    // of them, so that one addition need not wait for the last
+    double a = curve->end + curve->radius[0], b = curve->radius[1] + curve->origin.x;
+    double c = curve->origin.y, d = curve->origin.z;
     if (curve_is_helix(curve)) {
         const TdlVec3 t = curve->helix.t, w = curve->helix.w;
         const TdlVec3 e1 = curve->helix.e1, e2 = curve->helix.e2;
-        sum += t.x + t.y + t.z + w.x + w.y + w.z + curve->helix.w2 + curve->helix.bend;
-        sum += e1.x + e1.y + e1.z + e2.x + e2.y + e2.z;
+        a += (t.x + w.x) + (e1.x + e2.x);
+        b += (t.y + w.y) + (e1.y + e2.y);
+        c += (t.z + w.z) + (e1.z + e2.z);
+        d += curve->helix.w2 + curve->helix.bend;
     } else {
         CurvePoint p = curve_eval(curve, curve->end);
-        sum += p.p.x + p.p.y + p.p.z + p.d1.x + p.d1.y + p.d1.z;
+        a += p.p.x + p.d1.x;
+        b += p.p.y + p.d1.y;
+        c += p.p.z + p.d1.z;
     }
-    return isfinite(sum) && curve->end >= 0.0;
+    return isfinite((a + b) + (c + d)) && curve->end >= 0.0;
 }
 
 TdlCurve curve_moved(const TdlCurve* curve, TdlPose pose) {

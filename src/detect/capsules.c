@@ -53,19 +53,23 @@ static bool pair_near(const TdlCurveCapsules* a, int i, const TdlCurveCapsules* 
     float rx = a->cx[i] - b->cx[j], ry = a->cy[i] - b->cy[j], rz = a->cz[i] - b->cz[j];
     float ux = a->ux[i], uy = a->uy[i], uz = a->uz[i];
     float vx = b->ux[j], vy = b->uy[j], vz = b->uz[j];
-    float uu = (ux * ux + uy * uy) + uz * uz, vv = (vx * vx + vy * vy) + vz * vz;
-    float uv = (ux * vx + uy * vy) + uz * vz;
-    float ru = (rx * ux + ry * uy) + rz * uz, rv = (rx * vx + ry * vy) + rz * vz;
-    float det = fmaxf(uu * vv - uv * uv, CAPSULE_LEAST_DET * (uu * vv) + FLT_MIN);
-    float x = fminf(1.0F, fmaxf(-1.0F, (uv * rv - vv * ru) / det));
-    float y = fminf(1.0F, fmaxf(-1.0F, (uv * x + rv) / (vv + FLT_MIN)));
-    x = fminf(1.0F, fmaxf(-1.0F, (uv * y - ru) / (uu + FLT_MIN)));
-    float nx = (rx + x * ux) - y * vx, ny = (ry + x * uy) - y * vy, nz = (rz + x * uz) - y * vz;
-    float nr = (nx * rx + ny * ry) + nz * rz;
-    float nu = fabsf((nx * ux + ny * uy) + nz * uz), nv = fabsf((nx * vx + ny * vy) + nz * vz);
-    float n = sqrtf((nx * nx + ny * ny) + nz * nz);
-    float reach = ((a->radius[i] + b->radius[j]) + limit) + error;
-    return !((nr - nu) - nv > reach * n);
+    float uu = capsule_dot(ux, uy, uz, ux, uy, uz), vv = capsule_dot(vx, vy, vz, vx, vy, vz);
+    float uv = capsule_dot(ux, uy, uz, vx, vy, vz);
+    float ru = capsule_dot(rx, ry, rz, ux, uy, uz), rv = capsule_dot(rx, ry, rz, vx, vy, vz);
+    float product = uu * vv, det = capsule_fma(-uv, uv, product);
+    det = fmaxf(det, capsule_fma(CAPSULE_LEAST_DET, product, FLT_MIN));
+    float x = fminf(1.0F, fmaxf(-1.0F, capsule_fma(uv, rv, -(vv * ru)) / det));
+    float y = fminf(1.0F, fmaxf(-1.0F, capsule_fma(uv, x, rv) * (1.0F / (vv + FLT_MIN))));
+    x = fminf(1.0F, fmaxf(-1.0F, capsule_fma(uv, y, -ru) * (1.0F / (uu + FLT_MIN))));
+    float nx = capsule_fma(-y, vx, capsule_fma(x, ux, rx));
+    float ny = capsule_fma(-y, vy, capsule_fma(x, uy, ry));
+    float nz = capsule_fma(-y, vz, capsule_fma(x, uz, rz));
+    float nu = fabsf(capsule_dot(nx, ny, nz, ux, uy, uz));
+    float nv = fabsf(capsule_dot(nx, ny, nz, vx, vy, vz));
+    float gap = (capsule_dot(nx, ny, nz, rx, ry, rz) - nu) - nv;
+    float nn = capsule_dot(nx, ny, nz, nx, ny, nz) * CAPSULE_SQUARE;
+    float reach = fmaxf(((a->radius[i] + b->radius[j]) + limit) + error, 0.0F);
+    return !(gap > 0.0F && gap * gap > (reach * reach) * nn);
 }
 
 uint64_t capsules_near_scalar(const TdlCurveCapsules* a, const TdlCurveCapsules* b, double margin) {
@@ -74,8 +78,8 @@ uint64_t capsules_near_scalar(const TdlCurveCapsules* a, const TdlCurveCapsules*
     uint64_t bits = 0;
     for (int i = 0; i < 8; ++i) {
         for (int j = 0; j < 8; ++j) {
-            float rx = a->cx[i] - b->cx[j], ry = a->cy[i] - b->cy[j], rz = a->cz[i] - b->cz[j];
-            bool near = !((rx * rx + ry * ry) + rz * rz > square);
+            float rx = b->cx[j] - a->cx[i], ry = b->cy[j] - a->cy[i], rz = b->cz[j] - a->cz[i];
+            bool near = !(capsule_dot(rx, ry, rz, rx, ry, rz) > square);
             if (near && pair_near(a, i, b, j, limit, error)) {
                 bits |= 1ULL << (8 * i + j);
             }

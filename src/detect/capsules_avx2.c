@@ -12,9 +12,21 @@ typedef struct Lanes {
     __m256 cx, cy, cz, ux, uy, uz, radius;
 } Lanes;
 
+// a b + c, as capsule_fma does.
+static inline __m256 fma8(__m256 a, __m256 b, __m256 c) {
+#ifdef __FMA__
+    return _mm256_fmadd_ps(a, b, c);
+#else
+    return _mm256_add_ps(_mm256_mul_ps(a, b), c);
+#endif
+}
+
+static inline __m256 negative(__m256 x) {
+    return _mm256_xor_ps(_mm256_set1_ps(-0.0F), x);
+}
+
 static inline __m256 dot(__m256 ax, __m256 ay, __m256 az, __m256 bx, __m256 by, __m256 bz) {
-    __m256 xy = _mm256_add_ps(_mm256_mul_ps(ax, bx), _mm256_mul_ps(ay, by));
-    return _mm256_add_ps(xy, _mm256_mul_ps(az, bz));
+    return fma8(az, bz, fma8(ay, by, _mm256_mul_ps(ax, bx)));
 }
 
 static inline __m256 clamp_unit(__m256 x) {
@@ -25,14 +37,14 @@ static inline __m256 absolute(__m256 x) {
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x);
 }
 
-// (r + x u) - y v
+// r + x u - y v
 static inline __m256 along(__m256 r, __m256 x, __m256 u, __m256 y, __m256 v) {
-    return _mm256_sub_ps(_mm256_add_ps(r, _mm256_mul_ps(x, u)), _mm256_mul_ps(y, v));
+    return fma8(negative(y), v, fma8(x, u, r));
 }
 
 // Bit per lane: the capsules may be near. (X.16)
 static inline unsigned lanes_near(const Lanes* a, const Lanes* b, __m256 limit, __m256 error) {
-    const __m256 tiny = _mm256_set1_ps(FLT_MIN);
+    const __m256 tiny = _mm256_set1_ps(FLT_MIN), one = _mm256_set1_ps(1.0F);
     __m256 rx = _mm256_sub_ps(a->cx, b->cx), ry = _mm256_sub_ps(a->cy, b->cy);
     __m256 rz = _mm256_sub_ps(a->cz, b->cz);
     __m256 uu = dot(a->ux, a->uy, a->uz, a->ux, a->uy, a->uz);
@@ -40,22 +52,24 @@ static inline unsigned lanes_near(const Lanes* a, const Lanes* b, __m256 limit, 
     __m256 uv = dot(a->ux, a->uy, a->uz, b->ux, b->uy, b->uz);
     __m256 ru = dot(rx, ry, rz, a->ux, a->uy, a->uz), rv = dot(rx, ry, rz, b->ux, b->uy, b->uz);
     __m256 product = _mm256_mul_ps(uu, vv);
-    __m256 least = _mm256_add_ps(_mm256_mul_ps(_mm256_set1_ps(CAPSULE_LEAST_DET), product), tiny);
-    __m256 det = _mm256_max_ps(_mm256_sub_ps(product, _mm256_mul_ps(uv, uv)), least);
-    __m256 top = _mm256_sub_ps(_mm256_mul_ps(uv, rv), _mm256_mul_ps(vv, ru));
-    __m256 x = clamp_unit(_mm256_div_ps(top, det));
-    top = _mm256_add_ps(_mm256_mul_ps(uv, x), rv);
-    __m256 y = clamp_unit(_mm256_div_ps(top, _mm256_add_ps(vv, tiny)));
-    top = _mm256_sub_ps(_mm256_mul_ps(uv, y), ru);
-    x = clamp_unit(_mm256_div_ps(top, _mm256_add_ps(uu, tiny)));
+    __m256 least = fma8(_mm256_set1_ps(CAPSULE_LEAST_DET), product, tiny);
+    __m256 det = _mm256_max_ps(fma8(negative(uv), uv, product), least);
+    __m256 x = clamp_unit(_mm256_div_ps(fma8(uv, rv, negative(_mm256_mul_ps(vv, ru))), det));
+    __m256 iv = _mm256_div_ps(one, _mm256_add_ps(vv, tiny));
+    __m256 iu = _mm256_div_ps(one, _mm256_add_ps(uu, tiny));
+    __m256 y = clamp_unit(_mm256_mul_ps(fma8(uv, x, rv), iv));
+    x = clamp_unit(_mm256_mul_ps(fma8(uv, y, negative(ru)), iu));
     __m256 nx = along(rx, x, a->ux, y, b->ux), ny = along(ry, x, a->uy, y, b->uy);
     __m256 nz = along(rz, x, a->uz, y, b->uz);
     __m256 nu = absolute(dot(nx, ny, nz, a->ux, a->uy, a->uz));
     __m256 nv = absolute(dot(nx, ny, nz, b->ux, b->uy, b->uz));
-    __m256 n = _mm256_sqrt_ps(dot(nx, ny, nz, nx, ny, nz));
+    __m256 nn = _mm256_mul_ps(dot(nx, ny, nz, nx, ny, nz), _mm256_set1_ps(CAPSULE_SQUARE));
     __m256 reach = _mm256_add_ps(_mm256_add_ps(_mm256_add_ps(a->radius, b->radius), limit), error);
+    reach = _mm256_max_ps(reach, _mm256_setzero_ps());
     __m256 gap = _mm256_sub_ps(_mm256_sub_ps(dot(nx, ny, nz, rx, ry, rz), nu), nv);
-    __m256 far = _mm256_cmp_ps(gap, _mm256_mul_ps(reach, n), _CMP_GT_OQ);
+    __m256 square = _mm256_mul_ps(_mm256_mul_ps(reach, reach), nn);
+    __m256 far = _mm256_cmp_ps(_mm256_mul_ps(gap, gap), square, _CMP_GT_OQ);
+    far = _mm256_and_ps(far, _mm256_cmp_ps(gap, _mm256_setzero_ps(), _CMP_GT_OQ));
     return ~(unsigned)_mm256_movemask_ps(far) & 0xffU;
 }
 
@@ -76,9 +90,9 @@ static inline uint64_t spheres_near(const TdlCurveCapsules* a, const TdlCurveCap
     __m256 limit = _mm256_set1_ps(square);
     uint64_t bits = 0;
     for (int i = 0; i < 8; ++i) {
-        __m256 rx = _mm256_sub_ps(_mm256_set1_ps(a->cx[i]), bx);
-        __m256 ry = _mm256_sub_ps(_mm256_set1_ps(a->cy[i]), by);
-        __m256 rz = _mm256_sub_ps(_mm256_set1_ps(a->cz[i]), bz);
+        __m256 rx = _mm256_sub_ps(bx, _mm256_set1_ps(a->cx[i]));
+        __m256 ry = _mm256_sub_ps(by, _mm256_set1_ps(a->cy[i]));
+        __m256 rz = _mm256_sub_ps(bz, _mm256_set1_ps(a->cz[i]));
         __m256 far = _mm256_cmp_ps(dot(rx, ry, rz, rx, ry, rz), limit, _CMP_GT_OQ);
         bits |= (uint64_t)(~(unsigned)_mm256_movemask_ps(far) & 0xffU) << (8 * i);
     }
@@ -90,19 +104,18 @@ uint64_t capsules_near(const TdlCurveCapsules* a, const TdlCurveCapsules* b, dou
     float reach = ((a->reach + b->reach) + limit) + error;
     uint64_t left = spheres_near(a, b, reach * reach), near = 0;
     while (left != 0) {
-        // the next eight survivors; a short last group repeats its last pair
-        int place[8] __attribute__((aligned(32))), count = 0;
-        for (; left != 0 && count < 8; left &= left - 1) {
-            place[count++] = __builtin_ctzll(left);
-        }
-        for (int k = count; k < 8; ++k) {
-            place[k] = place[count - 1];
+        // the next eight survivors, without a branch; a short last group repeats its last pair
+        int place[8] __attribute__((aligned(32))), last = 0;
+        for (int k = 0; k < 8; ++k) {
+            last = left != 0 ? __builtin_ctzll(left) : last;
+            place[k] = last;
+            left &= left - 1;
         }
         __m256i p = _mm256_load_si256((const __m256i*)(const void*)place);
         Lanes la = gather(a, _mm256_srli_epi32(p, 3)), lb = gather(b, p);
         unsigned lanes = lanes_near(&la, &lb, _mm256_set1_ps(limit), _mm256_set1_ps(error));
-        for (int k = 0; k < count; ++k) {
-            near |= (uint64_t)(lanes >> k & 1U) << place[k];
+        for (; lanes != 0; lanes &= lanes - 1) {
+            near |= 1ULL << place[__builtin_ctz(lanes)];
         }
     }
     return near;

@@ -24,6 +24,15 @@ static const double SECOND_ERROR = 1.0e-14;
 
 enum { RIDGE_STACK = 64, RIDGE_EDGES = 16, MAX_PROJECTION = 12, MAX_NEWTON = 24 };
 
+// Of numbers; fmin and fmax, which look for what is not one, are calls.
+static inline double least(double a, double b) {
+    return a < b ? a : b;
+}
+
+static inline double most(double a, double b) {
+    return a > b ? a : b;
+}
+
 typedef struct Interval {
     double low, high;
     bool inside; // the nearest points on a are known to lie within the box
@@ -166,7 +175,7 @@ static double first_turn(const RidgePoint* p, double h, double shear, double w, 
 static bool bound_interval(const Ridge* ridge, const RidgePoint* p, double h, RidgeBounds* out) {
     const Search* search = ridge->search;
     double ka = ridge->a->helix.bend, kb = ridge->b->helix.bend;
-    double w = fmin(search->wa, search->wb), shear = search->shear[p->reversed];
+    double w = least(search->wa, search->wb), shear = search->shear[p->reversed];
     if (h * w > MAX_GROWTH || p->d * ka > MAX_CLOSENESS) {
         return false;
     }
@@ -184,18 +193,18 @@ static bool bound_interval(const Ridge* ridge, const RidgePoint* p, double h, Ri
         d = p->d + h * turn;
         near = d * ka;
         eta = near / (1.0 - near);
-        double turn2 = turn * turn, one = 1.0 + eta, slip = eta + 0.5 * turn2; // |1 - s'|
-        d2 = shear + w * turn;                                                 // |b'' - a''|
-        d3 = fmin(search->wb * d2 + shear * ka, search->wa * d2 + shear * kb); // |b''' -+ a'''|
-        d2 = fmin(d2, d2_mid + h * (d3 + search->wa * ka * slip));
-        d3 = fmin(search->wb * d2 + shear * ka, search->wa * d2 + shear * kb);
+        double turn2 = turn * turn, one = 1.0 + eta, slip = eta + 0.5 * turn2;  // |1 - s'|
+        d2 = shear + w * turn;                                                  // |b'' - a''|
+        d3 = least(search->wb * d2 + shear * ka, search->wa * d2 + shear * kb); // |b''' -+ a'''|
+        d2 = least(d2, d2_mid + h * (d3 + search->wa * ka * slip));
+        d3 = least(search->wb * d2 + shear * ka, search->wa * d2 + shear * kb);
         c1 = turn * (one * d2 + eta * kb + turn2 * kb); // |c'|
         if (round == 0) {
             double q1 = (turn + eta) * ka + d * search->wa * ka * one; // |q'|
             double s2 = one * (c1 + one * q1);                         // |s''|
             double v2 = d3 + search->wa * ka * slip * (2.0 + slip) + ka * s2;
             double second = p->tau + h * (turn_mid + 0.5 * h * v2);
-            turn = fmin(turn, second * (1.0 + 1.0e-12) + 1.0e-15);
+            turn = least(turn, second * (1.0 + 1.0e-12) + 1.0e-15);
         }
     }
     double turn2 = turn * turn, one = 1.0 + eta;
@@ -205,9 +214,9 @@ static bool bound_interval(const Ridge* ridge, const RidgePoint* p, double h, Ri
     out->third *= 1.0 + 1.0e-12;
 
     // second derivative: from the middle, or from the least angle
-    double least = fmax(0.0, 2.0 * p->tau - turn), least2 = least * least;
-    double direct = least2 * (1.0 - 0.25 * least2) - d * (d2 + ka * one * (near + turn2));
-    out->second = fmax(p->e2 - out->third * h, direct) - SECOND_ERROR;
+    double slant = most(0.0, 2.0 * p->tau - turn), slant2 = slant * slant;
+    double direct = slant2 * (1.0 - 0.25 * slant2) - d * (d2 + ka * one * (near + turn2));
+    out->second = most(p->e2 - out->third * h, direct) - SECOND_ERROR;
     out->reach = d;
     out->turn = turn;
     out->speed = one;
@@ -217,7 +226,8 @@ static bool bound_interval(const Ridge* ridge, const RidgePoint* p, double h, Ri
 // True when the piece of a and the ridge over the interval together turn little enough for the
 // nearest point to be unique. (X.11)
 static bool branch_is_unique(const Ridge* ridge, const RidgePoint* p, double h, double speed) {
-    double low = fmin(ridge->s_low, p->s - h * speed), high = fmax(ridge->s_high, p->s + h * speed);
+    double low = least(ridge->s_low, p->s - h * speed),
+           high = most(ridge->s_high, p->s + h * speed);
     return (high - low) * ridge->a->helix.bend <= MAX_TURNING;
 }
 
@@ -239,12 +249,12 @@ static double interval_lower(const Ridge* ridge, const RidgePoint* p, const Ridg
     double fall = second > 0.0 && slope < second * h ? 0.5 * slope * slope / second
                                                      : h * (slope - 0.5 * second * h);
     fall += bounds->third * h * h * h / 6.0;
-    fall = fmin(fall, bounds->second > 0.0 ? 0.5 * slope * slope / bounds->second
-                                           : h * (slope - 0.5 * bounds->second * h));
+    fall = least(fall, bounds->second > 0.0 ? 0.5 * slope * slope / bounds->second
+                                            : h * (slope - 0.5 * bounds->second * h));
     double square = p->d * p->d - 2.0 * fall;
     double lower = square > 0.0 ? sqrt(square) : 0.0;
 
-    return fmax(lower, p->d - drift) - 2.0 * search->slack;
+    return most(lower, p->d - drift) - 2.0 * search->slack;
 }
 
 // --- settling intervals
@@ -258,14 +268,14 @@ static void offer(Ridge* ridge, const RidgePoint* p) {
 
 // How far the minimum of E can lie below the point p when E'' >= second: as a distance. (X.15)
 static double convex_fall(const RidgePoint* p, double second) {
-    return p->d - sqrt(fmax(0.0, p->d * p->d - p->e1 * p->e1 / second));
+    return p->d - sqrt(most(0.0, p->d * p->d - p->e1 * p->e1 / second));
 }
 
 // Takes the last Newton step without another evaluation, when it is so short that what it leaves
 // out is below rounding.
 static bool finish_step(Ridge* ridge, RidgePoint* p, double next) {
     double step = next - p->t, scale = 1.0 / (1.0e-3 + ridge->search->wa + ridge->search->wb);
-    if (p->clamped || !(fabs(step) <= 2.0e-9 * fmin(scale, ridge->b->end))) {
+    if (p->clamped || !(fabs(step) <= 2.0e-9 * least(scale, ridge->b->end))) {
         return false;
     }
     double s = p->s + step * p->c / p->q;
@@ -274,7 +284,7 @@ static bool finish_step(Ridge* ridge, RidgePoint* p, double next) {
     }
     p->s = s;
     p->t = next;
-    p->d = sqrt(fmax(0.0, p->d * p->d + step * (2.0 * p->e1 + step * p->e2)));
+    p->d = sqrt(most(0.0, p->d * p->d + step * (2.0 * p->e1 + step * p->e2)));
     p->e1 += step * p->e2;
     return true;
 }
@@ -305,7 +315,7 @@ static bool settle_convex(Ridge* ridge, double low, double high, double second, 
             return true;
         }
     }
-    double allowed = fmax(fmin(search->tolerance, 1.0e-8 * p.d), 4.0 * search->slack);
+    double allowed = most(least(search->tolerance, 1.0e-8 * p.d), 4.0 * search->slack);
     if (!(convex_fall(&p, second) <= allowed)) {
         return false;
     }
@@ -332,7 +342,7 @@ static double crossing(Ridge* ridge, double s, double low, double high) {
         CurvePoint b = curve_eval_helix(ridge->b, t);
         TdlVec3 g = tdl_sub3(tdl_add3(b.p, ridge->search->offset), a.p);
         double step = tdl_dot3(g, a.d1) / tdl_dot3(b.d1, a.d1);
-        double next = fmin(high, fmax(low, t - step));
+        double next = least(high, most(low, t - step));
         if (fabs(next - t) <= 2.0 * DBL_EPSILON * (fabs(t) + high - low)) {
             return next;
         }
@@ -359,7 +369,7 @@ static bool cut_interval(Ridge* ridge, double low, double high) {
         double other = at[1 - i]->s;
         bool all = (end == ends[0]) == (other < end) && other != end;
         double cut = all ? inside[1 - i] : crossing(ridge, end, low, high);
-        double from = fmin(cut, inside[i]), to = fmax(cut, inside[i]);
+        double from = least(cut, inside[i]), to = most(cut, inside[i]);
         if (ridge->edge_count == RIDGE_EDGES) {
             return false;
         }
@@ -420,11 +430,11 @@ static bool handle_coarse(Ridge* ridge, const Interval* i, RidgePoint* p) {
     double reach = p->d + h, near_a = reach * ka, near_b = reach * kb;
     if (near_a <= MAX_CLOSENESS && near_b <= MAX_CLOSENESS && 2.0 * h * kb < MAX_TURNING &&
         branch_is_unique(ridge, p, h, 1.0 / (1.0 - near_a))) {
-        double c = fmin(1.0, fabs(p->c) + h * (kb + ka / (1.0 - near_a)));
+        double c = least(1.0, fabs(p->c) + h * (kb + ka / (1.0 - near_a)));
         double second = 1.0 - near_b - c * c / (1.0 - near_a) - SECOND_ERROR;
         RidgePoint start;
         if (second > 0.01 && project_inside(ridge, p->t, &start) &&
-            settle_convex(ridge, i->low, i->high, fmin(second, 1.0 - near_b), start)) {
+            settle_convex(ridge, i->low, i->high, least(second, 1.0 - near_b), start)) {
             return true;
         }
     }
@@ -455,7 +465,7 @@ static bool handle_interval(Ridge* ridge, Interval i) {
                                p.s + h * bounds.speed <= ridge->s_high);
     double kb = ridge->b->helix.bend;
     if (bounds.second > 0.0 && bounds.reach * kb < MAX_CLOSENESS && 2.0 * h * kb < MAX_TURNING) {
-        double second = fmin(bounds.second, 0.5);
+        double second = least(bounds.second, 0.5);
         RidgePoint start = p;
         bool ready =
             (p.s >= ridge->s_low && p.s <= ridge->s_high) || project_inside(ridge, t, &start);
@@ -475,16 +485,23 @@ static bool handle_interval(Ridge* ridge, Interval i) {
         return offer_ends(ridge, &i, true, true);
     }
     if (!search->collect && p.d < search->best) {
-        search_offer(search, fmin(ridge->s_high, fmax(ridge->s_low, p.s)), t, p.d);
+        search_offer(search, least(ridge->s_high, most(ridge->s_low, p.s)), t, p.d);
     }
-    double least = search->collect ? search->grain : 1.0e-15 * ridge->b->end;
-    if (h <= least) {
+    double grain = search->collect ? search->grain : 1.0e-15 * ridge->b->end;
+    if (h <= grain) {
         if (search->collect) {
             search_offer(search, p.s, t, p.d);
             search->complete = false;
         }
         return true;
     }
+    // where the distance only grows from the middle on, the half behind it has nothing below
+    double away = fabs(p.e1) - search->slack;
+    if (away > 0.0 && away + h * (p.e2 - SECOND_ERROR - 0.5 * bounds.third * h) > 0.0) {
+        return p.e1 > 0.0 ? push_interval(ridge, i.low, t, true)
+                          : push_interval(ridge, t, i.high, true);
+    }
+    i.inside = true;
     return split_interval(ridge, &i, &p);
 }
 
