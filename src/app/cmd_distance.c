@@ -1,5 +1,6 @@
 // `tendril distance`: the distance between the two curves of each line of a file.
 #include "app/command.h"
+#include "app/distance_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,162 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-typedef struct Pair {
-    TdlCurve a, b;
-} Pair;
-
-typedef struct Batch {
-    Pair* pair;
-    long count, capacity;
-} Batch;
-
-// A line being taken apart.
-typedef struct Line {
-    const char* file;
-    long number;
-    char* rest; // what is left; null at the end
-    char message[256];
-    TdlHost quiet; // says why a curve is refused, into message
-} Line;
-
-static void note(void* user, TdlLogLevel level, const char* message) {
-    (void)level;
-    Line* line = user;
-    snprintf(line->message, sizeof line->message, "%s", message);
-}
-
-static char* next_field(Line* line) {
-    if (line->rest == NULL) {
-        return NULL;
-    }
-    char* field = line->rest + strspn(line->rest, " \t");
-    char* comma = strchr(field, ',');
-    line->rest = comma == NULL ? NULL : comma + 1;
-    if (comma != NULL) {
-        *comma = '\0';
-    }
-    size_t length = strlen(field);
-    while (length > 0 && strchr(" \t\r\n", field[length - 1]) != NULL) {
-        field[--length] = '\0';
-    }
-    return field;
-}
-
-static bool read_numbers(Line* line, const char* kind, int count, double* out) {
-    for (int i = 0; i < count; ++i) {
-        char *field = next_field(line), *end = NULL;
-        out[i] = field == NULL ? 0.0 : strtod(field, &end);
-        if (field == NULL || end == field || *end != '\0') {
-            snprintf(line->message, sizeof line->message,
-                     "%s takes %d numbers, number %d is %s%.40s", kind, count, i + 1,
-                     field == NULL ? "missing" : "not a number: ", field == NULL ? "" : field);
-            return false;
-        }
-        if (!isfinite(out[i])) {
-            snprintf(line->message, sizeof line->message, "%s: number %d is not finite", kind,
-                     i + 1);
-            return false;
-        }
-    }
-    return true;
-}
-
-static TdlPose pose_of(const double* x) {
-    return (TdlPose){tdl_load3(x, 0), {tdl_load3(x, 1), tdl_load3(x, 2), tdl_load3(x, 3)}};
-}
-
-static bool read_curve(Line* line, TdlCurve* out) {
-    const char* kind = next_field(line);
-    double x[19];
-    TdlStatus status = TDL_STATUS_BAD_INPUT;
-    if (kind == NULL) {
-        snprintf(line->message, sizeof line->message, "a curve is missing");
-    } else if (strcmp(kind, "segment") == 0) {
-        if (read_numbers(line, kind, 6, x)) {
-            status = tdl_curve_segment(&line->quiet, tdl_load3(x, 0), tdl_load3(x, 1), out);
-        }
-    } else if (strcmp(kind, "helix") == 0) {
-        if (read_numbers(line, kind, 16, x)) {
-            status = tdl_curve_helix(&line->quiet, pose_of(x), tdl_load3(x, 4), x[15], out);
-        }
-    } else if (strcmp(kind, "clothoid") == 0) {
-        if (read_numbers(line, kind, 19, x)) {
-            status = tdl_curve_clothoid(&line->quiet, pose_of(x), tdl_load3(x, 4), tdl_load3(x, 5),
-                                        x[18], out);
-        }
-    } else if (strcmp(kind, "bezier") == 0) {
-        if (read_numbers(line, kind, 12, x)) {
-            TdlVec3 control[4] = {tdl_load3(x, 0), tdl_load3(x, 1), tdl_load3(x, 2),
-                                  tdl_load3(x, 3)};
-            status = tdl_curve_cubic(&line->quiet, control, out);
-        }
-    } else {
-        snprintf(line->message, sizeof line->message,
-                 "'%.40s' is no curve: helix, clothoid, bezier or segment", kind);
-    }
-    return status == TDL_STATUS_OK;
-}
-
-static bool add_pair(Batch* batch, const Pair* pair) {
-    if (batch->count == batch->capacity) {
-        long capacity = 2 * batch->capacity + 256;
-        void* grown = realloc(batch->pair, (size_t)capacity * sizeof *batch->pair);
-        if (grown == NULL) {
-            return false;
-        }
-        batch->pair = grown;
-        batch->capacity = capacity;
-    }
-    batch->pair[batch->count++] = *pair;
-    return true;
-}
-
-static bool read_pair(Line* line, Pair* pair) {
-    if (!read_curve(line, &pair->a) || !read_curve(line, &pair->b)) {
-        return false;
-    }
-    if (line->rest != NULL) {
-        snprintf(line->message, sizeof line->message, "more numbers than two curves take");
-        return false;
-    }
-    return true;
-}
-
-static int read_batch(const char* path, Batch* batch) {
+static int read_batch(const char* path, DistanceBatch* batch) {
     FILE* in = fopen(path, "r");
     if (in == NULL) {
         fprintf(stderr, "tendril: %s: %s\n", path, strerror(errno));
         return EXIT_INPUT;
     }
-    char* text = NULL;
-    size_t size = 0;
-    int code = EXIT_DONE;
-    for (long number = 1; code == EXIT_DONE; ++number) {
-        ssize_t length = getline(&text, &size, in);
-        if (length < 0) {
-            break;
-        }
-        Line line = {.file = path, .number = number, .rest = text};
-        line.quiet = tdl_host_default();
-        line.quiet.log = note;
-        line.quiet.log_user = &line;
-        Pair pair;
-        if (strlen(text) != (size_t)length) {
-            fprintf(stderr, "tendril: %s: line %ld: has a zero byte\n", path, number);
-            code = EXIT_INPUT;
-        } else if (!read_pair(&line, &pair)) {
-            fprintf(stderr, "tendril: %s: line %ld: %s\n", path, number, line.message);
-            code = EXIT_INPUT;
-        } else if (!add_pair(batch, &pair)) {
-            fprintf(stderr, "tendril: not enough memory\n");
-            code = EXIT_FAILED;
-        }
-    }
-    if (ferror(in)) {
-        fprintf(stderr, "tendril: %s: could not be read\n", path);
-        code = EXIT_INPUT;
-    }
-    free(text);
+    int code = distance_read(in, path, stderr, batch);
     fclose(in);
     return code;
 }
@@ -181,7 +33,7 @@ static void write_row(FILE* out, long id, const TdlDistance* d) {
     }
 }
 
-static int solve_batch(const Args* args, const Batch* batch, FILE* out, Totals* totals) {
+static int solve_batch(const Args* args, const DistanceBatch* batch, FILE* out, Totals* totals) {
     TdlDistanceDef def = tdl_distance_def_default();
     def.bound = args_real(args, "bound", def.bound);
     def.tolerance = args_real(args, "tolerance", def.tolerance);
@@ -211,7 +63,7 @@ static int solve_batch(const Args* args, const Batch* batch, FILE* out, Totals* 
     return EXIT_DONE;
 }
 
-static void print_totals(const Batch* batch, const Totals* t) {
+static void print_totals(const DistanceBatch* batch, const Totals* t) {
     printf("{\"pairs\": %ld, \"below\": %ld, \"certified\": %ld, \"boxes\": %ld, ", batch->count,
            t->below, t->certified, t->boxes);
     if (isfinite(t->least)) {
@@ -223,7 +75,7 @@ static void print_totals(const Batch* batch, const Totals* t) {
 }
 
 static int run_distance(const Args* args) {
-    Batch batch = {0};
+    DistanceBatch batch = {0};
     int code = read_batch(args_operand(args, 0), &batch);
     const char* path = args_text(args, "out", NULL);
     bool json = args_has(args, "json");
