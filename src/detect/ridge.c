@@ -506,8 +506,10 @@ static bool handle_interval(Ridge* ridge, Interval i) {
 }
 
 bool search_ridge(Search* search, const SearchBox* box, double guess) {
-    if (!curve_is_helix(search->a) || !curve_is_helix(search->b) ||
-        search->best * search->a->helix.bend > MAX_CLOSENESS ||
+    if (!curve_is_helix(search->a) || !curve_is_helix(search->b)) {
+        return search_ridge_any(search, box, guess);
+    }
+    if (search->best * search->a->helix.bend > MAX_CLOSENESS ||
         search->best * search->b->helix.bend > MAX_CLOSENESS ||
         2.0 * box->x * search->a->helix.bend > MAX_TURNING) {
         return false;

@@ -103,6 +103,9 @@ void search_run(Search* search);
 // applicable, no more than points found. `guess` is a parameter on a near the box's middle. (X.12)
 bool search_ridge(Search* search, const SearchBox* box, double guess);
 
+// The same for curves of any kind but the user's own. (X.27)
+bool search_ridge_any(Search* search, const SearchBox* box, double guess);
+
 static inline SearchBox search_domain(const Search* search) {
     double x = 0.5 * search->a->end, y = 0.5 * search->b->end;
     return (SearchBox){x, x, y, y, 0.0};

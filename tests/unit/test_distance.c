@@ -61,6 +61,67 @@ TEST(random_pairs_are_never_above_the_grid) {
     }
 }
 
+// Clothoids and Beziers side by side, at a small angle, with slightly other curvatures.
+static void side_by_side_others(Rng* rng, int kind, double gap, double angle, TdlCurve* a,
+                                TdlCurve* b) {
+    TdlHost host = tdl_host_default();
+    TdlPose start = {random_vector(rng, 0.1), random_frame(rng)};
+    TdlVec3 side = tdl_mul33_3(start.rotation, (TdlVec3){0.0, gap, 0.0});
+    TdlMat3 turn = tdl_rotation_exp(tdl_scale3(angle, tdl_unit3(random_vector(rng, 1.0))));
+    if (kind == 0) {
+        TdlVec3 k0 = axis_curvature(rng, 3.0), k1 = axis_curvature(rng, 3.0);
+        TdlPose moved = {tdl_add3(start.position, side), tdl_mul33(turn, start.rotation)};
+        tdl_curve_clothoid(&host, start, k0, k1, 1.0, a);
+        k0 = tdl_axpy3(k0, angle, random_vector(rng, 1.0));
+        tdl_curve_clothoid(&host, moved, k0, k1, 1.0, b);
+    } else {
+        // no cusps: control points that go on
+        TdlVec3 control[4], other[4];
+        for (int i = 0; i < 4; ++i) {
+            TdlVec3 at = {0.33 * i, 0.1 * rng_normal(rng), 0.1 * rng_normal(rng)};
+            control[i] = tdl_add3(start.position, tdl_mul33_3(start.rotation, at));
+            other[i] = tdl_axpy3(tdl_add3(control[i], side), angle * gap, random_vector(rng, 1.0));
+        }
+        tdl_curve_cubic(&host, control, a);
+        if (kind == 1) {
+            tdl_curve_cubic(&host, other, b);
+        } else {
+            tdl_curve_clothoid(&host,
+                               (TdlPose){tdl_add3(start.position, side),
+                                         tdl_mul33(turn, tdl_frame_from_tangent(tdl_unit3(
+                                                             tdl_curve_derivative(a, 0.0))))},
+                               axis_curvature(rng, 0.3), axis_curvature(rng, 0.3), 1.0, b);
+        }
+    }
+}
+
+TEST(other_kinds_side_by_side_are_certified) {
+    static const char* const names[] = {"clothoids", "Beziers", "both"};
+    int count = getenv("TENDRIL_LONG") != NULL ? 400 : 60;
+    for (int kind = 0; kind < 3; ++kind) {
+        Rng rng = rng_seed(900u + (unsigned)kind);
+        long boxes = 0, most = 0, uncertified = 0;
+        double start = clock_now();
+        for (int i = 0; i < count; ++i) {
+            TdlCurve a, b;
+            double gap = pow(10.0, rng_range(&rng, -4.0, -1.5));
+            double angle = i % 4 == 0 ? 0.0 : pow(10.0, rng_range(&rng, -5.0, -1.0));
+            side_by_side_others(&rng, kind, gap, angle, &a, &b);
+            TdlDistance d = distance(&a, &b, 2.0 * gap, TDL_DISTANCE_FAST);
+            GridResult ref = grid_ref(&a, &b, 48);
+            CHECK(d.below == (ref.distance < 2.0 * gap));
+            CHECK(!d.below || d.distance <= ref.distance + 1.0e-12);
+            boxes += d.boxes;
+            most = d.boxes > most ? d.boxes : most;
+            uncertified += !d.certified;
+        }
+        printf("  %-10s %.0f boxes, at most %ld, %.0f us with the grid, %ld not certified\n",
+               names[kind], (double)boxes / count, most, 1.0e6 * (clock_now() - start) / count,
+               uncertified);
+        CHECK_INT(uncertified, 0);
+    }
+}
+
 // --- known on paper
 // -------------------------------------------------------------------------------
 
