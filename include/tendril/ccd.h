@@ -6,6 +6,8 @@
 #include "tendril/base.h"
 #include "tendril/math.h"
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -95,6 +97,9 @@ TDL_API TdlStatus tdl_ccd_file_read(const TdlHost* host, const char* path, TdlCc
 TDL_API TdlStatus tdl_ccd_file_parse(const TdlHost* host, const char* name, const char* text,
                                      size_t size, TdlCcdKind kind, TdlCcdFile* out);
 TDL_API void tdl_ccd_file_free(TdlCcdFile* file);
+
+/// Appends one query to a file of the benchmark's format. False when writing failed.
+TDL_API bool tdl_ccd_query_write(FILE* file, const TdlCcdQuery* query, bool truth);
 
 /// A moving mesh or set of polylines. Edges alone make a polyline; triangles bring their edges
 /// only if these are listed too.

@@ -35,6 +35,7 @@ typedef struct TdlRunDef {
     TdlWatchFn watch; // may be null
     void* watch_user;
     TdlSaveProblems problems;
+    TdlSaveProblems queries; // what is asked of collision detection, in one file of its benchmark
 } TdlRunDef;
 
 typedef struct TdlRunInfo {
@@ -49,6 +50,7 @@ typedef struct TdlRunInfo {
     uint64_t state_hash; // of the world, tdl_world_state_hash
     bool finished;       // reached the scene's end
     long problems;       // contact problems saved by this call
+    long queries;        // queries of collision detection saved by this call
 } TdlRunInfo;
 
 /// Runs a scene from its start. TDL_STATUS_STOPPED when the progress function asked to stop.

@@ -2,6 +2,7 @@
 #ifndef TENDRIL_WORLD_H
 #define TENDRIL_WORLD_H
 
+#include "tendril/ccd.h"
 #include "tendril/friction.h"
 #include "tendril/rod.h"
 
@@ -211,6 +212,11 @@ typedef void (*TdlContactProblemFn)(void* user, const TdlContactProblem* solved)
 /// Has `fn` called with every contact problem from now on; null: with none. What it is given lasts
 /// until it returns.
 TDL_API void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, void* user);
+
+/// Has `fn` called with every question that the step asks of continuous collision detection from
+/// now on, in the order of the pairs and from one thread; null: with none.
+typedef void (*TdlCrossingFn)(void* user, long step, const TdlCcdQuery* query, bool collision);
+TDL_API void tdl_world_watch_crossings(TdlWorld* world, TdlCrossingFn fn, void* user);
 
 /// Advances by one step. A step that does not stay finite, or in which a rod with a still clamp
 /// gains energy, is undone and split. On TDL_STATUS_DIVERGED the state from before the step is

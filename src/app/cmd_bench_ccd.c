@@ -1,8 +1,10 @@
 // tendril bench ccd: the tables and figures of the collision benchmark, on files of it that are
-// named, on generated queries of every degenerate family, and on queries recorded from moving
-// cloth and a whipped rod. Truth of the last two comes from the exact test. CSV and SVG.
+// named, on generated queries of every degenerate family, on queries recorded from moving cloth and
+// a whipped rod, and on those of simulations. Truth of all but the files comes from the exact test.
+// CSV and SVG.
 #include "app/ccd_generate.h"
 #include "app/ccd_measure.h"
+#include "app/ccd_record.h"
 #include "app/command.h"
 #include "app/plot.h"
 
@@ -21,7 +23,7 @@ typedef struct Set {
     int count, capacity;
 } Set;
 
-enum { SET_FILES_VF, SET_FILES_EE, SET_GENERATED, SET_RECORDED, SET_COUNT };
+enum { SET_FILES_VF, SET_FILES_EE, SET_GENERATED, SET_RECORDED, SET_SIMULATED, SET_COUNT };
 
 typedef struct Bench {
     const TdlHost* host;
@@ -180,6 +182,39 @@ static void record(Bench* bench, int steps) {
     }
 }
 
+static void add_simulated(void* user, const TdlCcdQuery* query) {
+    set_add(user, SET_SIMULATED, query, exact_truth(query));
+}
+
+// From the scenes that are named, or else from a heap of rods.
+static int simulate(const Args* args, Bench* bench) {
+    int steps = args_int(args, "steps", 200), count = args_count(args, "scene");
+    int limit = args_int(args, "recorded", 1000);
+    TdlStatus status = TDL_STATUS_OK;
+    if (count == 0) {
+        status = ccd_record_heap(bench->host, steps, limit, add_simulated, bench);
+    }
+    for (int i = 0; i < count && status == TDL_STATUS_OK; ++i) {
+        status = ccd_record_scene(bench->host, args_text_at(args, "scene", i), steps, limit / count,
+                                  add_simulated, bench);
+    }
+    return exit_code(status);
+}
+
+// The simulated queries as files of the benchmark, for other programs.
+static void write_recorded(Bench* bench) {
+    char path[4200];
+    const Set* set = &bench->sets[SET_SIMULATED];
+    snprintf(path, sizeof path, "%.4096s/edge-edge-simulated.csv", bench->folder);
+    FILE* file = fopen(path, "wb");
+    bool good = file != NULL;
+    for (int i = 0; i < set->count && good; ++i) {
+        good = tdl_ccd_query_write(file, &set->queries[i], set->truth[i]);
+    }
+    good = file != NULL && fclose(file) == 0 && good;
+    bench->failed = bench->failed || !good;
+}
+
 // --- measuring
 // --------------------------------------------------------------------------------------
 
@@ -247,6 +282,7 @@ static void table1(Bench* bench, bool quiet) {
                 printf("%-12s %-10s %8d queries %6d false+ %6d false- %12.3f us, at most %.1f\n",
                        set->name, tdl_ccd_method_name((TdlCcdMethod)m), f.queries,
                        f.false_positives, f.false_negatives, f.mean_us, f.max_us);
+                fflush(stdout);
             }
             if (m == TDL_CCD_CONTRACT) {
                 ccd_figures_add(&bench->total, &f);
@@ -370,7 +406,8 @@ static int run_bench_ccd(const Args* args) {
                     .sets = {{.name = "files-vf"},
                              {.name = "files-ee"},
                              {.name = "generated"},
-                             {.name = "recorded"}},
+                             {.name = "recorded"},
+                             {.name = "simulated"}},
                     .folder = args_text(args, "out", "bench/results"),
                     .rival_checks = args_int(args, "rival-checks", 5000)};
     if (mkdir(bench.folder, 0777) != 0 && errno != EEXIST) {
@@ -379,8 +416,12 @@ static int run_bench_ccd(const Args* args) {
     }
     int code = load_files(args, &bench);
     if (code == EXIT_DONE) {
+        code = simulate(args, &bench);
+    }
+    if (code == EXIT_DONE) {
         generate(&bench, args_int(args, "count", 50));
         record(&bench, 2);
+        write_recorded(&bench);
         table1(&bench, args_has(args, "json") || args_has(args, "quiet"));
         table2(&bench);
         tolerances(&bench);
@@ -405,6 +446,10 @@ static int run_bench_ccd(const Args* args) {
 static const Option BENCH_CCD_OPTIONS[] = {
     {"out", 'o', OPTION_FILE, "DIR", 0, 0, "where the tables go; default bench/results", false},
     {"count", 'n', OPTION_INT, "N", 1, 1.0e7, "generated queries a family; default 50", false},
+    {"scene", 's', OPTION_FILE, "FILE", 0, 0,
+     "simulate this scene for queries (may be given often); default a heap of rods", true},
+    {"steps", 0, OPTION_INT, "N", 1, 1.0e6, "of each simulation; default 200", false},
+    {"recorded", 0, OPTION_INT, "N", 1, 1.0e7, "queries kept of simulations; default 1000", false},
     {"rival-checks", 0, OPTION_INT, "N", 1, 1.0e9,
      "limit of boxes for the slow rivals; default 5000", false},
     {0},
@@ -415,8 +460,9 @@ const Command BENCH_CCD_COMMAND = {
     .operands = "[FILE...]",
     .summary = "Measure the methods of collision detection against each other",
     .text = "Every method on benchmark files (their path names vertex-face or edge-edge), on\n"
-            "generated queries of eleven families and on queries recorded from moving cloth and a\n"
-            "whipped rod: times, false positives and false negatives, by separation, tolerance\n"
+            "generated queries of eleven families, on queries recorded from moving cloth and a\n"
+            "whipped rod, and from simulations (left as edge-edge-simulated.csv): times, false "
+            "positives and false negatives, by separation, tolerance\n"
             "and limit of checks. Writes ccd-*.csv and ccd-*.svg.",
     .example = "tendril bench ccd --out results data/*/*/*.csv",
     .options = BENCH_CCD_OPTIONS,

@@ -124,6 +124,9 @@ static int run_watched(const Args* args, const TdlScene* scene, TdlRunDef* def) 
     if (info.steps >= 0 && !args_has(args, "quiet")) {
         terminal_end_progress();
         save_problem_tell(&def->problems, &info);
+        if (def->queries.path != NULL) {
+            fprintf(stderr, "%s: %ld collision queries saved\n", def->queries.path, info.queries);
+        }
     }
     return trace_end(args, &trace, end_run(args, def->directory, status, &info));
 }
@@ -146,6 +149,7 @@ static int run_run(const Args* args) {
         return usage_error(args, "--port and --speed belong to --live");
     }
     int asked = save_problem_option(args, &def.problems);
+    asked = asked == EXIT_DONE ? save_queries_option(args, &def.queries) : asked;
     if (asked != EXIT_DONE) {
         return asked;
     }
@@ -183,6 +187,7 @@ static const Option RUN_OPTIONS[] = {
      "of --live: simulated seconds a second, at most; default 1", false},
     {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
     TRACE_OPTIONS,
+    {"save-queries", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_QUERIES_HELP, false},
     {0},
 };
 

@@ -39,21 +39,29 @@ static const char* read_steps(const char* text, TdlSaveProblems* out) {
     return good ? text + 1 : NULL;
 }
 
-int save_problem_option(const Args* args, TdlSaveProblems* out) {
+static int read_option(const Args* args, const char* name, const char* example,
+                       TdlSaveProblems* out) {
     *out = (TdlSaveProblems){0};
-    const char* text = args_text(args, "save-problem", NULL);
+    const char* text = args_text(args, name, NULL);
     if (text == NULL) {
         return EXIT_DONE;
     }
     const char* path = read_steps(text, out);
     if (path == NULL || *path == '\0') {
-        return usage_error(args,
-                           "--save-problem takes STEPS=PATH, such as 120=p.hdf5, 100-200=dir, "
-                           "1-1000/50=dir or all=dir, not '%s'",
+        return usage_error(args, "--%s takes STEPS=PATH, such as %s, not '%s'", name, example,
                            text);
     }
     out->path = path;
     return EXIT_DONE;
+}
+
+int save_problem_option(const Args* args, TdlSaveProblems* out) {
+    return read_option(args, "save-problem", "120=p.hdf5, 100-200=dir, 1-1000/50=dir or all=dir",
+                       out);
+}
+
+int save_queries_option(const Args* args, TdlSaveProblems* out) {
+    return read_option(args, "save-queries", "100-200=edge-edge.csv or all=edge-edge.csv", out);
 }
 
 void save_problem_tell(const TdlSaveProblems* def, const TdlRunInfo* info) {

@@ -8,8 +8,13 @@
     "save the contact problems of steps (N, N-M, N-M/EVERY or all) for tendril dfcp; a PATH that " \
     "ends in .dat or .hdf5 is one file, else a folder with one for each solve"
 
-// Reads the option, if it was given; a usage error's exit code, or EXIT_DONE.
+#define SAVE_QUERIES_HELP                                                                          \
+    "save what steps ask of collision detection, with the exact answer, for tendril ccd; a PATH "  \
+    "with edge-edge in it needs no --kind there"
+
+// Reads --save-problem, if it was given; a usage error's exit code, or EXIT_DONE.
 int save_problem_option(const Args* args, TdlSaveProblems* out);
+int save_queries_option(const Args* args, TdlSaveProblems* out);
 
 // Says what came of it.
 void save_problem_tell(const TdlSaveProblems* def, const TdlRunInfo* info);

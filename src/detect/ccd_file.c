@@ -1,5 +1,5 @@
-// Reader of the collision benchmark: eight rows a query, numerator and denominator of each
-// coordinate and the truth, all decimal integers of any length. A quotient must be exactly a
+// Reader and writer of the collision benchmark: eight rows a query, numerator and denominator of
+// each coordinate and the truth, all decimal integers of any length. A quotient must be exactly a
 // double, which GMP decides.
 #include "base/log.h"
 #include "base/memory.h"
@@ -241,4 +241,23 @@ void tdl_ccd_file_free(TdlCcdFile* file) {
         tdl_free(&file->mem, file->truth);
     }
     *file = (TdlCcdFile){0};
+}
+
+bool tdl_ccd_query_write(FILE* file, const TdlCcdQuery* query, bool truth) {
+    mpq_t quotient;
+    mpq_init(quotient);
+    bool good = true;
+    for (int k = 0; k < 8 && good; ++k) {
+        TdlVec3 p = k < 4 ? query->start[k] : query->end[k - 4];
+        double x[3] = {p.x, p.y, p.z};
+        for (int axis = 0; axis < 3 && good; ++axis) {
+            good = isfinite(x[axis]);
+            mpq_set_d(quotient, good ? x[axis] : 0.0);
+            good = good &&
+                   gmp_fprintf(file, "%Zd,%Zd,", mpq_numref(quotient), mpq_denref(quotient)) > 0;
+        }
+        good = good && fprintf(file, "%d\n", truth) > 0;
+    }
+    mpq_clear(quotient);
+    return good;
 }

@@ -3,6 +3,7 @@
 #include "io/problem_save.h"
 
 #include "base/log.h"
+#include "tendril/ccd.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -110,4 +111,46 @@ TdlStatus problem_saver_end(ProblemSaver* s) {
     }
     s->index = NULL;
     return status;
+}
+
+// --- collision queries ---------------------------------------------------------------------------
+
+static void save_query(void* user, long step, const TdlCcdQuery* query, bool collision) {
+    (void)collision;
+    QuerySaver* s = user;
+    if (s->failed || step < s->def.first || step > s->def.last ||
+        (step - s->def.first) % s->def.every != 0) {
+        return;
+    }
+    TdlCcdOptions exact = tdl_ccd_options_default();
+    TdlCcdResult truth;
+    exact.method = TDL_CCD_EXACT;
+    s->failed = tdl_ccd_query(query, &exact, &truth) != TDL_STATUS_OK ||
+                !tdl_ccd_query_write(s->file, query, truth.collision);
+    s->count += !s->failed;
+}
+
+TdlStatus query_saver_start(QuerySaver* s, const TdlHost* host, const TdlSaveProblems* def,
+                            TdlWorld* world) {
+    *s = (QuerySaver){.host = *host, .def = *def, .world = world};
+    if (def->path == NULL) {
+        return TDL_STATUS_OK;
+    }
+    s->file = fopen(def->path, "wb");
+    if (s->file == NULL) {
+        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened for writing", def->path);
+    }
+    tdl_world_watch_crossings(world, save_query, s);
+    return TDL_STATUS_OK;
+}
+
+TdlStatus query_saver_end(QuerySaver* s) {
+    if (s->file == NULL) {
+        return TDL_STATUS_OK;
+    }
+    tdl_world_watch_crossings(s->world, NULL, NULL);
+    bool good = fclose(s->file) == 0 && !s->failed;
+    s->file = NULL;
+    return good ? TDL_STATUS_OK
+                : tdl_fail(&s->host, TDL_STATUS_IO, "%s: could not be written", s->def.path);
 }

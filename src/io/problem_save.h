@@ -23,4 +23,18 @@ TdlStatus problem_saver_start(ProblemSaver* saver, const TdlHost* host, const Td
                               TdlWorld* world);
 TdlStatus problem_saver_end(ProblemSaver* saver);
 
+typedef struct QuerySaver {
+    TdlHost host;
+    TdlSaveProblems def;
+    TdlWorld* world;
+    FILE* file;
+    long count;
+    bool failed;
+} QuerySaver;
+
+// The same for what the steps ask of collision detection; truth is that of the exact test.
+TdlStatus query_saver_start(QuerySaver* saver, const TdlHost* host, const TdlSaveProblems* def,
+                            TdlWorld* world);
+TdlStatus query_saver_end(QuerySaver* saver);
+
 #endif

@@ -52,6 +52,7 @@ typedef struct Run {
     double started, saved_when, earlier_seconds;
     int64_t first_step;
     ProblemSaver saver;
+    QuerySaver query_saver;
 } Run;
 
 static const char* run_path(const Run* run, const char* name, char buffer[PATH_SIZE]) {
@@ -456,6 +457,9 @@ static TdlStatus do_step(Run* run, TdlStepInfo* info) {
 static TdlStatus loop(Run* run) {
     const TdlRunDef* def = run->def;
     TdlStatus status = problem_saver_start(&run->saver, &run->host, &def->problems, run->world);
+    status = status == TDL_STATUS_OK
+                 ? query_saver_start(&run->query_saver, &run->host, &def->queries, run->world)
+                 : status;
     if (def->watch != NULL) {
         def->watch(def->watch_user, run->world, NULL);
     }
@@ -505,6 +509,9 @@ static int thread_count(const TdlRunDef* def) {
 static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
     info->problems = run->saver.count;
     TdlStatus saved = problem_saver_end(&run->saver);
+    status = status == TDL_STATUS_OK ? saved : status;
+    info->queries = run->query_saver.count;
+    saved = query_saver_end(&run->query_saver);
     status = status == TDL_STATUS_OK ? saved : status;
     TdlStatus closing = TDL_STATUS_OK;
     bool savable =

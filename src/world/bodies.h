@@ -69,6 +69,8 @@ struct TdlWorld {
     void* problem_user;
     TdlDetectionFn detection_fn; // null: nobody looks
     void* detection_user;
+    TdlCrossingFn crossing_fn; // null: nobody looks
+    void* crossing_user;
     double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds;
 };
 

@@ -135,8 +135,8 @@ static bool boxes_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame
 }
 
 // Positions from the first curve's start, which moves by `frame`: small numbers, small errors.
-static bool chords_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame,
-                        const Nearness* near) {
+static bool chords_meet(const TdlWorld* world, const Path* a, int i, const Path* b, int j,
+                        TdlVec3 frame, const Nearness* near) {
     TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
     const Path* path[2] = {a, b};
     int from[2] = {i, j};
@@ -153,19 +153,20 @@ static bool chords_meet(const Path* a, int i, const Path* b, int j, TdlVec3 fram
     options.tolerance = near->tolerance;
     options.min_separation = near->apart;
     TdlCcdResult result;
-    if (tdl_ccd_query(&query, &options, &result) != TDL_STATUS_OK || !result.collision) {
-        return false;
+    bool met = tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision;
+    if (met && result.time == 0.0) {
+        options.min_separation = 0.0; // as near from the start: through each other all the same?
+        met = tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision;
     }
-    if (result.time > 0.0) {
-        return true;
+    if (world->crossing_fn != NULL) {
+        world->crossing_fn(world->crossing_user, world->step_count + 1, &query, met);
     }
-    options.min_separation = 0.0; // as near from the start: through each other all the same?
-    return tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision;
+    return met;
 }
 
 // `apart` is the arc length from the start of a to the start of b on one fibre; infinite for two.
-static bool paths_meet(const Path* a, double step_a, const Path* b, double step_b, double apart,
-                       double radius, const Nearness* near) {
+static bool paths_meet(const TdlWorld* world, const Path* a, double step_a, const Path* b,
+                       double step_b, double apart, double radius, const Nearness* near) {
     TdlVec3 frame = tdl_scale3(
         0.5, tdl_add3(tdl_sub3(a->after[0], a->before[0]), tdl_sub3(b->after[0], b->before[0])));
     for (int i = 0; i < a->count; ++i) {
@@ -173,7 +174,7 @@ static bool paths_meet(const Path* a, double step_a, const Path* b, double step_
             double gap = apart + j * step_b - (i + 1) * step_a;
             if (gap >= LOOP_RADII * radius &&
                 boxes_meet(a, i, b, j, frame, near->apart + near->tolerance) &&
-                chords_meet(a, i, b, j, frame, near)) {
+                chords_meet(world, a, i, b, j, frame, near)) {
                 return true;
             }
         }
@@ -185,7 +186,7 @@ typedef struct Pair {
     int fibre[2], element[2];
 } Pair;
 
-static bool pair_crossed(const Contacts* c, Pair pair) {
+static bool pair_crossed(const TdlWorld* world, const Contacts* c, Pair pair) {
     int a = c->first[pair.fibre[0]] + pair.element[0],
         b = c->first[pair.fibre[1]] + pair.element[1];
     double ra = curve_radius(&c->curve[a]), rb = curve_radius(&c->curve[b]);
@@ -204,7 +205,7 @@ static bool pair_crossed(const Contacts* c, Pair pair) {
     sample(&c->before[b], &c->curve[b], chord_count(&c->before[b], &c->curve[b]), &path[1]);
     double radius = fmin(ra, rb) > 0.0 ? fmin(ra, rb) : fmax(ra, rb);
     Nearness near = {THROUGH * (ra + rb), TOUCH * radius};
-    return paths_meet(&path[0], c->curve[a].end / path[0].count, &path[1],
+    return paths_meet(world, &path[0], c->curve[a].end / path[0].count, &path[1],
                       c->curve[b].end / path[1].count, apart, radius, &near);
 }
 
@@ -237,7 +238,8 @@ static void look_at_pair(void* user, int index, int worker) {
     Pair pair;
     tdl_detector_pair(c->detector, index, pair.fibre, pair.element);
     c->passed[index] = may_touch(search->world, c, pair) &&
-                       detector_pair_may_have_met(c->detector, index) && pair_crossed(c, pair);
+                       detector_pair_may_have_met(c->detector, index) &&
+                       pair_crossed(search->world, c, pair);
 }
 
 static bool add_crossing(Contacts* c, Pair pair) {
@@ -251,7 +253,7 @@ static bool add_crossing(Contacts* c, Pair pair) {
 }
 
 // The pairs of neighbours on a rod, which bend far enough to meet.
-static bool look_along(Contacts* c, int fibre, int* crossed) {
+static bool look_along(const TdlWorld* world, Contacts* c, int fibre, int* crossed) {
     const TdlFibre* f = &c->fibre[fibre];
     for (int i = 0; i < f->count; ++i) {
         double turn = 0.0;
@@ -260,7 +262,7 @@ static bool look_along(Contacts* c, int fibre, int* crossed) {
             turn += fmax(before->end * tdl_curve_second_bound(before, 0.0, before->end),
                          after->end * tdl_curve_second_bound(after, 0.0, after->end));
             Pair pair = {{fibre, fibre}, {i, j}};
-            if (turn >= BACK && pair_crossed(c, pair)) {
+            if (turn >= BACK && pair_crossed(world, c, pair)) {
                 ++*crossed;
                 if (!add_crossing(c, pair)) {
                     return false;
@@ -278,7 +280,12 @@ TdlStatus crossings_find(const TdlWorld* world, Contacts* c, int* crossed) {
     if (count > INT_MAX || !contacts_room_for_passed(c, (int)count)) {
         return TDL_STATUS_NO_MEMORY;
     }
-    pool_run(world->pool, (int)count, 256, look_at_pair, &search);
+    if (world->crossing_fn == NULL) {
+        pool_run(world->pool, (int)count, 256, look_at_pair, &search);
+    }
+    for (int i = 0; i < (int)count && world->crossing_fn != NULL; ++i) {
+        look_at_pair(&search, i, 0); // who looks on is told by one thread
+    }
     for (int i = 0; i < (int)count; ++i) {
         Pair pair;
         if (c->passed[i]) {
@@ -290,9 +297,14 @@ TdlStatus crossings_find(const TdlWorld* world, Contacts* c, int* crossed) {
         }
     }
     for (int fibre = 0; fibre < c->rod_count && world->def.contacts.self; ++fibre) {
-        if (!look_along(c, fibre, crossed)) {
+        if (!look_along(world, c, fibre, crossed)) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
     return TDL_STATUS_OK;
+}
+
+void tdl_world_watch_crossings(TdlWorld* world, TdlCrossingFn fn, void* user) {
+    world->crossing_fn = fn;
+    world->crossing_user = user;
 }

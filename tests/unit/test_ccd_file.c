@@ -55,6 +55,42 @@ TEST(quotients_are_exact) {
     tdl_ccd_file_free(&file);
 }
 
+TEST(what_is_written_is_read_again) {
+    TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
+    double hard[] = {0.1, -1.0 / 3.0, 5.0e-324, -1.7976931348623157e308,
+                     0.0, 1.0,        0x1p-60,  12345.678};
+    for (int k = 0; k < 4; ++k) {
+        query.start[k] = (TdlVec3){hard[k], hard[k + 1], hard[k + 2]};
+        query.end[k] = (TdlVec3){hard[k + 4], hard[k + 3], hard[k + 1]};
+    }
+    char* text = NULL;
+    size_t size = 0;
+    FILE* memory = open_memstream(&text, &size);
+    REQUIRE(memory != NULL);
+    CHECK(tdl_ccd_query_write(memory, &query, true));
+    CHECK(tdl_ccd_query_write(memory, &query, false));
+    query.start[2].y = NAN;
+    CHECK(!tdl_ccd_query_write(memory, &query, false));
+    query.start[2].y = hard[3];
+    fflush(memory);
+    // what the bad one left behind is a row that is not whole
+    size_t whole = 0;
+    for (int rows = 0; rows < 16; ++whole) {
+        rows += text[whole] == '\n';
+    }
+    TdlCcdFile file;
+    CHECK_INT(parse(text, whole, &file), TDL_STATUS_OK);
+    CHECK_INT(file.count, 2);
+    for (int i = 0; i < file.count; ++i) {
+        CHECK(file.truth[i] == (i == 0));
+        CHECK(memcmp(file.queries[i].start, query.start, sizeof query.start) == 0);
+        CHECK(memcmp(file.queries[i].end, query.end, sizeof query.end) == 0);
+    }
+    tdl_ccd_file_free(&file);
+    fclose(memory);
+    free(text);
+}
+
 TEST(empty_text_has_no_queries) {
     TdlCcdFile file;
     CHECK_INT(parse("", 0, &file), TDL_STATUS_OK);
