@@ -155,8 +155,7 @@ TEST(bad_setups_are_refused) {
 
 #define SMALL                                                                                      \
     "experiment", "comb", "--preset", "comb-25-wavy", "--fibres", "4", "--relax", "0.05",          \
-        "--travel", "0.02", "--speed", "0.4", "--out", "out", "--length", "0.1", "--elements",     \
-        "4", "--depth", "0.02"
+        "--travel", "0.02", "--speed", "0.4", "--out", "out"
 
 // Rows of comb.csv hold nothing of wall time: a run that was killed and resumed has the same.
 TEST(the_command_measures_reports_and_goes_on) {
