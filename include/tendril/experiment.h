@@ -129,7 +129,7 @@ typedef struct TdlCombDef {
                                  // jitter below (spacing - 2 radius) / 2; default 5e-4, 1e-4
     int seed;                    // of the random offsets, >= 0; default 1
     double step;                 // s, > 0; default 1e-3
-    double relaxation;           // s, > 0, before the comb moves; default 3
+    double relaxation;           // s, > 0, before the comb moves; default 4
     double speed;                // m/s, > 0, of the comb; default 0.05
     double depth;                // m, > 0: of the comb's first place below the roots; default 0.03
     double travel;               // m, > 0: how far it is pulled; default 0.3

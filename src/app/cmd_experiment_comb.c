@@ -109,6 +109,7 @@ static int run_both(const Args* args, const TdlCombDef* def, const char* name, c
     if (code == EXIT_DONE) {
         code = combing_compare(&both[0], &both[1], folder) ? EXIT_DONE : EXIT_FAILED;
         double ratio = combing_figures(&both[1]).roughness / combing_figures(&both[0]).roughness;
+        CombNoise noise = combing_noise(&both[0], &both[1]);
         if (args_has(args, "json")) {
             printf("{\"curves\": {");
             combing_print_json(&both[0]);
@@ -116,11 +117,20 @@ static int run_both(const Args* args, const TdlCombDef* def, const char* name, c
             combing_print_json(&both[1]);
             printf("}, \"noise_ratio\": ");
             json_real(ratio);
+            printf(", \"quiet_noise_ratio\": ");
+            json_real(noise.median_ratio);
+            printf(", \"jump_slope\": ");
+            json_real(noise.slope);
+            printf(", \"jump_r2\": ");
+            json_real(noise.r2);
             printf("}\n");
         } else {
             print_plain(&both[0]);
             print_plain(&both[1]);
-            printf("with segments the force is %.4g times as rough\n", ratio);
+            printf("with segments the force is %.4g times as rough; in %d windows of the pull "
+                   "without an impact %.4g times, in the median\n",
+                   ratio, noise.count, noise.median_ratio);
+            printf("its jumps grow with curvature by %.3g m, R^2 = %.3f\n", noise.slope, noise.r2);
             printf("%s/report.html compares them\n", folder);
         }
     }
@@ -187,7 +197,7 @@ static const Option OPTIONS[] = {
     {"seed", 0, OPTION_INT, "SEED", 0, 2147483647, "of the roots' random offsets; default 1",
      false},
     {"dt", 0, OPTION_REAL, "S", 1e-6, 1, "time step, s; default 1e-3", false},
-    {"relax", 0, OPTION_REAL, "S", 1e-6, 1000, "time to come to rest, s; default 3", false},
+    {"relax", 0, OPTION_REAL, "S", 1e-6, 1000, "time to come to rest, s; default 4", false},
     {"settle", 0, OPTION_REAL, "1/S", 0, 1e6,
      "damping of all motion at the start, which falls to 0 before the comb comes, 1/s; default "
      "2000",

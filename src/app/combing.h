@@ -66,6 +66,22 @@ int combing_first(const Combing* combing, bool pulled);
 // The set-up and the figures as members of a JSON object, without braces.
 void combing_print_json(const Combing* combing);
 
+// Curves against segments, in even windows of the pull. Windows in which the number of touched
+// places changes with curves are left out: there the force jumps because hair strikes or leaves a
+// tooth. S0 figure 13 plots `jump` against `curvature`.
+enum { COMB_WINDOWS = 24 };
+
+typedef struct CombNoise {
+    int count;
+    double curvature[COMB_WINDOWS]; // 1/m, mean at the contacts, with curves
+    double jump[COMB_WINDOWS];      // mean change from step to step of segments' over curves' force
+    double roughness[2][COMB_WINDOWS]; // of curves and segments, see tdl_comb_roughness
+    double median_ratio;               // of the roughness, segments over curves
+    double slope, offset, r2;          // m, -, -: the line through the jumps
+} CombNoise;
+
+CombNoise combing_noise(const Combing* curves, const Combing* segments);
+
 // One experiment, or curves and segments side by side, as report.html in `folder`; false, with a
 // message, when it cannot be written.
 bool combing_report(const Args* args, const Combing* combing);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANELS = 3, PANEL = 320, TALL = 460, CROWD = 400, WINDOWS = 24 };
+enum { PANELS = 3, PANEL = 320, TALL = 460, CROWD = 400 };
 
 // --- geometry before, in the middle and after -------------------------------------------------
 
@@ -254,27 +254,78 @@ bool combing_report(const Args* args, const Combing* combing) {
 
 // --- curves against segments ------------------------------------------------------------------
 
-// Roughness in windows of the pull, against the mean curvature there; windows without force are
-// left out.
-static int window_noise(const Combing* combing, double* curvature, double* noise) {
-    int first = combing_first(combing, true), count = 0, n = combing->count - first;
-    for (int w = 0; w < WINDOWS; ++w) {
-        int from = first + (int)((long)n * w / WINDOWS);
-        int to = first + (int)((long)n * (w + 1) / WINDOWS), touched = 0;
-        double sum = 0.0;
-        for (int i = from; i < to; ++i) {
-            if (combing->samples[i].touches > 0) {
-                sum += combing->samples[i].curvature;
-                ++touched;
-            }
-        }
-        if (to > from && touched == to - from) {
-            curvature[count] = sum / touched;
-            noise[count] = tdl_comb_roughness(combing->samples + from, to - from);
-            ++count;
-        }
+// The least squares line through the jumps.
+static void fit_line(CombNoise* noise) {
+    double mx = 0.0, my = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
+    for (int i = 0; i < noise->count; ++i) {
+        mx += noise->curvature[i] / noise->count;
+        my += noise->jump[i] / noise->count;
     }
-    return count;
+    for (int i = 0; i < noise->count; ++i) {
+        double x = noise->curvature[i] - mx, y = noise->jump[i] - my;
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    noise->slope = xy / xx; // NaN without two windows
+    noise->offset = my - noise->slope * mx;
+    noise->r2 = xy * xy / (xx * yy);
+}
+
+static int compare_reals(const void* a, const void* b) {
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static double median_ratio(const CombNoise* noise) {
+    double ratio[COMB_WINDOWS];
+    int n = noise->count;
+    for (int i = 0; i < n; ++i) {
+        ratio[i] = noise->roughness[1][i] / noise->roughness[0][i];
+    }
+    qsort(ratio, (size_t)n, sizeof *ratio, compare_reals);
+    return n == 0 ? NAN : 0.5 * (ratio[(n - 1) / 2] + ratio[n / 2]);
+}
+
+// Whether hair touches in as many places all through a window, and segments in some.
+static bool is_quiet(const Combing* curves, const Combing* segments, int from, int to) {
+    bool quiet = to > from + 2 && curves->samples[from].touches > 0;
+    for (int i = from; i < to; ++i) {
+        quiet = quiet && curves->samples[i].touches == curves->samples[from].touches &&
+                segments->samples[i].touches > 0;
+    }
+    return quiet;
+}
+
+CombNoise combing_noise(const Combing* curves, const Combing* segments) {
+    CombNoise noise = {0};
+    int first = combing_first(curves, true);
+    int end = curves->count < segments->count ? curves->count : segments->count;
+    for (int w = 0; w < COMB_WINDOWS; ++w) {
+        int from = first + (int)((long)(end - first) * w / COMB_WINDOWS);
+        int to = first + (int)((long)(end - first) * (w + 1) / COMB_WINDOWS);
+        if (!is_quiet(curves, segments, from, to)) {
+            continue;
+        }
+        double sum = 0.0, jumps = 0.0, before = NAN;
+        for (int i = from; i < to; ++i) {
+            double ratio =
+                tdl_norm3(segments->samples[i].force) / tdl_norm3(curves->samples[i].force);
+            sum += curves->samples[i].curvature;
+            jumps += i > from ? fabs(ratio - before) : 0.0;
+            before = ratio;
+        }
+        int n = noise.count++;
+        noise.curvature[n] = sum / (to - from);
+        noise.jump[n] = jumps / (to - from - 1);
+        noise.roughness[0][n] = tdl_comb_roughness(curves->samples + from, to - from);
+        noise.roughness[1][n] = tdl_comb_roughness(segments->samples + from, to - from);
+    }
+    noise.median_ratio = median_ratio(&noise);
+    fit_line(&noise);
+    return noise;
 }
 
 bool combing_compare(const Combing* curves, const Combing* segments, const char* folder) {
@@ -288,15 +339,14 @@ bool combing_compare(const Combing* curves, const Combing* segments, const char*
     if (good) {
         CombFigures f = combing_figures(curves), g = combing_figures(segments);
         int pa = combing_first(curves, true), pb = combing_first(segments, true);
-        double kappa[2][WINDOWS], noise[2][WINDOWS];
-        int na = window_noise(curves, kappa[0], noise[0]);
-        int nb = window_noise(segments, kappa[1], noise[1]);
+        CombNoise noise = combing_noise(curves, segments);
         report_text(report,
                     "%s. Roughness of the force, the mean of its second differences over its "
-                    "mean: %.4g with curves, %.4g with %d segments a hair, %.4g times as much.",
+                    "mean: %.4g with curves, %.4g with %d segments a hair, %.4g times as much. In "
+                    "the windows of the pull without an impact the median of the ratio is %.4g.",
                     curves->name, f.roughness, g.roughness,
-                    segments->def.segments * segments->def.element_count,
-                    g.roughness / f.roughness);
+                    segments->def.segments * segments->def.element_count, g.roughness / f.roughness,
+                    noise.median_ratio);
         PlotSeries force[] = {
             {"segments", b.indentation + pb, b.force + pb, segments->count - pb, PLOT_LINE},
             {"curves", a.indentation + pa, a.force + pa, curves->count - pa, PLOT_LINE}};
@@ -307,16 +357,38 @@ bool combing_compare(const Combing* curves, const Combing* segments, const char*
                             .series = force,
                             .series_count = 2},
                     "force-both");
-        PlotSeries rough[] = {{"segments", kappa[1], noise[1], nb, PLOT_MARKS},
-                              {"curves", kappa[0], noise[0], na, PLOT_MARKS}};
+        PlotSeries rough[] = {
+            {"segments", noise.curvature, noise.roughness[1], noise.count, PLOT_MARKS},
+            {"curves", noise.curvature, noise.roughness[0], noise.count, PLOT_MARKS}};
         report_plot(report,
                     &(Plot){.title = "Roughness against curvature at the contacts",
-                            .note = "in even windows of the pull; S0 figure 13",
+                            .note = "in even windows of the pull without an impact",
                             .x = {.label = "curvature", .unit = "1/m"},
                             .y = {.label = "roughness", .log = true},
                             .series = rough,
                             .series_count = 2},
                     "noise");
+        double ends[2] = {INFINITY, -INFINITY}, line[2];
+        for (int i = 0; i < noise.count; ++i) {
+            ends[0] = fmin(ends[0], noise.curvature[i]);
+            ends[1] = fmax(ends[1], noise.curvature[i]);
+        }
+        for (int i = 0; i < 2; ++i) {
+            line[i] = noise.offset + noise.slope * ends[i];
+        }
+        char note[96];
+        snprintf(note, sizeof note, "line: slope %.3g m, R^2 = %.3f; S0 figure 13", noise.slope,
+                 noise.r2);
+        PlotSeries jumps[] = {{"jumps", noise.curvature, noise.jump, noise.count, PLOT_MARKS},
+                              {"line", ends, line, noise.count > 1 ? 2 : 0, PLOT_DASHED}};
+        report_plot(report,
+                    &(Plot){.title = "Jumps of segments' force over curves' force",
+                            .note = note,
+                            .x = {.label = "curvature at the contacts", .unit = "1/m"},
+                            .y = {.label = "mean change from step to step"},
+                            .series = jumps,
+                            .series_count = 2},
+                    "jumps");
         char text[512], command[640];
         combing_tell_options(&curves->def, "both", text);
         snprintf(command, sizeof command, "tendril experiment comb %s --out comb-both", text);

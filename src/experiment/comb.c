@@ -53,7 +53,7 @@ TdlCombDef tdl_comb_def_default(void) {
         .jitter = 1.0e-4,
         .seed = 1,
         .step = 1.0e-3,
-        .relaxation = 3.0,
+        .relaxation = 4.0,
         .speed = 0.05,
         .depth = 0.03,
         .travel = 0.3,
@@ -80,6 +80,9 @@ bool tdl_comb_preset(const char* name, TdlCombDef* out) {
         out->element_count = preset->elements;
         out->natural_curvature = preset->kappa0;
         out->mu = preset->mu;
+        if (preset->fibres == 1) {
+            out->relaxation = 6.0; // nothing but damping stops it
+        }
         if (preset->fibres == 25) {
             out->length = 0.15;
             out->relaxation = 2.0;
