@@ -70,28 +70,36 @@ static inline bool summary_says_finished(const char* folder) {
     return finished;
 }
 
-// The length of a row of log.csv without its last four columns, which are wall times.
-static inline size_t steady_length(const char* row) {
-    const char* end = row + strcspn(row, "\n");
-    for (int commas = 0; end > row && commas < 4;) {
-        commas += *--end == ',';
+// Which columns of a log are wall times, by its header; at most `most` are looked at.
+static inline int find_wall_times(const char* header, bool* wall, int most) {
+    static const char END[] = "_seconds";
+    int count = 0;
+    for (const char* at = header; count < most; at += strcspn(at, ",\n") + 1) {
+        size_t length = strcspn(at, ",\n"), end = sizeof END - 1;
+        wall[count++] = length >= end && strncmp(at + length - end, END, end) == 0;
+        if (at[length] != ',') {
+            break;
+        }
     }
-    return (size_t)(end - row);
+    return count;
 }
 
+// Whether two logs are the same, byte for byte, but for wall times.
 static inline bool same_logs(const char* a, const char* b) {
     char* text_a = scratch_read(in_folder(a, "log.csv"), NULL);
     char* text_b = scratch_read(in_folder(b, "log.csv"), NULL);
     const char *p = text_a, *q = text_b;
-    bool same = p != NULL && q != NULL;
-    while (same && (*p != '\0' || *q != '\0')) {
-        size_t n = steady_length(p);
-        same = n == steady_length(q) && strncmp(p, q, n) == 0;
-        p += strcspn(p, "\n");
-        q += strcspn(q, "\n");
-        same = same && *p == *q;
-        p += *p == '\n';
-        q += *q == '\n';
+    bool same = p != NULL && q != NULL, wall[256];
+    int columns = same ? find_wall_times(p, wall, 256) : 0;
+    for (int column = 0, row = 0; same && (*p != '\0' || *q != '\0');) {
+        size_t m = strcspn(p, ",\n"), n = strcspn(q, ",\n");
+        bool skipped = row > 0 && wall[column];
+        same = p[m] == q[n] && p[m] != '\0' && (skipped || (m == n && memcmp(p, q, n) == 0));
+        row += p[m] == '\n';
+        column = p[m] == '\n' ? 0 : column + 1;
+        same = same && column < columns;
+        p += m + (p[m] != '\0');
+        q += n + (q[n] != '\0');
     }
     free(text_a);
     free(text_b);

@@ -31,6 +31,7 @@ typedef struct TdlSceneInfo {
     int rod_count, rigid_count, collider_count, element_count, dof_count;
     int rod_group_count;  // entries under `rods`, before repetition
     int body_group_count; // entries under `bodies`, before repetition
+    int observer_count;   // entries under `observe`
 } TdlSceneInfo;
 
 TDL_API TdlSceneInfo tdl_scene_info(const TdlScene* scene);
@@ -74,6 +75,18 @@ typedef struct TdlSceneContacts {
 } TdlSceneContacts;
 
 TDL_API TdlSceneContacts tdl_scene_contacts(const TdlScene* scene);
+
+/// One entry under `observe`: a vector of every step.
+typedef struct TdlSceneObserver {
+    const char* name;     // its columns in log.csv are name_x, name_y and name_z
+    const char* quantity; // "force", "torque", "centre" or "point"
+    const char* unit;     // "N", "N m" or "m"
+} TdlSceneObserver;
+
+TDL_API TdlSceneObserver tdl_scene_observer(const TdlScene* scene, int index); // < observer_count
+
+/// Its value now, in a world that tdl_scene_build made of this scene.
+TDL_API TdlVec3 tdl_scene_observe(const TdlScene* scene, int index, const TdlWorld* world);
 
 /// Builds the world the scene describes.
 TDL_API TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 // More points than a plot has pixels across.
-enum { MOST_ROWS = 4000, LINE_SIZE = 16384 };
+enum { MOST_ROWS = 4000, LINE_SIZE = 24576 };
 
 static bool read_names(PageLog* log, char* line) {
     line[strcspn(line, "\r\n")] = '\0';

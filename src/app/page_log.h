@@ -4,7 +4,7 @@
 
 #include "tendril/tendril.h"
 
-enum { PAGE_LOG_COLUMNS = 64, PAGE_LOG_NAME = 64 };
+enum { PAGE_LOG_COLUMNS = 256, PAGE_LOG_NAME = 96 };
 
 typedef struct PageLog {
     int column_count;

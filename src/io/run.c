@@ -355,9 +355,9 @@ static TdlStatus start(Run* run, const TdlScene* scene) {
     status = status == TDL_STATUS_OK ? build_world(run) : status;
     status = status == TDL_STATUS_OK && run->plan.settle ? settle(run) : status;
     status = status == TDL_STATUS_OK ? create_result(run, "result.h5") : status;
-    status = status == TDL_STATUS_OK
-                 ? step_log_create(&run->host, run_path(run, "log.csv", path), &run->log)
-                 : status;
+    status = status == TDL_STATUS_OK ? step_log_create(&run->host, run_path(run, "log.csv", path),
+                                                       run->scene, &run->log)
+                                     : status;
     status = status == TDL_STATUS_OK ? result_writer_go_live(run->writer) : status;
     status = status == TDL_STATUS_OK ? write_frame(run) : status;
     status = status == TDL_STATUS_OK ? save_checkpoint(run) : status;
@@ -434,7 +434,7 @@ static TdlStatus reopen(Run* run, const char* state, size_t state_size) {
         status = reopen_result(run);
     }
     return status == TDL_STATUS_OK ? step_log_resume(&run->host, run_path(run, "log.csv", path),
-                                                     run->at.log_size, &run->log)
+                                                     run->scene, run->at.log_size, &run->log)
                                    : status;
 }
 
@@ -449,7 +449,7 @@ static TdlStatus do_step(Run* run, TdlStepInfo* info) {
     if (info->substeps > run->at.substeps_max) {
         run->at.substeps_max = info->substeps;
     }
-    status = step_log_append(&run->log, info);
+    status = step_log_append(&run->log, info, run->world);
     bool due = info->step % run->frame_stride == 0 || info->step == run->at.step_total;
     return status == TDL_STATUS_OK && due ? write_frame(run) : status;
 }

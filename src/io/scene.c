@@ -87,6 +87,7 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
         .rigid_count = scene->rigid_count,
         .body_group_count = spec->bodies.count,
         .collider_count = spec->colliders.count,
+        .observer_count = spec->observers.count,
         .element_count = scene->element_count,
         .dof_count = scene->dof_count,
     };
@@ -95,6 +96,10 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
 static int grid_count(const RepeatSpec* repeat) {
     const int* n = repeat->count;
     return n[0] * n[1] * n[2]; // bounded by scene_check
+}
+
+int scene_body_copy_count(const BodySpec* body) {
+    return grid_count(&body->repeat);
 }
 
 int scene_copy_count(const RodSpec* rod) {
@@ -149,7 +154,7 @@ TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index) {
     return (TdlSceneBodies){.name = body->name,
                             .shape = SHAPES[body->shape],
                             .material = body->material,
-                            .count = grid_count(&body->repeat),
+                            .count = scene_body_copy_count(body),
                             .density = body_density(scene, body)};
 }
 
@@ -323,7 +328,7 @@ static TdlStatus add_bodies(const TdlScene* scene, Arena* arena, const BodySpec*
     TdlRigidDef def = scene_make_body(scene, body, arena);
     TdlStatus status = def.pieces == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
     Rng rng = rng_seed((uint64_t)body->repeat.seed);
-    int copies = grid_count(&body->repeat);
+    int copies = scene_body_copy_count(body);
     for (int copy = 0; status == TDL_STATUS_OK && copy < copies; ++copy) {
         def.pose.position = tdl_add3(body->position, copy_offset(&body->repeat, copy, &rng));
         TdlRigidId id;

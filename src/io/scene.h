@@ -142,6 +142,27 @@ typedef struct ContactsSpec {
     int max_iterations;
 } ContactsSpec;
 
+typedef enum Quantity {
+    QUANTITY_FORCE = 0,
+    QUANTITY_TORQUE,
+    QUANTITY_CENTRE,
+    QUANTITY_POINT,
+    QUANTITY_COUNT,
+} Quantity;
+
+typedef struct ObserverSpec {
+    const Node* node;
+    const char* of[QUANTITY_COUNT]; // the name of what is observed; null but for one
+    const char* name;               // of the columns
+    double at;                      // m
+    int copy;
+    // filled by scene_check_observers
+    Quantity quantity;
+    TdlBodyKind kind;
+    int first, count; // in the world, within the kind
+    TdlVec3 centre;   // of mass of a body, as seen from its pose
+} ObserverSpec;
+
 typedef enum StartChoice {
     START_AS_PLACED = 0,
     START_SETTLED,
@@ -156,10 +177,11 @@ typedef struct SceneSpec {
     bool losses;
     OutputSpec output;
     ContactsSpec contacts;
-    GroupList materials, rods, bodies, colliders;
+    GroupList materials, rods, bodies, colliders, observers;
 } SceneSpec;
 
 int scene_copy_count(const RodSpec* rod);
+int scene_body_copy_count(const BodySpec* body);
 
 extern const Group SCENE_GROUP;
 extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
@@ -199,6 +221,9 @@ TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* ro
 
 // What the schema cannot say: names, references, counts, sums; fills the sums.
 TdlStatus scene_check(TdlScene* scene);
+
+// The same for what is observed, when the rest is known to be right.
+TdlStatus scene_check_observers(TdlScene* scene);
 
 // As tdl_scene_load, but from memory and without includes. Messages call it `name`.
 TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* text, size_t size,

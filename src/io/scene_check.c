@@ -503,5 +503,6 @@ TdlStatus scene_check(TdlScene* scene) {
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
         status = check_collider(scene, &colliders[i]);
     }
-    return status == TDL_STATUS_OK ? check_pairs(scene) : status;
+    status = status == TDL_STATUS_OK ? check_pairs(scene) : status;
+    return status == TDL_STATUS_OK ? scene_check_observers(scene) : status;
 }

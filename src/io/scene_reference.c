@@ -39,7 +39,9 @@ const char SCENE_EXAMPLE[] =
     "    radius: [60e-6, 40e-6]\n"
     "    clamp: {position: [0, 0.05, 0.3], direction: [0, 0, -1], normal: [1, 0, 0]}\n"
     "colliders:\n"
-    "  - {name: floor, shape: plane, normal: [0, 0, 1]}\n";
+    "  - {name: floor, shape: plane, normal: [0, 0, 1]}\n"
+    "observe:\n"
+    "  - {force: floor}\n";
 
 static const char RULES[] =
     "```\n"
@@ -50,9 +52,9 @@ static const char RULES[] =
     "**Includes.** `include: common.yaml`, or a list of such paths, starts from other files; "
     "paths\n"
     "are relative to the file that includes. Groups merge key by key and the including file wins.\n"
-    "Lists of groups (`materials`, `rods`, `bodies`, `colliders`) grow: included entries come "
-    "first.\n"
-    "Other lists, such as vectors, are replaced.\n"
+    "Lists of groups (`materials`, `rods`, `bodies`, `colliders`, `observe`) grow: included "
+    "entries\n"
+    "come first. Other lists, such as vectors, are replaced.\n"
     "\n"
     "**Overrides.** `--set path.to.key=value` changes or adds one value from the command line, "
     "such\n"

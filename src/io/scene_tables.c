@@ -503,6 +503,60 @@ static const Group ROD_GROUP = {
     .fields = ROD_FIELDS,
 };
 
+static const Field OBSERVER_FIELDS[] = {
+    {.key = "force",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[QUANTITY_FORCE]),
+     .fallback_note = "one of these four",
+     .help =
+         "Of rods, bodies or a collider: the sum of all contact forces on it, N; as a contact's "
+         "force, the mean over the step, or over the last part of one that was split."},
+    {.key = "torque",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[QUANTITY_TORQUE]),
+     .fallback_note = "one of these four",
+     .help = "Of one rod, body or collider: the torque of the same forces, N m, about the start of "
+             "the rod, the centre of mass of the body, the position of the collider."},
+    {.key = "centre",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[QUANTITY_CENTRE]),
+     .fallback_note = "one of these four",
+     .help = "Of rods or bodies: their common centre of mass, m."},
+    {.key = "point",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[QUANTITY_POINT]),
+     .fallback_note = "one of these four",
+     .help = "Of one rod: the place of a point of its centreline, m."},
+    {.key = "at",
+     .kind = FIELD_REAL,
+     AT(ObserverSpec, at),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback_note = "the rod's end",
+     .help = "Which point: arc length from the start, at most the rod's length."},
+    {.key = "copy",
+     .kind = FIELD_INT,
+     AT(ObserverSpec, copy),
+     .range = {0, 2147483647, false, false},
+     .fallback_note = "all",
+     .help = "Which copy of a repeated rod or body, or which curve of a file, from 0; a torque and "
+             "a point are of one."},
+    {.key = "name",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, name),
+     .fallback_note = "such as `force_comb`, or `point_hair_3` with a `copy`",
+     .help = "What its columns are called."},
+    {0},
+};
+
+static const Group OBSERVER_GROUP = {
+    .name = "observer",
+    .help = "A vector that `log.csv` tells for every step, behind its other columns, such as "
+            "`force_comb_x`, `force_comb_y` and `force_comb_z` for `{force: comb}`. At most 64.",
+    .size = sizeof(ObserverSpec),
+    .fields = OBSERVER_FIELDS,
+};
+
 static const Field SCENE_FIELDS[] = {
     {.key = "title",
      .kind = FIELD_TEXT,
@@ -583,6 +637,12 @@ static const Field SCENE_FIELDS[] = {
      .group = &CONTACTS_GROUP,
      .fallback_note = "its defaults",
      .help = "How things touch."},
+    {.key = "observe",
+     .kind = FIELD_GROUPS,
+     AT(SceneSpec, observers),
+     .group = &OBSERVER_GROUP,
+     .fallback_note = "none",
+     .help = "Forces and places to be told in `log.csv`."},
     {0},
 };
 

@@ -50,53 +50,69 @@ static const Column COLUMNS[] = {
 };
 enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
 
-// Longer than any row.
-enum { ROW_SIZE = 1024 };
+// Longer than any row, that of the names included: those of 64 observers may be 96 bytes each.
+enum { ROW_SIZE = 24576 };
+static const char* const AXES[3] = {"_x", "_y", "_z"};
 
 static TdlStatus log_fail(const TdlHost* host, const char* path, const char* what) {
     return tdl_fail(host, TDL_STATUS_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
-// The header line, with its end of line; its length.
-static size_t make_header(char out[ROW_SIZE]) {
+// The names that every log begins with; their length.
+static size_t make_names(char out[ROW_SIZE]) {
     size_t used = 0;
     for (int i = 0; i < COLUMN_COUNT; ++i) {
-        used += (size_t)snprintf(out + used, ROW_SIZE - used, "%s%c", COLUMNS[i].name,
-                                 i + 1 < COLUMN_COUNT ? ',' : '\n');
+        used += (size_t)snprintf(out + used, ROW_SIZE - used, "%s%s", i == 0 ? "" : ",",
+                                 COLUMNS[i].name);
     }
     return used;
 }
 
-TdlStatus step_log_create(const TdlHost* host, const char* path, StepLog* out) {
-    *out = (StepLog){.host = *host, .file = fopen(path, "we")};
+// The header line, with its end of line; its length.
+static size_t make_header(const TdlScene* scene, char out[ROW_SIZE]) {
+    size_t used = make_names(out);
+    for (int i = 0; i < tdl_scene_info(scene).observer_count; ++i) {
+        TdlSceneObserver observer = tdl_scene_observer(scene, i);
+        for (int axis = 0; axis < 3; ++axis) {
+            used +=
+                (size_t)snprintf(out + used, ROW_SIZE - used, ",%s%s", observer.name, AXES[axis]);
+        }
+    }
+    return used + (size_t)snprintf(out + used, ROW_SIZE - used, "\n");
+}
+
+TdlStatus step_log_create(const TdlHost* host, const char* path, const TdlScene* scene,
+                          StepLog* out) {
+    *out = (StepLog){.host = *host, .scene = scene, .file = fopen(path, "we")};
     snprintf(out->path, sizeof out->path, "%s", path);
     if (out->file == NULL) {
         return log_fail(host, path, "could not be created");
     }
     char header[ROW_SIZE];
-    make_header(header);
+    make_header(scene, header);
     fputs(header, out->file);
     return step_log_flush(out, NULL);
 }
 
-// Whether the first `size` bytes are a header and whole rows.
-static bool ends_a_row(int fd, int64_t size) {
+// Whether the first `size` bytes are the scene's header and whole rows.
+static bool ends_a_row(const TdlScene* scene, int fd, int64_t size) {
     char header[ROW_SIZE], head[ROW_SIZE], last = 0;
-    size_t length = make_header(header);
+    size_t length = make_header(scene, header);
     return size >= (int64_t)length && pread(fd, head, length, 0) == (ssize_t)length &&
            memcmp(head, header, length) == 0 && pread(fd, &last, 1, (off_t)size - 1) == 1 &&
            last == '\n';
 }
 
-TdlStatus step_log_resume(const TdlHost* host, const char* path, int64_t size, StepLog* out) {
-    *out = (StepLog){.host = *host};
+TdlStatus step_log_resume(const TdlHost* host, const char* path, const TdlScene* scene,
+                          int64_t size, StepLog* out) {
+    *out = (StepLog){.host = *host, .scene = scene};
     snprintf(out->path, sizeof out->path, "%s", path);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
         return log_fail(host, path, "could not be opened");
     }
     TdlStatus status = TDL_STATUS_OK;
-    if (!ends_a_row(fd, size)) {
+    if (!ends_a_row(scene, fd, size)) {
         status = tdl_fail(host, TDL_STATUS_BAD_INPUT,
                           "%s: not the log that the checkpoint belongs to; its first %lld bytes "
                           "are not whole rows",
@@ -130,11 +146,18 @@ static void print_field(FILE* file, const Column* column, const TdlStepInfo* inf
     }
 }
 
-TdlStatus step_log_append(StepLog* log, const TdlStepInfo* info) {
+TdlStatus step_log_append(StepLog* log, const TdlStepInfo* info, const TdlWorld* world) {
     for (int i = 0; i < COLUMN_COUNT; ++i) {
+        if (i > 0) {
+            fputc(',', log->file);
+        }
         print_field(log->file, &COLUMNS[i], info);
-        fputc(i + 1 < COLUMN_COUNT ? ',' : '\n', log->file);
     }
+    for (int i = 0; i < tdl_scene_info(log->scene).observer_count; ++i) {
+        TdlVec3 value = tdl_scene_observe(log->scene, i, world);
+        fprintf(log->file, ",%.17g,%.17g,%.17g", value.x, value.y, value.z);
+    }
+    fputc('\n', log->file);
     return ferror(log->file) == 0 ? TDL_STATUS_OK
                                   : log_fail(&log->host, log->path, "could not be written");
 }
@@ -162,6 +185,19 @@ TdlStatus step_log_close(StepLog* log) {
     return log_fail(&log->host, log->path, "could not be written");
 }
 
+// What observers saw is passed over, if it is numbers.
+static bool skip_observed(const char* row) {
+    while (*row == ',') {
+        char* end;
+        strtod(row + 1, &end);
+        if (end == row + 1) {
+            return false;
+        }
+        row = end;
+    }
+    return *row == '\0';
+}
+
 static bool parse_row(const char* row, TdlStepInfo* out) {
     TdlStepInfo info = {0};
     for (int i = 0; i < COLUMN_COUNT; ++i) {
@@ -178,10 +214,13 @@ static bool parse_row(const char* row, TdlStepInfo* out) {
             *(double*)(void*)at = strtod(row, &end);
             break;
         }
-        if (end == row || *end != (i + 1 < COLUMN_COUNT ? ',' : '\0')) {
+        if (end == row || (i + 1 < COLUMN_COUNT && *end != ',')) {
             return false;
         }
-        row = end + 1;
+        row = i + 1 < COLUMN_COUNT ? end + 1 : end;
+    }
+    if (!skip_observed(row)) {
+        return false;
     }
     *out = info;
     return true;
@@ -209,8 +248,8 @@ TdlStatus step_log_last(const TdlHost* host, const char* path, TdlStepInfo* out)
     tail[length - 1] = '\0';
     const char* before = strrchr(tail, '\n');
     const char* row = before == NULL ? tail : before + 1;
-    char header[ROW_SIZE];
-    if (parse_row(row, out) || strncmp(row, header, make_header(header) - 1) == 0) {
+    char names[ROW_SIZE];
+    if (parse_row(row, out) || strncmp(row, names, make_names(names)) == 0) {
         return TDL_STATUS_OK;
     }
     return tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: its last row is not one of Tendril's", path);

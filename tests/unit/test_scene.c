@@ -312,6 +312,60 @@ TEST(each_mistake_of_contacts_is_told_at_its_place) {
     check_fails(many, "s:66:5: more than 63 materials");
 }
 
+#define OBSERVED                                                                                   \
+    TIME HAIR "bodies: [{name: b, shape: sphere, radius: 1, repeat: {count: [2, 1, 1], spacing: "  \
+              "[3, 0, 0]}}, {name: wall, shape: sphere, radius: 1}]\n"                             \
+              "colliders: [{name: floor, shape: plane}, {name: wall, shape: plane}]\n" ROD         \
+              "observe:\n"
+
+TEST(each_mistake_of_observers_is_told_at_its_place) {
+    check_fails(OBSERVED "  - {force: flor}\n",
+                "s:8:13: nothing is named 'flor' that has a force, rods, bodies or a collider; "
+                "did you mean 'floor'?");
+    check_fails(OBSERVED "  - {point: b, at: 0}\n",
+                "s:8:13: 'b' is one of the bodies: a point is of a rod");
+    check_fails(OBSERVED "  - {centre: floor}\n",
+                "s:8:14: 'floor' is one of the colliders: a centre is of rods or bodies");
+    check_fails(OBSERVED "  - {force: wall}\n",
+                "s:8:13: 'wall' is the name of bodies and of colliders: give one of them another");
+    check_fails(OBSERVED "  - {centre: zzz}\n",
+                "s:8:14: nothing is named 'zzz' that has a centre, rods or bodies");
+    check_fails(OBSERVED "  - {at: 1}\n",
+                "s:8:5: the observer needs one of the keys 'force', 'torque', 'centre', 'point'");
+    check_fails(OBSERVED "  - {force: floor, torque: floor}\n",
+                "s:8:20: an observer has one quantity: force and torque are two observers");
+    check_fails(OBSERVED "  - {force: floor, at: 0.1}\n", "s:8:20: a force has no at");
+    check_fails(OBSERVED "  - {point: a, at: 1.5}\n",
+                "s:8:20: a point at 1.5 m lies beyond the end of the rod, at 1 m");
+    check_fails(OBSERVED "  - {point: a, at: -1}\n", "s:8:20: at must be in [0, 1e9] m, not -1");
+    check_fails(OBSERVED "  - {torque: b}\n",
+                "s:8:5: a torque is of a rod, a body or a collider: 'b' has 2 copies, give the "
+                "'copy'");
+    check_fails(OBSERVED "  - {force: b, copy: 2}\n",
+                "s:8:22: there is no copy 2: 'b' has 2, counted from 0");
+    check_fails(OBSERVED "  - {force: floor, copy: 1}\n",
+                "s:8:26: there is no copy 1: 'floor' has 1, counted from 0");
+    check_fails(OBSERVED "  - {force: floor}\n  - {force: floor}\n",
+                "s:9:5: the columns 'force_floor' are taken already: give the observer another "
+                "name");
+    check_fails(OBSERVED "  - {force: floor}\n  - {centre: a, name: force_floor}\n",
+                "s:9:23: the columns 'force_floor' are taken already: give the observer another "
+                "name");
+    check_fails(OBSERVED "  - {centre: a, name: 'a,b'}\n",
+                "s:8:23: 'a,b' is not a name: a letter, then letters, digits, '-' and '_', at most "
+                "63");
+    check_fails(OBSERVED "  - {forc: floor}\n",
+                "s:8:6: unknown key 'forc' in the observer; did you mean 'force'?");
+    check_fails(OBSERVED "  - force\n",
+                "s:8:5: the observer must be a group of keys, not the text 'force'");
+    char many[8192] = OBSERVED;
+    for (int i = 0; i < 65; ++i) {
+        size_t used = strlen(many);
+        snprintf(many + used, sizeof many - used, "  - {force: floor, name: n%d}\n", i);
+    }
+    check_fails(many, "s:72:5: more than 64 observers");
+}
+
 TEST(the_sum_of_all_rods_is_bounded) {
     check_fails(TIME HAIR
                 "rods:\n"
@@ -958,7 +1012,9 @@ TEST(each_allocation_fails_in_turn) {
 TEST(memory_may_end_at_every_place) {
     static const char SCENE[] = "rods:\n  - {name: a, material: hair, length: 1, radius: 0.1, "
                                 "natural_curvature: [[1, 2, 3], [4, 5, 6]], elements: 2}\n"
-                                "colliders: [{name: c, shape: plane}]\n" TIME HAIR;
+                                "colliders: [{name: c, shape: plane}]\n"
+                                "bodies: [{name: b, shape: sphere, radius: 0.1}]\n"
+                                "observe: [{force: c}, {centre: b}]\n" TIME HAIR;
     static const char* const SET[] = {"output.samples=2", "rods.a.clamp.normal=[0, 1, 0]"};
     static char text[20000];
     int failures = 0;
