@@ -70,6 +70,12 @@ static void print_json(const TdlScene* scene) {
         print_json_name(collider.material);
         printf("}");
     }
+    printf("], \"observe\": [");
+    for (int i = 0; i < info.observer_count; ++i) {
+        TdlSceneObserver observer = tdl_scene_observer(scene, i);
+        printf("%s{\"name\": \"%s\", \"quantity\": \"%s\", \"unit\": \"%s\"}", i == 0 ? "" : ", ",
+               observer.name, observer.quantity, observer.unit);
+    }
     printf("]}\n");
 }
 
@@ -120,6 +126,11 @@ static void print_plain(const TdlScene* scene) {
                collider.moves ? ", moving" : "");
     }
     print_contacts(scene);
+    for (int i = 0; i < info.observer_count; ++i) {
+        TdlSceneObserver observer = tdl_scene_observer(scene, i);
+        printf("%s%-16s %s, %s\n", i == 0 ? "  observed   in log.csv\n    " : "    ", observer.name,
+               observer.quantity, observer.unit);
+    }
 }
 
 enum { SET_MAX = 4096 };

@@ -100,6 +100,7 @@ static int run_watched(const Args* args, const TdlScene* scene, TdlRunDef* def) 
         LiveDef watched = {.port = args_int(args, "port", 0),
                            .samples = plan.samples,
                            .title = plan.title == NULL ? "" : plan.title,
+                           .scene = scene,
                            .speed = args_real(args, "speed", 1.0),
                            .asked_to_stop = asked_to_stop};
         live = view_page_available() ? live_start(&watched) : NULL;

@@ -33,6 +33,8 @@ static const double PULL_DAMPING = 0.7;
 static const double LEAD_TIME = 0.03;
 
 enum { STATE_NUMBERS = 7 };
+
+// Of the row of the log, before what the scene observes.
 static const char COLUMNS[][PAGE_LOG_NAME] = {"time",    "contacts",       "iterations",
                                               "error",   "kinetic",        "elastic",
                                               "gravity", "detect_seconds", "solve_seconds"};
@@ -77,7 +79,9 @@ struct Live {
     size_t message_capacity;
     TdlVec3 gravity;
     double mu;
-    double row[COLUMN_COUNT];
+    char (*columns)[PAGE_LOG_NAME]; // [column_count]
+    double* row;                    // the same
+    int column_count, observer_count;
     double frame_at, clock_start, time_start; // wall s, wall s, simulated s
     bool ready, failed;
 };
@@ -249,8 +253,10 @@ static void publish(Live* live, const TdlWorld* world, bool paused, double speed
         return;
     }
     const double state[STATE_NUMBERS] = {
-        paused, speed, live->gravity.x, live->gravity.y, live->gravity.z, live->mu, COLUMN_COUNT};
-    size_t size = sizeof state + sizeof live->row + live->coder.size;
+        paused,          speed,    live->gravity.x,   live->gravity.y,
+        live->gravity.z, live->mu, live->column_count};
+    size_t row_size = (size_t)live->column_count * sizeof *live->row;
+    size_t size = sizeof state + row_size + live->coder.size;
     if (size > live->message_capacity) {
         unsigned char* grown = realloc(live->message, 2 * size);
         if (grown == NULL) {
@@ -261,8 +267,8 @@ static void publish(Live* live, const TdlWorld* world, bool paused, double speed
         live->message_capacity = 2 * size;
     }
     memcpy(live->message, state, sizeof state);
-    memcpy(live->message + sizeof state, live->row, sizeof live->row);
-    memcpy(live->message + sizeof state + sizeof live->row, live->coder.block, live->coder.size);
+    memcpy(live->message + sizeof state, live->row, row_size);
+    memcpy(live->message + sizeof state + row_size, live->coder.block, live->coder.size);
     live->failed = !server_publish(live->server, live->message, size);
     live->frame_at = wall_clock();
 }
@@ -275,6 +281,25 @@ static bool write_page(void* user, FILE* out) {
     bool ready = live->ready;
     pthread_mutex_unlock(&live->lock);
     return ready && fwrite(live->page, 1, live->page_size, out) == live->page_size;
+}
+
+// The columns of the row, with those of the observers.
+static bool name_columns(Live* live) {
+    static const char AXES[] = "xyz";
+    const TdlScene* scene = live->def.scene;
+    live->observer_count = scene == NULL ? 0 : tdl_scene_info(scene).observer_count;
+    live->column_count = COLUMN_COUNT + 3 * live->observer_count;
+    live->columns = calloc((size_t)live->column_count, sizeof *live->columns);
+    live->row = calloc((size_t)live->column_count, sizeof *live->row);
+    if (live->columns == NULL || live->row == NULL) {
+        return false;
+    }
+    memcpy(live->columns, COLUMNS, sizeof COLUMNS);
+    for (int i = 0; i < 3 * live->observer_count; ++i) {
+        snprintf(live->columns[COLUMN_COUNT + i], PAGE_LOG_NAME, "%s_%c",
+                 tdl_scene_observer(scene, i / 3).name, AXES[i % 3]);
+    }
+    return true;
 }
 
 static bool allocate(Live* live, const TdlWorld* world) {
@@ -290,8 +315,8 @@ static bool allocate(Live* live, const TdlWorld* world) {
     live->points = malloc((3 * points + 1) * sizeof *live->points);
     live->scratch = malloc((size_t)most * sizeof *live->scratch);
     live->poses = malloc(((size_t)live->pose_count + 1) * sizeof *live->poses);
-    return live->point_start != NULL && live->points != NULL && live->scratch != NULL &&
-           live->poses != NULL &&
+    return name_columns(live) && live->point_start != NULL && live->points != NULL &&
+           live->scratch != NULL && live->poses != NULL &&
            frame_coder_create(rods, live->point_start, live->pose_count, &live->coder);
 }
 
@@ -335,8 +360,8 @@ static bool make_page(Live* live, TdlWorld* world) {
                          .shapes = shapes,
                          .box = frame_box(&bounds),
                          .contacts = live->mu >= 0.0,
-                         .column_count = COLUMN_COUNT,
-                         .columns = COLUMNS,
+                         .column_count = live->column_count,
+                         .columns = (const char(*)[PAGE_LOG_NAME])live->columns,
                          .gravity = live->gravity,
                          .mu = live->mu};
         page_put_start(out, &head);
@@ -354,9 +379,10 @@ static void prepare(Live* live, TdlWorld* world) {
     live->mu = def.contacts.off ? -1.0 : def.contacts.law.mu;
     live->rod_count = tdl_world_rod_count(world);
     live->pose_count = tdl_world_collider_count(world) + tdl_world_rigid_count(world);
-    live->row[0] = tdl_world_time(world);
     live->failed = !allocate(live, world) || !make_page(live, world);
-    if (live->failed) {
+    if (!live->failed) {
+        live->row[0] = tdl_world_time(world);
+    } else {
         fprintf(stderr, "there is not enough memory to show the run; it goes on unseen\n");
     }
     pthread_mutex_lock(&live->lock);
@@ -387,12 +413,15 @@ static bool is_ahead(const Live* live, const TdlWorld* world, double speed) {
     return (tdl_world_time(world) - live->time_start) / speed > wall_clock() - live->clock_start;
 }
 
-static void note_row(Live* live, const TdlStepInfo* info) {
+static void note_row(Live* live, const TdlWorld* world, const TdlStepInfo* info) {
     const double row[COLUMN_COUNT] = {
         info->time,           info->contact_count,  info->iterations,
         info->error,          info->energy.kinetic, info->energy.elastic,
         info->energy.gravity, info->detect_seconds, info->solve_seconds};
     memcpy(live->row, row, sizeof row);
+    for (int i = 0; i < live->observer_count; ++i) {
+        tdl_store3(live->row + COLUMN_COUNT, i, tdl_scene_observe(live->def.scene, i, world));
+    }
 }
 
 void live_watch(void* user, TdlWorld* world, const TdlStepInfo* info) {
@@ -400,8 +429,8 @@ void live_watch(void* user, TdlWorld* world, const TdlStepInfo* info) {
     if (info == NULL) {
         prepare(live, world);
         restart_clock(live, world);
-    } else {
-        note_row(live, info);
+    } else if (live->ready) {
+        note_row(live, world, info);
     }
     bool waits_for_page = info == NULL;
     double speed = live->wishes.speed;
@@ -467,6 +496,8 @@ void live_stop(Live* live) {
     pthread_mutex_destroy(&live->lock);
     frame_coder_destroy(&live->coder);
     free(live->page);
+    free(live->columns);
+    free(live->row);
     free(live->point_start);
     free(live->points);
     free(live->scratch);

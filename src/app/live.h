@@ -10,6 +10,7 @@ typedef struct LiveDef {
     int port;    // 0: any that is free
     int samples; // points per element
     const char* title;
+    const TdlScene* scene;       // of which the observers are plotted; may be null
     double speed;                // of simulated time, at most; 1: as the clock runs
     bool (*asked_to_stop)(void); // looked at while waiting
 } LiveDef;
