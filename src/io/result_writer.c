@@ -23,8 +23,9 @@
 static const hsize_t SMALL_CHUNK = 64 * 1024, LARGE_CHUNK = 1024 * 1024;
 static const hsize_t MAX_CHUNK_FRAMES = 1024;
 
-// Chunks that HDF5 keeps of every set: sets only grow at their end, so the last is enough. By default
-// it would be a megabyte for each. (What is asked for a single set is lost when the file goes live.)
+// Chunks that HDF5 keeps of every set: sets only grow at their end, so the last is enough. By
+// default it would be a megabyte for each. (What is asked for a single set is lost when the file
+// goes live.)
 enum { CACHE_SLOTS = 7, CACHE_BYTES = 128 * 1024 };
 
 enum { PAGE_BYTES = 4096 };
