@@ -16,13 +16,15 @@ static TdlVec3 random_vector(Rng* rng, double size) {
 
 // Turning of an element, over all scales, up to three turns.
 static double random_turning(Rng* rng) {
-    switch (rng_below(rng, 8)) {
+    switch (rng_below(rng, 9)) {
     case 0:
         return 0.0;
     case 1:
         return pow(10.0, rng_range(rng, -12.0, -1.0));
     case 2:
         return rng_range(rng, 3.0, 20.0);
+    case 3:
+        return rng_range(rng, 1.0, 3.5);
     default:
         return rng_range(rng, 0.0, 1.0);
     }
@@ -274,6 +276,10 @@ TEST(the_bits_of_a_rod_do_not_depend_on_its_company) {
         bool ok[4];
         for (int i = 0; i < count; ++i) {
             TdlRodDef def = random_def(&rng, n, start);
+            TdlRodLoad load = {rng_range(&rng, 0.0, def.length), random_vector(&rng, 1.0e-3),
+                               random_vector(&rng, 1.0e-5)};
+            def.loads = &load;
+            def.load_count = rng_below(&rng, 2);
             mates[i] = create(def, "super-helix");
             alone[i] = create(def, "super-helix");
             CHECK(i == 0 || rod_join(&host, mates[i], mates[0]));
