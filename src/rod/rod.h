@@ -185,8 +185,8 @@ struct RodModel {
 
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);
 
-    // Optional: moves the state by a change of the coordinates (else q += change) and refreshes; for
-    // statics at the root of a tree, with the coordinates of all.
+    // Optional: moves the state by a change of the coordinates (else q += change) and refreshes;
+    // for statics at the root of a tree, with the coordinates of all.
     void (*move)(Rod* rod, const double* change);
 
     // Optional, for statics: brings a rod at rest near an equilibrium, by the model's own means;
@@ -227,11 +227,11 @@ void rod_destroy(const TdlHost* host, Rod* rod);
 
 // Brings the rod to rest at a static equilibrium near its present shape, by Newton's method with a
 // line search on the potential energy; at the root of a tree, the whole tree. `residual` receives
-// the largest remaining generalised force over weight times length (over bending stiffness by length
-// when there is no gravity).
-// `stability` receives the smallest eigenvalue of the Hessian of the potential energy, over the
-// smallest bending or twisting stiffness of an element (K3 / l): positive at a stable shape.
-// TDL_STATUS_DIVERGED when the residual stays above 1e-9; the shape reached is kept.
+// the largest remaining generalised force over weight times length (over bending stiffness by
+// length when there is no gravity). `stability` receives the smallest eigenvalue of the Hessian of
+// the potential energy, over the smallest bending or twisting stiffness of an element (K3 / l):
+// positive at a stable shape. TDL_STATUS_DIVERGED when the residual stays above 1e-9; the shape
+// reached is kept.
 TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
                      double* stability);
 

@@ -91,7 +91,7 @@ TEST(both_ends_held_and_one_led) {
     for (int k = 0; k < MODEL_COUNT; ++k) {
         double off[2], hung[2];
         for (int h = 0; h < 2; ++h) {
-            TdlWorld* world = create_world(1.0e-3, (TdlVec3){0.0, 0.0, -9.81}, (TdlVec3){0});
+            TdlWorld* world = create_world(2.0e-3, (TdlVec3){0.0, 0.0, -9.81}, (TdlVec3){0});
             TdlRodDef def = cable(MODELS[k], 8);
             def.damping = 0.01;
             def.mass_damping = 8.0;
@@ -102,11 +102,11 @@ TEST(both_ends_held_and_one_led) {
             TdlVec3 start = tdl_rod_point(world, rod, 0.0), end = tdl_rod_point(world, rod, 0.3);
             off[h] = 0.0;
             for (int i = 0; i < 4; ++i) {
-                run(world, 100);
+                run(world, 50);
                 off[h] = fmax(off[h], tdl_norm3(tdl_sub3(tdl_rod_point(world, rod, 0.0), start)));
             }
             TdlVec3 led = tdl_add3(end, keys[2].position);
-            run(world, 2600);
+            run(world, 1300);
             off[h] = fmax(off[h], tdl_norm3(tdl_sub3(tdl_rod_point(world, rod, 0.3), led)));
             TdlVec3 middle = tdl_rod_point(world, rod, 0.15);
             CHECK_INT(tdl_world_settle(world, NULL), TDL_STATUS_OK);
@@ -150,8 +150,8 @@ TEST(drag_and_damping_make_a_terminal_velocity) {
 // bending gives. The nodal models keep their momenta; what becomes of the energy is told.
 TEST(ten_seconds_of_free_flight) {
     for (int k = 0; k < MODEL_COUNT; ++k) {
-        TdlWorld* world = create_world(1.0e-3, (TdlVec3){0}, (TdlVec3){0});
-        TdlRodDef def = cable(MODELS[k], 10);
+        TdlWorld* world = create_world(2.0e-3, (TdlVec3){0}, (TdlVec3){0});
+        TdlRodDef def = cable(MODELS[k], 6);
         def.start = TDL_HOLD_FREE;
         def.curvature = (TdlVec3){3.0, 5.0, 1.0};
         TdlRodId rod = add(world, &def);
@@ -163,7 +163,7 @@ TEST(ten_seconds_of_free_flight) {
                 TdlVec3 p = tdl_rod_point(world, rod, 0.3 * i / 300.0);
                 centre[part] = tdl_axpy3(centre[part], (i % 300 == 0 ? 0.5 : 1.0) / 300.0, p);
             }
-            for (int i = 0; i < 10000 && part == 0; ++i) {
+            for (int i = 0; i < 5000 && part == 0; ++i) {
                 TdlStepInfo info;
                 REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
                 highest = fmax(highest, info.energy.kinetic + info.energy.elastic);
@@ -177,7 +177,8 @@ TEST(ten_seconds_of_free_flight) {
             "moved by %.1e m\n",
             MODELS[k], start, end, 100.0 * (end / start - 1.0), highest / start - 1.0, moved);
         CHECK_BELOW(highest, start * (1.0 + (k < 3 ? 1.0e-12 : 1.0e-4)));
-        CHECK_BELOW(moved, k < 3 ? 1.0e-2 : 1.0e-4); // of nodal rods, by how points are summed here
+        CHECK_BELOW(moved,
+                    k < 3 ? 1.0e-2 : 1.0e-12); // a root drifts with the first order of the step
         tdl_world_destroy(world);
     }
 }
