@@ -22,6 +22,8 @@ typedef struct TdlContactLaw {
 typedef enum TdlContactGeometry {
     TDL_CONTACT_CURVES = 0, // smooth curves for the super-models; nodal models are polylines anyway
     TDL_CONTACT_SEGMENTS,   // polylines, `segments` to an element: the usual low-order proxy
+    TDL_CONTACT_BASELINE,   // curves, whose distance is that of segments no longer than
+                            // `segment_length`, in trees of boxes: slow, to compare with
 } TdlContactGeometry;
 
 /// Contacts of a world: what is looked for, and how the impulses are found.
@@ -30,6 +32,7 @@ typedef struct TdlContactDef {
     TdlContactLaw law;            // of pairs of materials that were not set apart
     TdlContactGeometry geometry;  // default: curves
     int segments;                 // > 0, per element, with segments; default 8
+    double segment_length;        // m, in [1e-8, 1], with the baseline; default 1e-4
     bool self;                    // contacts of a rod with itself; default true
     double margin;                // m, >= 0: candidates are kept up to this gap; default 0: chosen
                                   // in every step by how far things moved in the last

@@ -160,7 +160,7 @@ TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index) {
 
 TdlSceneContacts tdl_scene_contacts(const TdlScene* scene) {
     const ContactsSpec* contacts = &scene->spec.contacts;
-    static const char* const DETECTION[] = {"curves", "segments", "off"};
+    static const char* const DETECTION[] = {"curves", "segments", "baseline", "off"};
     return (TdlSceneContacts){.detection = DETECTION[contacts->detection],
                               .friction = contacts->friction,
                               .restitution = contacts->restitution,
@@ -406,10 +406,12 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
 static TdlContactDef make_contacts(const ContactsSpec* spec) {
     TdlContactDef def = tdl_world_def_default().contacts;
     def.off = spec->detection == DETECTION_OFF;
-    def.geometry =
-        spec->detection == DETECTION_SEGMENTS ? TDL_CONTACT_SEGMENTS : TDL_CONTACT_CURVES;
+    def.geometry = spec->detection == DETECTION_SEGMENTS   ? TDL_CONTACT_SEGMENTS
+                   : spec->detection == DETECTION_BASELINE ? TDL_CONTACT_BASELINE
+                                                           : TDL_CONTACT_CURVES;
     def.law = (TdlContactLaw){spec->friction, spec->restitution};
     def.segments = spec->segments;
+    def.segment_length = spec->segment_length;
     def.self = spec->self;
     def.margin = spec->margin;
     def.solver = (TdlFrictionSolverKind)spec->solver;

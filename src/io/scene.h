@@ -126,6 +126,7 @@ typedef struct PairSpec {
 typedef enum DetectionChoice {
     DETECTION_CURVES = 0,
     DETECTION_SEGMENTS,
+    DETECTION_BASELINE,
     DETECTION_OFF,
 } DetectionChoice;
 
@@ -135,6 +136,7 @@ typedef struct ContactsSpec {
     double friction, restitution;
     GroupList pairs; // of PairSpec
     int segments;
+    double segment_length;
     bool self;
     double margin;
     int solver; // a TdlFrictionSolverKind

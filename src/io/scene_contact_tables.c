@@ -17,7 +17,7 @@ static const char* shape_choices(void) {
 
 // in the order of DetectionChoice
 static const char* detection_choices(void) {
-    return "curves|segments|off";
+    return "curves|segments|baseline|off";
 }
 
 // in the order of TdlFrictionSolverKind
@@ -299,8 +299,10 @@ static const Field CONTACTS_FIELDS[] = {
      AT(ContactsSpec, detection),
      .choices = detection_choices,
      .fallback = "curves",
-     .help = "What is looked for contacts: smooth `curves`, where a model has them; `segments` in "
-             "their place, the usual proxy; or `off`: things pass through each other."},
+     .help =
+         "What is looked for contacts: smooth `curves`, where a model has them; `segments` in "
+         "their place, the usual proxy; `baseline`: curves, whose distance is that of many short "
+         "segments, slow and to compare with; or `off`: things pass through each other."},
     {.key = "friction",
      .kind = FIELD_REAL,
      AT(ContactsSpec, friction),
@@ -325,6 +327,13 @@ static const Field CONTACTS_FIELDS[] = {
      .range = {1, 1000, false, false},
      .fallback = "8",
      .help = "How many stand for an element, with `detection: segments`."},
+    {.key = "segment_length",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, segment_length),
+     .unit = "m",
+     .range = {1.0e-8, 1.0, false, false},
+     .fallback = "1e-4",
+     .help = "The longest segment, with `detection: baseline`."},
     {.key = "self",
      .kind = FIELD_BOOL,
      AT(ContactsSpec, self),

@@ -56,6 +56,10 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     detector.obstacle_ends = true;
     detector.merge = -MERGE_WIDTHS;
     detector.thread_count = world->def.thread_count;
+    if (def->geometry == TDL_CONTACT_BASELINE) {
+        detector.method = TDL_DISTANCE_SEGMENTS;
+        detector.tolerance = def->segment_length;
+    }
     TdlFrictionOptions options = tdl_friction_options_default();
     options.solver = def->solver;
     options.tolerance = def->tolerance;

@@ -20,6 +20,7 @@ TdlWorldDef tdl_world_def_default(void) {
                          .thread_count = 1,
                          .contacts = {.law = {0.3, 0.0},
                                       .segments = 8,
+                                      .segment_length = 1.0e-4,
                                       .self = true,
                                       .solver = TDL_FRICTION_ALTERNATING,
                                       .tolerance = 1.0e-8,
@@ -41,6 +42,9 @@ static const char* find_contact_fault(const TdlContactDef* def) {
     }
     if (def->segments < 1 || def->segments > 1000) {
         return "segments must be from 1 to 1000";
+    }
+    if (!(def->segment_length >= 1.0e-8 && def->segment_length <= 1.0)) {
+        return "segment_length must be from 1e-8 to 1 m";
     }
     if (!(def->margin >= 0.0) || isinf(def->margin)) {
         return "margin must not be negative";

@@ -18,6 +18,21 @@ static const char SCENE[] = "title: crossing\n"
                             "    repeat: {count: [1, 5, 1], spacing: [0, 1.1e-3, 0]}\n"
                             "contacts: {friction: 0.3}\n";
 
+// The number of contacts of the last step in a run's log.
+static int last_contacts(const Scratch* scratch, const char* name) {
+    char* text = scratch_read(scratch_path(scratch, name), NULL);
+    if (text == NULL) {
+        return -1;
+    }
+    int contacts = -1;
+    for (char* line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        sscanf(line, "%*d,%*g,%*d,%d", &contacts);
+    }
+    free(text);
+    return contacts;
+}
+
 static bool exists(const Scratch* scratch, const char* name) {
     return access(scratch_path(scratch, name), R_OK) == 0;
 }
@@ -56,5 +71,28 @@ TEST(a_run_is_recorded_and_measured) {
                       "--trace-steps", "4-3"),
               2);
     CHECK(!exists(&scratch, "r3"));
+    scratch_remove(&scratch);
+}
+
+TEST(a_scene_chooses_what_detection_sees) {
+    Scratch scratch = scratch_make();
+    FILE* file = fopen(scratch_path(&scratch, "s.yaml"), "w");
+    REQUIRE(file != NULL);
+    fputs(SCENE, file);
+    fclose(file);
+    CHECK_INT(COMMAND(&scratch, "run", "s.yaml", "-o", "curves"), 0);
+    CHECK_INT(COMMAND(&scratch, "run", "s.yaml", "-o", "segments", "--set",
+                      "contacts.detection=segments", "--set", "contacts.segments=3"),
+              0);
+    CHECK_INT(COMMAND(&scratch, "run", "s.yaml", "-o", "baseline", "--set",
+                      "contacts.detection=baseline", "--set", "contacts.segment_length=2e-4"),
+              0);
+    int curves = last_contacts(&scratch, "curves/log.csv");
+    int segments = last_contacts(&scratch, "segments/log.csv");
+    int baseline = last_contacts(&scratch, "baseline/log.csv");
+    printf("  contacts: curves %d, segments %d, baseline %d\n", curves, segments, baseline);
+    CHECK(curves > 0 && segments > 0 && baseline > 0);
+    CHECK_INT(
+        COMMAND(&scratch, "run", "s.yaml", "-o", "wrong", "--set", "contacts.segment_length=0"), 3);
     scratch_remove(&scratch);
 }
