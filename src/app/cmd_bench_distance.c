@@ -346,15 +346,19 @@ static void bench_segments(const TdlHost* host, Report* r, const Wisp* w) {
     wisp_pairs_destroy(&pairs);
 }
 
+// A straight wisp has hair that is nearly parallel and as far apart as roots are, for a margin of
+// three radii: the start of combing.
 static void bench_steps(const TdlHost* host, Report* r, int fibres, int threads,
-                        TdlBroadPhase broad) {
+                        TdlBroadPhase broad, bool straight) {
     Wisp w;
-    if (!wisp_create(host, fibres, WISP_CURVATURE, WISP_DISORDER, &w)) {
+    if (!wisp_create(host, fibres, straight ? 0.0 : WISP_CURVATURE, straight ? 0.05 : WISP_DISORDER,
+                     &w)) {
         return;
     }
     TdlDetectorDef def = tdl_detector_def_default();
     def.thread_count = threads;
     def.broad = broad;
+    def.margin = straight ? 3.0 * WISP_RADIUS : 0.0;
     TdlDetector* detector;
     if (tdl_detector_create(host, &def, &detector) == TDL_STATUS_OK) {
         TdlDetectInfo best = {.broad_seconds = INFINITY, .narrow_seconds = INFINITY};
@@ -371,7 +375,8 @@ static void bench_steps(const TdlHost* host, Report* r, int fibres, int threads,
             best = info;
         }
         char name[32];
-        snprintf(name, sizeof name, "%s %d", broad == TDL_BROAD_TREE ? "tree" : "sweep", threads);
+        snprintf(name, sizeof name, "%s%s %d", straight ? "straight " : "",
+                 broad == TDL_BROAD_TREE ? "tree" : "sweep", threads);
         put(r, "step", name, fibres, "broad ms", 1.0e3 * best.broad_seconds);
         put(r, "step", name, fibres, "narrow ms", 1.0e3 * best.narrow_seconds);
         put(r, "step", name, fibres, "finish ms", 1.0e3 * best.finish_seconds);
@@ -414,11 +419,16 @@ static int run_bench_distance(const Args* args) {
         static const int counts[] = {250, 500, 1000, 2025, 4000, 8000};
         setvbuf(stdout, NULL, _IOLBF, 0);
         for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k) {
-            bench_steps(host, &r, counts[k], 1, TDL_BROAD_TREE);
+            bench_steps(host, &r, counts[k], 1, TDL_BROAD_TREE, false);
         }
-        bench_steps(host, &r, fibres, 2, TDL_BROAD_TREE);
-        bench_steps(host, &r, 250, 1, TDL_BROAD_SWEEP);
-        bench_steps(host, &r, 1000, 1, TDL_BROAD_SWEEP);
+        bench_steps(host, &r, fibres, 2, TDL_BROAD_TREE, false);
+        for (int k = 0; k < 4; ++k) {
+            bench_steps(host, &r, fibres, 1 + k % 2, k < 2 ? TDL_BROAD_TREE : TDL_BROAD_SWEEP,
+                        true);
+        }
+        bench_steps(host, &r, 250, 1, TDL_BROAD_SWEEP, false);
+        bench_steps(host, &r, 1000, 1, TDL_BROAD_SWEEP, false);
+        bench_steps(host, &r, fibres, 1, TDL_BROAD_SWEEP, false);
     }
     if (r.json) {
         printf("\n]}\n");
@@ -437,11 +447,12 @@ const Command BENCH_DISTANCE_COMMAND = {
     .name = "bench distance",
     .operands = "",
     .summary = "Time the distance between curves and the detection of contacts",
-    .text = "Builds a wisp of wavy fibres of 12 elements (60 1/m, perturbed by 1.5 1/m) and times "
-            "the narrow phase on pairs whose boxes overlap, accepted and rejected apart, for the "
-            "fast method and for plain branch and bound; pairs at chosen angles; the segment "
-            "baseline at its reached error; and whole steps for growing wisps. Times are the best "
-            "of three rounds.",
+    .text =
+        "Builds a wisp of wavy fibres of 12 elements (60 1/m, perturbed by 1.5 1/m) and times "
+        "the narrow phase on pairs whose boxes overlap, accepted and rejected apart, for the "
+        "fast method and for plain branch and bound; pairs at chosen angles; the segment "
+        "baseline at its reached error; and whole steps for growing wisps, for straight ones and "
+        "for both broad phases. Times are the best of three rounds.",
     .example = "tendril bench distance --part pairs\ntendril bench distance --json > distance.json",
     .options = BENCH_DISTANCE_OPTIONS,
     .run = run_bench_distance,

@@ -272,9 +272,10 @@ TEST(each_mistake_of_new_colliders_is_told_at_its_place) {
 
 TEST(each_mistake_of_contacts_is_told_at_its_place) {
 #define CONTACTS TIME HAIR ROD "contacts: "
-    check_fails(CONTACTS "{detection: curve}\n",
-                "s:5:23: detection must be one of curves|segments|baseline|off, not 'curve'; did you mean "
-                "'curves'?");
+    check_fails(
+        CONTACTS "{detection: curve}\n",
+        "s:5:23: detection must be one of curves|segments|baseline|off, not 'curve'; did you mean "
+        "'curves'?");
     check_fails(CONTACTS "{friction: -0.1}\n", "s:5:22: friction must be in [0, 1e6], not -0.1");
     check_fails(CONTACTS "{friction: inf}\n",
                 "s:5:22: friction must be a number, not the text 'inf'");
