@@ -16,7 +16,9 @@ static const double ROUND_GAIN = 10.0;
 // Islands up to this size are factored first: their factors cost less than many sweeps.
 enum { DIRECT_CONTACTS = 200 };
 // Islands up to this size are worth Newton steps before many sweeps, from a good guess.
-enum { ALTERNATING_CONTACTS = 3000 };
+enum { ALTERNATING_CONTACTS = 8000 };
+// Islands from this size on are left to interior points before Newton steps, without a guess.
+enum { MANY_CONTACTS = 1000 };
 
 typedef struct Stage {
     TdlFrictionSolverKind kind;
@@ -153,6 +155,15 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         double ratio = sys->start != NULL ? factor_work(run) / sweep_work(run) : 100.0;
         int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
         if (sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
+            return status;
+        }
+        // interior points first where there are many contacts, else where Newton steps fail
+        Stage interior = {TDL_FRICTION_INTERIOR, run_interior, 60, true};
+        if (sys->n <= MANY_CONTACTS && alternate(run, &status, used)) {
+            return status;
+        }
+        if (formable && (form_rows(run, &status) != TDL_STATUS_OK ||
+                         try_stage(run, &interior, &status, used))) {
             return status;
         }
         if (alternate_on(run, &status, used)) {
