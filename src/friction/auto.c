@@ -17,7 +17,7 @@ static const double ROUND_GAIN = 10.0;
 enum { DIRECT_CONTACTS = 200 };
 // Islands up to this size are worth Newton steps before many sweeps, from a good guess.
 enum { ALTERNATING_CONTACTS = 8000 };
-// Islands from this size on are left to interior points before Newton steps, without a guess.
+// Islands above this size are left to interior points before Newton steps, without a guess.
 enum { MANY_CONTACTS = 1000 };
 
 typedef struct Stage {
@@ -101,6 +101,44 @@ static bool alternate(Run* run, TdlStatus* status, TdlFrictionSolverKind* used) 
     return run->sys->n <= ALTERNATING_CONTACTS && try_stage(run, &stage, status, used);
 }
 
+typedef struct Aside {
+    double* r;
+    double error;
+} Aside;
+
+static void exchange(Run* run, Aside* aside) {
+    double error = run->error, *best = run->best;
+    size_t size = run_size(run);
+    for (size_t k = 0; k < size; ++k) {
+        double keep = best[k];
+        best[k] = aside->r[k];
+        aside->r[k] = keep;
+    }
+    run->error = aside->error;
+    aside->error = error;
+}
+
+// The same, put aside when it does not do: a point of small error may be a bad one to go on from.
+static bool alternate_aside(Run* run, Aside* aside, TdlStatus* status,
+                            TdlFrictionSolverKind* used) {
+    size_t size = run_size(run);
+    double *before = ARENA_NEW(run->arena, double, size), error = run->error;
+    aside->r = ARENA_NEW(run->arena, double, size);
+    if (before == NULL || aside->r == NULL) {
+        *status = TDL_STATUS_NO_MEMORY;
+        return true;
+    }
+    memcpy(before, run->best, size * sizeof(double));
+    if (alternate(run, status, used)) {
+        return true;
+    }
+    aside->error = run->error;
+    memcpy(aside->r, run->best, size * sizeof(double));
+    memcpy(run->best, before, size * sizeof(double));
+    run->error = error;
+    return false;
+}
+
 // The same again and again, with many sweeps between, as long as it helps.
 static bool alternate_on(Run* run, TdlStatus* status, TdlFrictionSolverKind* used) {
     Stage sweeps = {TDL_FRICTION_ANDERSON, run_anderson, 500, false};
@@ -126,9 +164,9 @@ static TdlStatus form_rows(Run* run, TdlStatus* status) {
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     static const Stage ladder[] = {
         {TDL_FRICTION_PROXIMAL, run_proximal, 60, true},
-        {TDL_FRICTION_ALTERNATING, run_alive, 60, false},
         {TDL_FRICTION_INTERIOR, run_interior, 120, true},
         {TDL_FRICTION_PROXIMAL, run_proximal, 300, false},
+        {TDL_FRICTION_ALTERNATING, run_alive, 60, false},
         {TDL_FRICTION_ADMM, run_admm, 1000, false},
         {TDL_FRICTION_PROXIMAL, run_proximal, 500, false},
         {TDL_FRICTION_ANDERSON, run_anderson, 3000, false},
@@ -140,6 +178,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     };
     TdlStatus status = TDL_STATUS_OK;
     System* sys = run->sys;
+    Aside aside = {NULL, INFINITY};
     *used = TDL_FRICTION_ANDERSON;
     if (few_contacts(run, &status, used)) {
         return status;
@@ -157,16 +196,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         if (sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
             return status;
         }
-        // interior points first where there are many contacts, else where Newton steps fail
-        Stage interior = {TDL_FRICTION_INTERIOR, run_interior, 60, true};
-        if (sys->n <= MANY_CONTACTS && alternate(run, &status, used)) {
-            return status;
-        }
-        if (formable && (form_rows(run, &status) != TDL_STATUS_OK ||
-                         try_stage(run, &interior, &status, used))) {
-            return status;
-        }
-        if (alternate_on(run, &status, used)) {
+        if (sys->n <= MANY_CONTACTS && alternate_aside(run, &aside, &status, used)) {
             return status;
         }
     }
@@ -175,11 +205,21 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     }
     for (size_t k = 0; status == TDL_STATUS_OK && k < sizeof ladder / sizeof *ladder; ++k) {
         bool sweeps = ladder[k].run == run_anderson || ladder[k].run == run_gradient;
-        if (ladder[k].run == run_alive && (run->warm || !small)) {
-            continue; // it was tried before
+        if (!(formable || sweeps) || (k == 0 && sys->n > MANY_CONTACTS)) {
+            continue;
         }
-        if ((formable || sweeps) && try_stage(run, &ladder[k], &status, used)) {
+        bool done = ladder[k].run == run_alive && !small
+                        ? alternate_on(run, &status, used)
+                        : try_stage(run, &ladder[k], &status, used);
+        if (done) {
             break;
+        }
+    }
+    if (status == TDL_STATUS_OK && !run_done(run) && aside.r != NULL) {
+        // what was put aside may do as a start after all; the better of the two stays
+        exchange(run, &aside);
+        if (!alternate_on(run, &status, used) && aside.error < run->error) {
+            exchange(run, &aside);
         }
     }
     return status;
