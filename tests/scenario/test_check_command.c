@@ -42,13 +42,15 @@ TEST(bodies_colliders_and_contacts_are_described) {
                        "material: hair, repeat: {count: [2, 3, 1], spacing: [3, 3, 0]}}]' "
                        "--set 'colliders=[{name: comb, shape: comb, radius: 1e-3, length: 0.1, "
                        "teeth: 5, pitch: 0.01, velocity: [0, 0, -1]}]' "
-                       "--set 'contacts={friction: 0.25, pairs: [{between: [hair, hair]}]}'";
+                       "--set 'contacts={friction: 0.25, pairs: [{between: [hair, hair]}]}' "
+                       "--set 'observe=[{force: comb}]'";
     char line[1024];
     CHECK_INT(run(sets), 0);
     CHECK(strstr(said, "  bodies     6\n    ball             6 x sphere, hair, 1000 kg/m^3\n"));
     CHECK(strstr(said, "    comb             comb, moving\n"));
     CHECK(strstr(said, "  contacts   curves, friction 0.25, restitution 0 but for 1 pairs of "
                        "materials\n"));
+    CHECK(strstr(said, "  observed   in log.csv\n    force_comb       force, N\n"));
     snprintf(line, sizeof line, "%s --json", sets);
     CHECK_INT(run(line), 0);
     CHECK(strstr(said, "\"body_count\": 6"));
@@ -56,7 +58,8 @@ TEST(bodies_colliders_and_contacts_are_described) {
                        "\"density\": 1000, \"material\": \"hair\"}]"));
     CHECK(strstr(said, "\"contacts\": {\"detection\": \"curves\", \"friction\": 0.25, "
                        "\"restitution\": 0, \"pairs\": 1}"));
-    CHECK(strstr(said, "\"moves\": true, \"material\": null}]}"));
+    CHECK(strstr(said, "\"moves\": true, \"material\": null}], \"observe\": [{\"name\": "
+                       "\"force_comb\", \"quantity\": \"force\", \"unit\": \"N\"}]}"));
 }
 
 TEST(json_is_one_object) {
@@ -66,7 +69,7 @@ TEST(json_is_one_object) {
     CHECK_INT(run("wisp.yaml --json --set 'title=\"a \\\"b\\\" \\\\\"'"), 0);
     CHECK(strncmp(said, "{\"title\": \"a \\\"b\\\" \\\\\", \"step\": 0.001", 36) == 0);
     CHECK(strstr(said, "\"rod_count\": 2025, \"elements\": 16200, \"dofs\": 48600") != NULL);
-    CHECK(strstr(said, "\"colliders\": []}\n") != NULL);
+    CHECK(strstr(said, "\"colliders\": [], \"observe\": []}\n") != NULL);
     int depth = 0, lines = 0;
     for (const char* c = said; *c != '\0'; ++c) {
         depth += (*c == '{') - (*c == '}');
