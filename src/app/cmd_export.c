@@ -82,9 +82,9 @@ const Command EXPORT_COMMAND = {
     .text =
         "vtp: a .pvd for ParaView and, for each frame, the rods as lines with radius,\n"
         "curvature and rod number, the other bodies as meshes, and contacts with their forces.\n"
-        "usda: USD text with curves,\n"
-        "meshes and time samples. obj: polylines and meshes of a frame. pc2: a point cache of\n"
-        "all frames, and the .obj it moves. hair: Cem Yuksel's format. csv: a row a point.\n"
+        "usda: USD text with curves, meshes, contacts as points, and time samples. obj: polylines\n"
+        "and meshes of a frame. pc2: a point cache of all frames, and the .obj it moves. hair:\n"
+        "Cem Yuksel's format. csv: a row a point, and in NAME-contacts.csv a row a contact.\n"
         "Everything is in metres with z up.",
     .example = "tendril export out/wisp --format vtp -o wisp.pvd\n"
                "tendril export out/wisp --format usda --frames 0:-1:2\n"

@@ -10,7 +10,7 @@
 // appended data.
 int export_vtp(Take* take, const char* path);
 
-// Text USD: the rods as BasisCurves, each body as a Mesh; time samples.
+// Text USD: the rods as BasisCurves, each body as a Mesh, contacts as Points; time samples.
 int export_usda(Take* take, const char* path);
 
 // Wavefront polylines and meshes; NAME-0000.obj and so on for several frames.
@@ -22,7 +22,8 @@ int export_pc2(Take* take, const char* path);
 // Cem Yuksel's hair files; NAME-0000.hair and so on for several frames.
 int export_hair(Take* take, const char* path);
 
-// A row for every point of every frame.
+// A row for every point of every frame; NAME-contacts.csv with a row for every contact, when there
+// are any.
 int export_csv(Take* take, const char* path);
 
 #endif

@@ -174,23 +174,62 @@ int export_hair(Take* take, const char* path) {
 
 // --- CSV ------------------------------------------------------------------------------------
 
-int export_csv(Take* take, const char* path) {
+static void print_csv_points(const Take* take, int k, FILE* out) {
+    for (int rod = 0; rod < take->info.rod_count; ++rod) {
+        for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
+            TdlVec3 p = take->points[i];
+            fprintf(out, "%ld,%.9g,%d,%d,%.9g,%.9g,%.9g,%.6g,%.6g\n", take->frames[k], take->time,
+                    rod, i - take->start[rod], p.x, p.y, p.z, take->radius[rod],
+                    take->curvature[i]);
+        }
+    }
+}
+
+static void print_csv_contacts(const Take* take, int k, FILE* out) {
+    static const char* const KINDS[] = {"rod", "body", "collider"};
+    for (int i = 0; i < take->contact_count; ++i) {
+        const TdlContactForce* c = &take->contacts[i];
+        fprintf(out, "%ld,%.9g", take->frames[k], take->time);
+        for (int side = 0; side < 2; ++side) {
+            fprintf(out, ",%s,%d,%d,%.9g", KINDS[c->kind[side]], c->index[side], c->element[side],
+                    c->s[side]);
+        }
+        fprintf(out, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%d\n", c->point.x,
+                c->point.y, c->point.z, c->normal.x, c->normal.y, c->normal.z, c->force.x,
+                c->force.y, c->force.z, c->gap, c->mu, c->sliding);
+    }
+}
+
+// Writes all frames with `print` below a line of names.
+static int print_table(Take* take, const char* path, const char* names,
+                       void (*print)(const Take* take, int k, FILE* out)) {
     FILE* out = output_open(path);
     if (out == NULL) {
         return EXIT_INPUT;
     }
     int code = EXIT_DONE;
-    fprintf(out, "frame,time,rod,point,x,y,z,radius,curvature\n");
+    fputs(names, out);
     for (int k = 0; k < take->frame_count && code == EXIT_DONE; ++k) {
         code = exit_code(take_load(take, k));
-        for (int rod = 0; rod < take->info.rod_count && code == EXIT_DONE; ++rod) {
-            for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
-                TdlVec3 p = take->points[i];
-                fprintf(out, "%ld,%.9g,%d,%d,%.9g,%.9g,%.9g,%.6g,%.6g\n", take->frames[k],
-                        take->time, rod, i - take->start[rod], p.x, p.y, p.z, take->radius[rod],
-                        take->curvature[i]);
-            }
+        if (code == EXIT_DONE) {
+            print(take, k, out);
         }
     }
     return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_INPUT;
+}
+
+int export_csv(Take* take, const char* path) {
+    char contacts[OUTPUT_PATH_SIZE];
+    output_path(contacts, path, ".csv", "-contacts.csv");
+    bool touched = false;
+    int code =
+        print_table(take, path, "frame,time,rod,point,x,y,z,radius,curvature\n", print_csv_points);
+    code = code == EXIT_DONE ? exit_code(take_touches(take, &touched)) : code;
+    if (code != EXIT_DONE || !touched) {
+        return code;
+    }
+    return print_table(take, contacts,
+                       "frame,time,kind_a,body_a,element_a,s_a,kind_b,body_b,element_b,s_b,x,y,z,"
+                       "normal_x,normal_y,normal_z,force_x,force_y,force_z,gap,mu,sliding\n",
+                       print_csv_contacts);
 }

@@ -1,11 +1,13 @@
-// Text USD: the rods as one BasisCurves prim, each body as a Mesh with a transform; every frame is
-// a time sample. Metres, z up. Frames that follow each other evenly fall on whole time codes.
+// Text USD: the rods as one BasisCurves prim, each body as a Mesh with a transform, contacts as
+// Points with their forces; every frame is a time sample. Metres, z up. Frames that follow each
+// other evenly fall on whole time codes.
 #include "app/export.h"
 #include "app/output.h"
 
 #include <string.h>
 
-static const char RODS_COLOR[] = "(0.106, 0.31, 0.541)", BODY_COLOR[] = "(0.72, 0.72, 0.7)";
+static const char RODS_COLOR[] = "(0.106, 0.31, 0.541)", BODY_COLOR[] = "(0.72, 0.72, 0.7)",
+                  CONTACT_COLOR[] = "(0.835, 0.369, 0)";
 
 // A string of USD in quotes; what cannot be printed becomes a blank.
 static void print_string(FILE* out, const char* text) {
@@ -144,6 +146,69 @@ static TdlStatus print_body(FILE* out, Take* take, double rate, int body) {
     return status;
 }
 
+// What of a contact is a vector.
+typedef TdlVec3 (*ContactFn)(const TdlContactForce* contact);
+
+static TdlVec3 contact_point(const TdlContactForce* contact) {
+    return contact->point;
+}
+
+static TdlVec3 contact_force(const TdlContactForce* contact) {
+    return contact->force;
+}
+
+static void print_contacts_of(FILE* out, const Take* take, ContactFn vector) {
+    fputc('[', out);
+    for (int i = 0; i < take->contact_count; ++i) {
+        TdlVec3 p = vector(&take->contacts[i]);
+        fprintf(out, "%s(%.9g, %.9g, %.9g)", i == 0 ? "" : ", ", p.x, p.y, p.z);
+    }
+    fputc(']', out);
+}
+
+static void sample_contact_points(FILE* out, const Take* take, int body) {
+    (void)body;
+    print_contacts_of(out, take, contact_point);
+}
+
+static void sample_contact_forces(FILE* out, const Take* take, int body) {
+    (void)body;
+    print_contacts_of(out, take, contact_force);
+}
+
+static void sample_contact_sliding(FILE* out, const Take* take, int body) {
+    (void)body;
+    fputc('[', out);
+    for (int i = 0; i < take->contact_count; ++i) {
+        fprintf(out, "%s%d", i == 0 ? "" : ", ", take->contacts[i].sliding);
+    }
+    fputc(']', out);
+}
+
+// Dots as wide as the thickest rod, or a hundredth of the scene. Their number changes with time.
+static TdlStatus print_contacts(FILE* out, Take* take, double rate) {
+    double width = 0.0;
+    for (int rod = 0; rod < take->info.rod_count; ++rod) {
+        width = fmax(width, 2.0 * take->radius[rod]);
+    }
+    width = width > 0.0 ? width : 0.01 * tdl_norm3(tdl_sub3(take->high, take->low));
+    fprintf(out,
+            "    def Points \"Contacts\"\n    {\n        float[] widths = [%.9g] (\n"
+            "            interpolation = \"constant\"\n        )\n",
+            width);
+    fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", CONTACT_COLOR);
+    fprintf(out, "        point3f[] points.timeSamples");
+    TdlStatus status = print_samples(out, take, rate, 0, sample_contact_points);
+    fprintf(out, "        vector3f[] primvars:force.timeSamples");
+    status =
+        status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_contact_forces) : status;
+    fprintf(out, "        int[] primvars:sliding.timeSamples");
+    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_contact_sliding)
+                                     : status;
+    fprintf(out, "    }\n");
+    return status;
+}
+
 int export_usda(Take* take, const char* path) {
     TdlStatus status = TDL_STATUS_OK;
     double rate = codes_per_second(take, &status), first = 0.0, last = 0.0;
@@ -168,6 +233,11 @@ int export_usda(Take* take, const char* path) {
     }
     for (int i = 0; i < take->body_count && status == TDL_STATUS_OK; ++i) {
         status = print_body(out, take, rate, i);
+    }
+    bool touched = false;
+    status = status == TDL_STATUS_OK ? take_touches(take, &touched) : status;
+    if (status == TDL_STATUS_OK && touched) {
+        status = print_contacts(out, take, rate);
     }
     fprintf(out, "}\n");
     bool good = output_close(out, path, status == TDL_STATUS_OK);

@@ -248,3 +248,13 @@ TdlStatus take_load(Take* take, int index) {
     }
     return status;
 }
+
+TdlStatus take_touches(Take* take, bool* out) {
+    TdlStatus status = TDL_STATUS_OK;
+    *out = false;
+    for (int k = 0; k < take->frame_count && status == TDL_STATUS_OK && !*out; ++k) {
+        status = take_load(take, k);
+        *out = status == TDL_STATUS_OK && take->contact_count > 0;
+    }
+    return status;
+}

@@ -42,6 +42,9 @@ void take_close(Take* take);
 // Reads frame take->frames[index].
 TdlStatus take_load(Take* take, int index);
 
+// Whether there are contacts in any of the frames.
+TdlStatus take_touches(Take* take, bool* out);
+
 // The option --frames, for the tables of commands.
 #define TAKE_FRAMES_HELP                                                                           \
     "frames FIRST:LAST:STEP, from 0, negative from the end; a single number is one frame"

@@ -1,11 +1,11 @@
 // Reads a .usda with two parsers and compares it with the CSV of the same frames: TinyUSDZ must
 // accept its syntax and types, three's parser gives the numbers.
-// Usage: node check_usd.mjs FILE.usda FILE.csv BODIES
+// Usage: node check_usd.mjs FILE.usda FILE.csv BODIES [FILE-contacts.csv]
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { USDAParser } from 'three/examples/jsm/loaders/usd/USDAParser.js';
 
-const [usda, csv, bodyCount] = process.argv.slice(2);
+const [usda, csv, bodyCount, contacts] = process.argv.slice(2);
 const bytes = fs.readFileSync(usda);
 
 // TinyUSDZ is built for browsers: tell it that this is one, and hand it its code
@@ -66,5 +66,23 @@ for (let i = 0; i < Number(bodyCount); ++i) {
         assert(Math.abs(Math.hypot(...m.slice(0, 3)) - 1) < 1e-12);
         assert(m.slice(0, 16).every(Number.isFinite));
     }
+}
+if (contacts === undefined) {
+    assert.equal(specs['/Tendril/Contacts'], undefined);
+} else {
+    const [names, ...lines] = fs.readFileSync(contacts, 'utf8').trim().split('\n').map((line) => line.split(','));
+    const places = field('/Tendril/Contacts.points', 'timeSamples');
+    const forces = field('/Tendril/Contacts.primvars:force', 'timeSamples');
+    const sliding = field('/Tendril/Contacts.primvars:sliding', 'timeSamples');
+    const wanted = (time, ...keys) =>
+        lines.filter((line) => Number(line[1]) === time).flatMap((line) => keys.map((key) => Number(line[names.indexOf(key)])));
+    let count = 0;
+    [...frames.keys()].forEach((time, k) => {
+        assert.deepEqual(Array.from(places.values[k]), wanted(time, 'x', 'y', 'z'));
+        assert.deepEqual(Array.from(forces.values[k]), wanted(time, 'force_x', 'force_y', 'force_z'));
+        assert.deepEqual(Array.from(sliding.values[k]), wanted(time, 'sliding'));
+        count += sliding.values[k].length;
+    });
+    assert.equal(count, lines.length);
 }
 console.log(`USD: ${frames.size} frames, ${counts.length} rods, ${bodyCount} bodies`);

@@ -433,6 +433,57 @@ TEST(vtk_reads_contacts) {
     scratch_remove(&r.scratch);
 }
 
+// Contacts as CSV against the result, and as USD against the CSV.
+TEST(contacts_are_in_csv_and_usd) {
+    Result r = {.scratch = scratch_make()};
+    scratch_write(scratch_path(&r.scratch, "s.yaml"), TOUCHING, strlen(TOUCHING));
+    REQUIRE(COMMAND(&r.scratch, "run", "s.yaml", "-o", "run", "-q") == 0);
+    CHECK_INT(COMMAND(&r.scratch, "export", "run", "-f", "usda", "-q"), 0);
+    CHECK_INT(COMMAND(&r.scratch, "export", "run", "-f", "csv", "-q"), 0);
+    char* text = scratch_read(scratch_path(&r.scratch, "run-contacts.csv"), NULL);
+    REQUIRE(text != NULL);
+    const char* line = strchr(text, '\n') + 1;
+    TdlHost host = tdl_host_default();
+    TdlResult* result;
+    REQUIRE(tdl_result_open(&host, scratch_path(&r.scratch, "run"), &result) == TDL_STATUS_OK);
+    int all = 0;
+    for (long k = 0; k < tdl_result_info(result).frame_count; ++k) {
+        const TdlContactForce* contacts;
+        int count;
+        REQUIRE(tdl_result_read_contacts(result, k, &contacts, &count) == TDL_STATUS_OK);
+        for (int i = 0; i < count; ++i, ++all) {
+            long frame;
+            int body[2], element[2], sliding;
+            double time, s[2], x[3], n[3], f[3], gap, mu;
+            REQUIRE(sscanf(line,
+                           "%ld,%lf,rod,%d,%d,%lf,collider,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,"
+                           "%lf,%lf,%lf,%lf,%d\n",
+                           &frame, &time, &body[0], &element[0], &s[0], &body[1], &element[1],
+                           &s[1], &x[0], &x[1], &x[2], &n[0], &n[1], &n[2], &f[0], &f[1], &f[2],
+                           &gap, &mu, &sliding) == 20);
+            line = strchr(line, '\n') + 1;
+            CHECK(frame == k && body[0] == 0 && body[1] == 0);
+            CHECK_INT(element[0], contacts[i].element[0]);
+            CHECK_NEAR(s[0], contacts[i].s[0], 1.0e-8);
+            CHECK_NEAR3(tdl_load3(x, 0), contacts[i].point, 1.0e-9);
+            CHECK_NEAR3(tdl_load3(n, 0), contacts[i].normal, 1.0e-8);
+            CHECK_NEAR3(tdl_load3(f, 0), contacts[i].force, 1.0e-8 * tdl_norm3(contacts[i].force));
+            CHECK_NEAR(mu, contacts[i].mu, 1.0e-8);
+            CHECK_INT(sliding, contacts[i].sliding);
+        }
+    }
+    CHECK(all > 0 && *line == '\0');
+    tdl_result_close(result);
+    free(text);
+    char tools[4096];
+    snprintf(tools, sizeof tools,
+             "command -v node >/dev/null && test -d '%s/node_modules' || exit 0; "
+             "node '%s/check_usd.mjs' run.usda run.csv 1 run-contacts.csv",
+             checks(), checks());
+    CHECK(tool(&r, tools));
+    scratch_remove(&r.scratch);
+}
+
 TEST(parsers_of_usd_read_what_was_written) {
     char line[4096];
     snprintf(line, sizeof line, "command -v node >/dev/null && test -d '%s/node_modules'",
