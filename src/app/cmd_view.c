@@ -1,4 +1,5 @@
 // tendril view: a result as one page that opens in any browser.
+#include "app/browser.h"
 #include "app/command.h"
 #include "app/json.h"
 #include "app/server.h"
@@ -79,7 +80,7 @@ static int write_page(const Args* args, ViewPage* page, const char* path) {
         return exit_code(status);
     }
     tell(args, path, page, bytes);
-    return EXIT_DONE;
+    return !args_has(args, "open") || browser_open(path) ? EXIT_DONE : EXIT_FAILED;
 }
 
 // --- serving -------------------------------------------------------------------------------------
@@ -116,6 +117,9 @@ static int serve_page(const Args* args, const ViewPage* page) {
         fflush(stdout);
     } else {
         fprintf(stderr, "%s\nCtrl-C ends it\n", server_url(server));
+    }
+    if (args_has(args, "open")) {
+        browser_open(server_url(server)); // if not, the address is still there
     }
     int signal_number;
     sigwait(&serving.signals, &signal_number);
@@ -159,6 +163,7 @@ static const Option VIEW_OPTIONS[] = {
      "serve the page on this machine only, made anew on every reload, instead of writing it",
      false},
     {"port", 'p', OPTION_INT, "N", 1, 65535, "of --serve; default any that is free", false},
+    {"open", 0, OPTION_SWITCH, NULL, 0, 0, "open it in the browser, by xdg-open", false},
     {0},
 };
 
@@ -171,7 +176,7 @@ const Command VIEW_COMMAND = {
             "curvature; press ? for the keys.\nWorks while the run goes on. Coordinates are kept "
             "to 1/65535 of the scene's size. DIR may also be a result.h5 on its own.",
     .example = "tendril view out/hanging-curl\ntendril view out/wisp -o wisp.html --frames 50\n"
-               "tendril view out/wisp --serve --port 8080",
+               "tendril view out/wisp --serve --port 8080\ntendril view out/wisp --open",
     .options = VIEW_OPTIONS,
     .run = run_view,
 };

@@ -39,6 +39,40 @@ static bool page_holds(const Scratch* scratch, const char* name, const char* tex
     return found;
 }
 
+// Puts a program named xdg-open first on the path: a script that ends so.
+static void fake_opener(const Scratch* scratch, const char* body) {
+    char text[1024], path[4096];
+    int size = snprintf(text, sizeof text, "#!/bin/sh\n%s\n", body);
+    mkdir(scratch_path(scratch, "bin"), 0755);
+    scratch_write(scratch_path(scratch, "bin/xdg-open"), text, (size_t)size);
+    chmod(scratch_path(scratch, "bin/xdg-open"), 0755);
+    snprintf(path, sizeof path, "%s:/usr/bin:/bin", scratch_path(scratch, "bin"));
+    setenv("PATH", path, 1);
+}
+
+TEST(opens_the_page) {
+    Scratch scratch = scratch_with_run();
+    if (page_left_out(&scratch)) {
+        scratch_remove(&scratch);
+        SKIP("the page is not in this build");
+    }
+    const char* before = getenv("PATH");
+    char* path = strdup(before == NULL ? "" : before);
+    fake_opener(&scratch, "echo \"$# $1\" >opened");
+    CHECK_INT(COMMAND(&scratch, "view", "run", "-o", "a b.html", "--open"), 0);
+    CHECK(command_wrote(&scratch, "opened", "1 a b.html"));
+    fake_opener(&scratch, "exit 3");
+    CHECK_INT(COMMAND(&scratch, "view", "run", "--open"), 1);
+    CHECK(command_wrote(&scratch, "stderr", "run.html: could not be opened: xdg-open found no"));
+    CHECK(page_holds(&scratch, "run.html", "</html>")); // it is there all the same
+    setenv("PATH", scratch_path(&scratch, "run"), 1);
+    CHECK_INT(COMMAND(&scratch, "view", "run", "--open"), 1);
+    CHECK(command_wrote(&scratch, "stderr", "could not be opened: xdg-open: No such file"));
+    setenv("PATH", path, 1);
+    free(path);
+    scratch_remove(&scratch);
+}
+
 TEST(writes_a_page_with_all_there_is) {
     Scratch scratch = scratch_with_run();
     if (page_left_out(&scratch)) {
