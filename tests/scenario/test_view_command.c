@@ -73,6 +73,25 @@ TEST(opens_the_page) {
     scratch_remove(&scratch);
 }
 
+TEST(a_build_without_its_page_says_so) {
+    Scratch scratch = scratch_with_run();
+    const char* without = getenv("TENDRIL_WITHOUT_PAGE");
+    REQUIRE(without != NULL);
+    char* with = strdup(getenv("TENDRIL_COMMAND"));
+    setenv("TENDRIL_COMMAND", without, 1);
+    CHECK(page_left_out(&scratch));
+    CHECK_INT(COMMAND(&scratch, "view", "run", "--serve"), 1);
+    CHECK(command_wrote(&scratch, "stderr", "built without its page, for want of node and npm"));
+    CHECK_INT(COMMAND(&scratch, "run", "scene.yaml", "--live", "-o", "live"), 1);
+    CHECK(command_wrote(&scratch, "stderr", "built without its page"));
+    CHECK(access(scratch_path(&scratch, "live"), F_OK) != 0);
+    // and does everything else
+    CHECK_INT(COMMAND(&scratch, "render", "run", "-o", "a.svg", "-q"), 0);
+    setenv("TENDRIL_COMMAND", with, 1);
+    free(with);
+    scratch_remove(&scratch);
+}
+
 TEST(writes_a_page_with_all_there_is) {
     Scratch scratch = scratch_with_run();
     if (page_left_out(&scratch)) {
