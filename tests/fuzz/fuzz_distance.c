@@ -30,12 +30,15 @@ static void answer(const DistancePair* pair) {
         abort();
     }
     double size = 0.0;
+    for (int i = 0; i < SAMPLES; ++i) {
+        size = fmax(size, tdl_norm3(tdl_curve_point(&pair->a, pair->a.end * i / (SAMPLES - 1))));
+        size = fmax(size, tdl_norm3(tdl_curve_point(&pair->b, pair->b.end * i / (SAMPLES - 1))));
+    }
     for (int i = 0; i < SAMPLES * SAMPLES; ++i) {
         double s = pair->a.end * (i % SAMPLES) / (SAMPLES - 1);
         double t = pair->b.end * (i / SAMPLES) / (SAMPLES - 1);
         TdlVec3 p = tdl_curve_point(&pair->a, s), q = tdl_curve_point(&pair->b, t);
         double here = tdl_norm3(tdl_sub3(p, q));
-        size = fmax(size, tdl_norm3(p) + tdl_norm3(q));
         // the rounding of places far from the origin, and of many turns
         if (d.certified && d.distance > here + 1.0e-7 * here + 1.0e-9 * size) {
             abort();
