@@ -124,7 +124,13 @@ TdlStatus tdl_curve_clothoid(const TdlHost* host, TdlPose start, TdlVec3 kappa, 
     *out = (TdlCurve){.kind = TDL_CURVE_CLOTHOID, .end = length, .origin = start.position};
     out->clothoid.kappa = kappa;
     if (length > 0.0) {
-        out->clothoid.slope = tdl_scale3(1.0 / length, tdl_sub3(kappa_end, kappa));
+        TdlVec3 change = tdl_sub3(kappa_end, kappa);
+        out->clothoid.slope = (TdlVec3){change.x / length, change.y / length, change.z / length};
+    }
+    if (!good_size(out->clothoid.slope)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "clothoid: a length of %g is too short for its change of curvature",
+                        length);
     }
     TdlPose here = {{0}, tdl_rotation_nearest(start.rotation)};
     double s = 0.0;

@@ -445,6 +445,15 @@ TEST(chains_find_the_nearest_pieces) {
 }
 
 TEST(bad_queries_are_refused) {
+    // a change of curvature over next to no length
+    TdlHost quiet = tdl_host_default();
+    quiet.log = NULL;
+    TdlPose pose = {.rotation = tdl_identity33()};
+    TdlCurve short_one;
+    CHECK(tdl_curve_clothoid(&quiet, pose, (TdlVec3){0}, (TdlVec3){0, 0, 2}, 1e-323, &short_one) ==
+          TDL_STATUS_BAD_ARGUMENT);
+    CHECK(tdl_curve_clothoid(&quiet, pose, (TdlVec3){0, 0, 2}, (TdlVec3){0, 0, 2}, 1e-323,
+                             &short_one) == TDL_STATUS_OK);
     TdlHost host = tdl_host_default();
     TdlCurve a = segment((TdlVec3){0}, (TdlVec3){1, 0, 0}), bad = a;
     TdlDistance d;
