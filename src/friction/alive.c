@@ -11,7 +11,7 @@
 
 // Sweeps over all before the choice, and accelerated ones over those chosen before Newton steps.
 // Above this many contacts sweeps have it to themselves: factors grow faster than they do.
-enum { MOST_CONTACTS = 8000 };
+enum { MOST_CONTACTS = 3000 };
 enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 8 };
 // A contact at rest that nothing holds is near when it closes within this part of the velocity that
 // impulses give.
