@@ -163,18 +163,21 @@ typedef struct TdlDetectorDef {
     int proxy_segments;       // per element, for the proxy; default 8
     bool all_minima;          // every local minimum of a pair of elements, not only the least;
                               // default false
-    bool obstacle_ends;       // elements also meet round colliders with their ends within the
-                              // margin: a bent one touches with its middle or with both; default
-                              // false
-    double spacing;           // m: with all_minima, spread points so far apart along stretches that
-                              // run side by side; 0 (default): none
-    bool self;                // contacts of a fibre with itself; default true
-    double merge;             // m: of two contacts of the same two bodies nearer than this, the
-                              // deeper stays; < 0: that many times the wider fibre's width (with
-                              // things that do not bend: the fibre's, and theirs only among
-                              // themselves); default -1
-    TdlBroadPhase broad;      // default TDL_BROAD_TREE
-    int thread_count;         // 0: one per processor; default 1. Results do not depend on it
+    double minima_share; // in [0, 1]: with all_minima, of two minima of a pair nearer along both
+                         // elements than this share of them the lower stays: of curves that
+                         // keep level, few; default 0
+    bool obstacle_ends;  // elements also meet round colliders with their ends within the
+                         // margin: a bent one touches with its middle or with both; default
+                         // false
+    double spacing;      // m: with all_minima, spread points so far apart along stretches that
+                         // run side by side; 0 (default): none
+    bool self;           // contacts of a fibre with itself; default true
+    double merge;        // m: of two contacts of the same two bodies nearer than this, the
+                         // deeper stays; < 0: that many times the wider fibre's width (with
+                         // things that do not bend: the fibre's, and theirs only among
+                         // themselves); default -1
+    TdlBroadPhase broad; // default TDL_BROAD_TREE
+    int thread_count;    // 0: one per processor; default 1. Results do not depend on it
 } TdlDetectorDef;
 
 TDL_API TdlDetectorDef tdl_detector_def_default(void);

@@ -72,6 +72,10 @@ static TdlStatus check_def(const TdlHost* host, const TdlDetectorDef* def) {
                         "detector: tolerance %g and proxy segments %d must be > 0", def->tolerance,
                         def->proxy_segments);
     }
+    if (!(def->minima_share >= 0.0 && def->minima_share <= 1.0)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "detector: minima share %g is not in 0 to 1",
+                        def->minima_share);
+    }
     if (!(def->spacing >= 0.0) || isinf(def->spacing) || isnan(def->merge)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "detector: spacing %g or merge %g is wrong",
                         def->spacing, def->merge);

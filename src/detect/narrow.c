@@ -125,6 +125,22 @@ static bool least_fast(const TdlDetectorDef* def, const TdlCurve* a, const TdlCu
     return out->below;
 }
 
+// Of minima, the lowest first, keeps those that are not near a kept one along both curves.
+static int thin_out(TdlDistance* found, int count, double apart_a, double apart_b) {
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+        bool near = false;
+        for (int k = 0; k < kept && !near; ++k) {
+            near = fabs(found[i].s[0] - found[k].s[0]) < apart_a &&
+                   fabs(found[i].s[1] - found[k].s[1]) < apart_b;
+        }
+        if (!near) {
+            found[kept++] = found[i];
+        }
+    }
+    return kept;
+}
+
 // All minima wanted of a pair; returns how many were written.
 static int find_minima(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
                        const TdlCurve* b, uint64_t near, double arc, TdlDistance found[MAX_MINIMA],
@@ -138,7 +154,9 @@ static int find_minima(const TdlHost* host, const TdlDetectorDef* def, const Ele
                                             MAX_MINIMA, found, &count, &certified);
         out->status = status != TDL_STATUS_OK ? status : out->status;
         out->certified = out->certified && certified && count <= MAX_MINIMA;
-        return count < MAX_MINIMA ? count : MAX_MINIMA;
+        count = count < MAX_MINIMA ? count : MAX_MINIMA;
+        return thin_out(found, count, def->minima_share * a->curve->end,
+                        def->minima_share * b->end);
     }
     TdlStatus status = TDL_STATUS_OK;
     if (def->method == TDL_DISTANCE_FAST) {

@@ -43,6 +43,10 @@ static const double LEVEL = 1.0e-6;
 // Sine of the angle between rods that lie side by side.
 static const double SIDE_BY_SIDE = 0.1;
 
+// Places of a pair of curves nearer than this share of them count as one: rods that lie along each
+// other would have hundreds.
+static const double MINIMA_SHARE = 0.25;
+
 TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     Contacts* c = tdl_alloc_zero(&world->host.mem, sizeof *c);
     if (c == NULL) {
@@ -55,6 +59,7 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     detector.self = def->self;
     detector.obstacle_ends = true;
     detector.merge = -MERGE_WIDTHS;
+    detector.minima_share = MINIMA_SHARE;
     detector.thread_count = world->def.thread_count;
     if (def->geometry == TDL_CONTACT_BASELINE) {
         detector.method = TDL_DISTANCE_SEGMENTS;

@@ -120,18 +120,24 @@ typedef struct Nearness {
     double apart, tolerance;
 } Nearness;
 
-// The boxes of two moving chords, seen from something that moves by `frame`.
-static bool boxes_meet(const Path* a, int i, const Path* b, int j, TdlVec3 frame, double near) {
-    TdlVec3 lo[2], hi[2];
-    for (int side = 0; side < 2; ++side) {
-        const Path* p = side == 0 ? a : b;
-        int k = side == 0 ? i : j;
-        TdlVec3 end0 = tdl_sub3(p->after[k], frame), end1 = tdl_sub3(p->after[k + 1], frame);
-        lo[side] = least(least(p->before[k], p->before[k + 1]), least(end0, end1));
-        hi[side] = most(most(p->before[k], p->before[k + 1]), most(end0, end1));
+// The box of some moving chords, seen from something that moves by `frame`.
+typedef struct SweptBox {
+    TdlVec3 lo, hi;
+} SweptBox;
+
+static SweptBox swept_box(const Path* p, int first, int last, TdlVec3 frame) {
+    SweptBox box = {p->before[first], p->before[first]};
+    for (int k = first; k <= last; ++k) {
+        TdlVec3 end = tdl_sub3(p->after[k], frame);
+        box.lo = least(least(box.lo, p->before[k]), end);
+        box.hi = most(most(box.hi, p->before[k]), end);
     }
-    return lo[0].x <= hi[1].x + near && lo[1].x <= hi[0].x + near && lo[0].y <= hi[1].y + near &&
-           lo[1].y <= hi[0].y + near && lo[0].z <= hi[1].z + near && lo[1].z <= hi[0].z + near;
+    return box;
+}
+
+static bool boxes_meet(const SweptBox* a, const SweptBox* b, double near) {
+    return a->lo.x <= b->hi.x + near && b->lo.x <= a->hi.x + near && a->lo.y <= b->hi.y + near &&
+           b->lo.y <= a->hi.y + near && a->lo.z <= b->hi.z + near && b->lo.z <= a->hi.z + near;
 }
 
 // Positions from the first curve's start, which moves by `frame`: small numbers, small errors.
@@ -153,11 +159,8 @@ static bool chords_meet(const TdlWorld* world, const Path* a, int i, const Path*
     options.tolerance = near->tolerance;
     options.min_separation = near->apart;
     TdlCcdResult result;
-    bool met = tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision;
-    if (met && result.time == 0.0) {
-        options.min_separation = 0.0; // as near from the start: through each other all the same?
-        met = tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision;
-    }
+    bool met = tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision &&
+               result.time > 0.0; // else they were placed in each other: nothing can be kept apart
     if (world->crossing_fn != NULL) {
         world->crossing_fn(world->crossing_user, world->step_count + 1, &query, met);
     }
@@ -169,11 +172,14 @@ static bool paths_meet(const TdlWorld* world, const Path* a, double step_a, cons
                        double step_b, double apart, double radius, const Nearness* near) {
     TdlVec3 frame = tdl_scale3(
         0.5, tdl_add3(tdl_sub3(a->after[0], a->before[0]), tdl_sub3(b->after[0], b->before[0])));
+    double reach = near->apart + near->tolerance;
+    SweptBox whole = swept_box(b, 0, b->count, frame);
     for (int i = 0; i < a->count; ++i) {
-        for (int j = 0; j < b->count; ++j) {
+        SweptBox own = swept_box(a, i, i + 1, frame);
+        for (int j = 0; j < b->count && boxes_meet(&own, &whole, reach); ++j) {
             double gap = apart + j * step_b - (i + 1) * step_a;
-            if (gap >= LOOP_RADII * radius &&
-                boxes_meet(a, i, b, j, frame, near->apart + near->tolerance) &&
+            SweptBox other = swept_box(b, j, j + 1, frame);
+            if (gap >= LOOP_RADII * radius && boxes_meet(&own, &other, reach) &&
                 chords_meet(world, a, i, b, j, frame, near)) {
                 return true;
             }
@@ -186,11 +192,22 @@ typedef struct Pair {
     int fibre[2], element[2];
 } Pair;
 
+// Whether two curves of known length are too far apart to have met on a way of `travel`.
+static bool far_apart(const TdlCurve* a, const TdlCurve* b, double travel) {
+    if (a->kind > TDL_CURVE_CLOTHOID || b->kind > TDL_CURVE_CLOTHOID) {
+        return false; // their parameter is no length
+    }
+    TdlVec3 between = tdl_sub3(tdl_curve_point(a, 0.5 * a->end), tdl_curve_point(b, 0.5 * b->end));
+    double reach = 0.5 * (a->end + b->end) + travel + curve_radius(a) + curve_radius(b);
+    return tdl_norm3(between) > reach;
+}
+
 static bool pair_crossed(const TdlWorld* world, const Contacts* c, Pair pair) {
     int a = c->first[pair.fibre[0]] + pair.element[0],
         b = c->first[pair.fibre[1]] + pair.element[1];
     double ra = curve_radius(&c->curve[a]), rb = curve_radius(&c->curve[b]);
-    if (relative_travel(&c->travel[a], &c->travel[b]) < DEEP_SHARE * (ra + rb)) {
+    double travel = relative_travel(&c->travel[a], &c->travel[b]);
+    if (travel < DEEP_SHARE * (ra + rb) || far_apart(&c->curve[a], &c->curve[b], travel)) {
         return false;
     }
     double apart = INFINITY;
