@@ -17,7 +17,7 @@ demo: build
 	@scripts/demo $(TENDRIL) out/demo
 
 test: build
-	@ctest --preset release
+	@ctest --preset release -j "$$(nproc)"
 
 bench: build
 	@scripts/bench $(TENDRIL)
