@@ -24,7 +24,6 @@ typedef struct WorldRod {
     double energy_rise; // J, in the last attempt, more than could be taken from the velocity
     double stability;   // at the last settling
     double push_work;   // J, in the last attempt
-    double touch_work;  // J, of contacts on the rod, in the last attempt
     double* push;       // [dof_count] displacement that takes overlaps away, where `pushed`
     bool touched;       // in this attempt: contacts act on it
     bool pushed;        // in this attempt

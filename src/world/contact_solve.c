@@ -353,9 +353,7 @@ static double side_work(const Problem* p, int side) {
     const double *h = p->h + p->offset[side], *v = p->velocity + p->dof_start[body];
     double work = 0.0;
     for (int k = 0; k < 3; ++k) {
-        for (int j = 0; j < n; ++j) {
-            work += p->r[3 * (side / 2) + k] * h[k * n + j] * v[j];
-        }
+        work += p->r[3 * (side / 2) + k] * tdl_dot(n, h + (ptrdiff_t)k * n, v);
     }
     return work / p->unit;
 }
@@ -364,12 +362,11 @@ static void hand_out_velocities(const Problem* p) {
     TdlWorld* world = p->world;
     for (int i = 0; i < world->rod_count; ++i) {
         world->rods[i].touched = false;
-        world->rods[i].touch_work = 0.0;
     }
     for (int i = 0; i < 2 * p->count; ++i) {
         if (p->body[i] >= 0 && p->body[i] < world->rod_count) {
             world->rods[p->body[i]].touched = true;
-            world->rods[p->body[i]].touch_work += side_work(p, i);
+            world->rods[p->body[i]].touch += side_work(p, i);
         }
     }
     for (int i = 0; i < p->body_count; ++i) {
@@ -379,23 +376,6 @@ static void hand_out_velocities(const Problem* p) {
             memcpy(world->rigids[rigid].rigid->v_free, v, 6 * sizeof *v);
         } else if (world->rods[i].touched) {
             memcpy(world->rods[i].rod->v_free, v, (size_t)n * sizeof *v);
-        }
-    }
-}
-
-// Work of the impulse of contact i on the velocities of the rods it touches.
-static void note_touch(const Problem* p, int i, TdlVec3 r) {
-    const double impulse[3] = {r.x, r.y, r.z};
-    for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        int body = p->body[side];
-        if (body < 0 || body >= p->world->rod_count) {
-            continue;
-        }
-        int n = p->dof_start[body + 1] - p->dof_start[body];
-        for (int k = 0; k < 3; ++k) {
-            const double* h = p->h + p->offset[side] + (ptrdiff_t)k * n;
-            p->world->rods[body].touch +=
-                impulse[k] * tdl_dot(n, h, p->velocity + p->dof_start[body]);
         }
     }
 }
@@ -437,9 +417,6 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
         out->friction -= r.y * u.y + r.z * u.z;
         out->impact -= r.x * u.x;
         out->work -= tdl_dot3(r, fixed);
-        if (p->world->def.losses) {
-            note_touch(p, i, r);
-        }
     }
     c->force_count = count;
     return TDL_STATUS_OK;

@@ -161,7 +161,7 @@ static bool judge_rod(const TdlWorld* world, WorldRod* wr, bool closed) {
     wr->energy_rise = 0.0;
     double reach = rod_mass(rod) * tdl_norm3(world->def.gravity) * rod_length(rod);
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
-    double surplus = total(wr->energy) - total(before) - (wr->touched ? wr->touch_work : 0.0);
+    double surplus = total(wr->energy) - total(before) - wr->touch;
     if (!closed || !(surplus > slack)) {
         return false;
     }
