@@ -1,7 +1,7 @@
 // tendril bench ccd: the tables and figures of the collision benchmark, on files of it that are
 // named, on generated queries of every degenerate family, on queries recorded from moving cloth and
 // a whipped rod, and on those of simulations. Truth of all but the files comes from the exact test.
-// CSV and SVG.
+// CSV, SVG and PNG.
 #include "app/ccd_generate.h"
 #include "app/ccd_measure.h"
 #include "app/ccd_record.h"
@@ -463,7 +463,7 @@ const Command BENCH_CCD_COMMAND = {
             "generated queries of eleven families, on queries recorded from moving cloth and a\n"
             "whipped rod, and from simulations (left as edge-edge-simulated.csv): times, false "
             "positives and false negatives, by separation, tolerance\n"
-            "and limit of checks. Writes ccd-*.csv and ccd-*.svg.",
+            "and limit of checks. Writes ccd-*.csv, ccd-*.svg and ccd-*.png.",
     .example = "tendril bench ccd --out results data/*/*/*.csv",
     .options = BENCH_CCD_OPTIONS,
     .run = run_bench_ccd,

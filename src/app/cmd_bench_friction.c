@@ -3,7 +3,7 @@
 // Writes results.csv (a row for a problem and a solver), profile.csv (the part of the problems each
 // solver solves within a factor of the fastest), convergence.csv (error against time), nu.csv (S1
 // figure 10 again: spaghetti from few contacts to three times too many), bodies.csv (velocity space
-// against explicit W); and pictures of the profile and of the convergence as SVG.
+// against explicit W); and pictures of the profile and of the convergence as SVG and PNG.
 #include "app/bench_siconos.h"
 #include "app/command.h"
 #include "app/plot.h"

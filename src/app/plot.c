@@ -484,13 +484,15 @@ static bool write_with(const Plot* plot, const char* path, void (*print)(const P
 }
 
 bool plot_write_picture(const Plot* plot, const char* path) {
-    return write_with(plot, path, draw_plot);
+    char png[OUTPUT_PATH_SIZE];
+    output_path(png, path, ".svg", ".png");
+    return write_with(plot, path, draw_plot) && plot_write_png(plot, png);
 }
 
 bool plot_write(const Plot* plot, const char* path) {
     char table[OUTPUT_PATH_SIZE];
     output_path(table, path, ".svg", ".csv");
-    if (!plot_write_picture(plot, path)) {
+    if (!write_with(plot, path, draw_plot)) {
         return false;
     }
     if (!write_with(plot, table, print_table)) {

@@ -52,7 +52,7 @@ bool plot_write(const Plot* plot, const char* path);
 // The same as PNG, twice as large, with plainer text: for where SVG is not shown.
 bool plot_write_png(const Plot* plot, const char* path);
 
-// The picture alone, for those who write a table of their own.
+// The picture alone, and as PNG beside it, for those who write a table of their own.
 bool plot_write_picture(const Plot* plot, const char* path);
 
 #endif
