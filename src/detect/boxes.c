@@ -437,12 +437,14 @@ static SearchBox pop(Search* search) {
 }
 
 void search_run(Search* search) {
-    while (search->count > 0) {
-        if (search->boxes >= search->limit) {
-            search->complete = false;
-            search->count = 0;
-            return;
-        }
+    while (search->count > 0 && search->boxes < search->limit) {
         handle_box(search, pop(search));
+    }
+    search->complete &= search->count == 0;
+    search->count = 0;
+    if (!search->complete && !search->found && !search->collect) {
+        // the ridge may have spent all boxes on proofs
+        SearchBox domain = search_domain(search);
+        sample(search, &domain, 0.0, 0.0);
     }
 }

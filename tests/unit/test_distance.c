@@ -444,6 +444,21 @@ TEST(chains_find_the_nearest_pieces) {
     CHECK_INT(tdl_chain_distance(&host, a, 0, b, 2, &def, &d, piece), TDL_STATUS_BAD_ARGUMENT);
 }
 
+TEST(a_search_that_gives_up_still_has_a_pair_of_points) {
+    // found by fuzzing: sizes so far apart that the ridge spends every box
+    TdlHost host = tdl_host_default();
+    TdlCurve a = segment((TdlVec3){5, 0, 0}, (TdlVec3){1e52, 0, 0}), b;
+    TdlVec3 p[4] = {{0}, {11e-3, 0, 0}, {4, 0, 0}, {3, 0, 2}};
+    CHECK_INT(tdl_curve_cubic(&host, p, &b), TDL_STATUS_OK);
+    TdlDistanceDef def = tdl_distance_def_default();
+    def.box_limit = 2000;
+    TdlDistance d;
+    CHECK_INT(tdl_curve_distance(&host, &a, NULL, &b, NULL, &def, &d), TDL_STATUS_OK);
+    CHECK(d.below);
+    CHECK(!d.certified || d.distance <= sqrt(8.0));
+    CHECK_NEAR(tdl_norm3(tdl_sub3(d.point[0], d.point[1])), d.distance, 1e-9 * d.distance);
+}
+
 TEST(bad_queries_are_refused) {
     // a change of curvature over next to no length
     TdlHost quiet = tdl_host_default();
