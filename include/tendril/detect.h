@@ -166,9 +166,9 @@ typedef struct TdlDetectorDef {
     double minima_share; // in [0, 1]: with all_minima, of two minima of a pair nearer along both
                          // elements than this share of them the lower stays: of curves that
                          // keep level, few; default 0
-    bool obstacle_ends;  // elements also meet round colliders with their ends within the
-                         // margin: a bent one touches with its middle or with both; default
-                         // false
+    bool obstacle_ends;  // elements also meet planes and round colliders with their ends
+                         // within the margin: a bent one touches with its middle or with both,
+                         // a flat one lies on both; default false
     double spacing;      // m: with all_minima, spread points so far apart along stretches that
                          // run side by side; 0 (default): none
     bool self;           // contacts of a fibre with itself; default true

@@ -47,7 +47,7 @@ static bool at_end(const TdlCurve* c, double s) {
     return s <= 0.0 || s >= c->end;
 }
 
-// Straight elements of bodies that do not bend: boxes and capsules, not the pieces of a chain.
+// Straight elements: of boxes and capsules, and between the nodes of nodal rods.
 static bool straight(const TdlCurve* c) {
     return c->kind == TDL_CURVE_SEGMENT && c->end > 0.0;
 }
@@ -216,7 +216,7 @@ static int add_ends(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve
     return count;
 }
 
-// Two straight elements of stiff bodies: the least gap and, side by side, both ends of the stretch.
+// Two straight elements: the least gap and, side by side, both ends of the stretch.
 // Where the ends are as near as the least gap, that is any point between them and left out. (X.23)
 static int find_stretch(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve* b,
                         uint64_t near, TdlDistance found[MAX_MINIMA], SiteList* out) {
@@ -259,7 +259,7 @@ void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* 
             count = least_fast(def, a->curve, b->curve, near, boxes, count, found);
             out->certified = out->certified && found[0].certified;
         }
-    } else if (a->stiff && b->stiff && straight(a->curve) && straight(b->curve)) {
+    } else if (def->method == TDL_DISTANCE_FAST && straight(a->curve) && straight(b->curve)) {
         count = find_stretch(def, a->curve, b->curve, near, found, out);
     } else {
         count = find_minima(host, def, a, b->curve, near, b->arc, found, out);
@@ -277,7 +277,9 @@ void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* 
 static void narrow_plane(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
                          const TdlColliderDef* plane, int index, SiteList* out) {
     double s[MAX_MINIMA], gap[MAX_MINIMA];
-    PlanePoints points = a->stiff ? PLANE_ENDS : def->all_minima ? PLANE_MINIMA : PLANE_LEAST;
+    PlanePoints points = a->stiff || def->obstacle_ends ? PLANE_ENDS
+                         : def->all_minima              ? PLANE_MINIMA
+                                                        : PLANE_LEAST;
     int count =
         obstacle_plane(plane, a->curve, def->margin, def->tolerance, points, MAX_MINIMA, s, gap);
     out->accepted += count > 0;

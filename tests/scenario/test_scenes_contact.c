@@ -1,38 +1,12 @@
 // The scenes of rods in contact: Coulomb's cone, knots that stay knots, energy, threads, memory.
-#include "counting_allocator.h"
-#include "tendril/run.h"
-#include "test.h"
+#include "stage.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_SIZE = 4096, CROSSINGS_MAX = 64 };
-
-typedef struct Stage {
-    AllocCounter counter;
-    TdlScene* scene;
-    TdlWorld* world;
-} Stage;
-
-static TdlStatus open_stage(const char* name, const char* override, int threads, Stage* out) {
-    char path[PATH_SIZE];
-    const char* folder = getenv("TENDRIL_SOURCE");
-    snprintf(path, sizeof path, "%s/scenes/%s", folder == NULL ? "." : folder, name);
-    *out = (Stage){0};
-    TdlHost host = tdl_host_default();
-    host.mem = counting_allocator(&out->counter);
-    TdlStatus status =
-        tdl_scene_load(&host, path, &override, override == NULL ? 0 : 1, &out->scene);
-    return status == TDL_STATUS_OK ? tdl_scene_build(out->scene, threads, &out->world) : status;
-}
-
-static void close_stage(Stage* stage) {
-    tdl_world_destroy(stage->world);
-    tdl_scene_destroy(stage->scene);
-    CHECK_INT(stage->counter.live, 0);
-}
+enum { CROSSINGS_MAX = 64 };
 
 // --- Coulomb's cone -------------------------------------------------------------------------
 

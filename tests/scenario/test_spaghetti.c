@@ -1,0 +1,110 @@
+// Spaghetti on a plate: with friction the heap comes to rest, without it spreads (S1, section 5).
+// TENDRIL_LONG=1 takes all 31 instead of 3.
+#include "stage.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NODES = 16, CONTACTS_MAX = 4000 };
+
+static const double STEP = 2.0e-3;
+
+static const char* limit(void) {
+    return getenv("TENDRIL_LONG") != NULL ? "rods.spaghetti.curves.limit=31"
+                                          : "rods.spaghetti.curves.limit=3";
+}
+
+static void set_up(const char* friction, Stage* stage) {
+    const char* overrides[] = {limit(), "time.step=2e-3", friction};
+    REQUIRE(open_stage_with("spaghetti.yaml", overrides, 3, 1, stage) == TDL_STATUS_OK);
+}
+
+// Runs to `time` and returns the largest kinetic energy on the way.
+static double run_to(Stage* stage, double time) {
+    double peak = 0.0;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = (int)round(tdl_world_time(stage->world) / STEP);
+         i < (int)round(time / STEP) && status == TDL_STATUS_OK; ++i) {
+        TdlStepInfo info;
+        status = tdl_world_step(stage->world, &info);
+        peak = fmax(peak, info.energy.kinetic);
+    }
+    CHECK_INT(status, TDL_STATUS_OK);
+    return peak;
+}
+
+// How far from where it was the contact that moved most is. One that carries nothing may go.
+static double largest_move(const TdlContactForce* was, int was_count, const TdlContactForce* now,
+                           int now_count) {
+    double largest = 0.0;
+    for (int i = 0; i < was_count; ++i) {
+        double nearest = INFINITY;
+        for (int k = 0; k < now_count; ++k) {
+            bool same = memcmp(was[i].kind, now[k].kind, sizeof was[i].kind) == 0 &&
+                        memcmp(was[i].index, now[k].index, sizeof was[i].index) == 0;
+            if (same) {
+                nearest = fmin(nearest, tdl_norm3(tdl_sub3(was[i].point, now[k].point)));
+            }
+        }
+        largest = tdl_norm3(was[i].force) > 0.0 ? fmax(largest, nearest) : largest;
+    }
+    return largest;
+}
+
+TEST(with_friction_the_heap_comes_to_rest) {
+    Stage stage;
+    set_up("contacts.friction=0.3", &stage);
+    bool all = getenv("TENDRIL_LONG") != NULL;
+    double still = all ? 4.0 : 1.2;
+    double peak = run_to(&stage, still);
+    int count;
+    const TdlContactForce* now = tdl_world_contact_forces(stage.world, &count);
+    REQUIRE(count > 10 && count < CONTACTS_MAX);
+    static TdlContactForce was[CONTACTS_MAX];
+    memcpy(was, now, (size_t)count * sizeof *was);
+    double later = run_to(&stage, still + 1.0);
+    int now_count;
+    now = tdl_world_contact_forces(stage.world, &now_count);
+    double moved = largest_move(was, count, now, now_count);
+    printf("  peak %.3g J, then at most %.3g of it; contacts moved by %.3g m in a second\n", peak,
+           later / peak, moved);
+    CHECK_BELOW(later, 1.0e-9 * peak);
+    CHECK_BELOW(moved, 1.0e-6);
+    close_stage(&stage);
+}
+
+// The mean distance of the spaghetti from their common middle, seen from above.
+static double spread(const TdlWorld* world) {
+    TdlVec3 p[NODES], middle = {0};
+    int rods = tdl_world_rod_count(world);
+    for (int i = 0; i < rods; ++i) {
+        tdl_rod_points(world, tdl_world_rod(world, i), 1, p);
+        for (int k = 0; k < NODES; ++k) {
+            middle = tdl_axpy3(middle, 1.0 / (rods * NODES), p[k]);
+        }
+    }
+    double sum = 0.0;
+    for (int i = 0; i < rods; ++i) {
+        tdl_rod_points(world, tdl_world_rod(world, i), 1, p);
+        for (int k = 0; k < NODES; ++k) {
+            sum += hypot(p[k].x - middle.x, p[k].y - middle.y);
+        }
+    }
+    return sum / (rods * NODES);
+}
+
+TEST(without_friction_it_spreads) {
+    Stage rough, smooth;
+    set_up("contacts.friction=0.3", &rough);
+    set_up("contacts.friction=0", &smooth);
+    double start = spread(smooth.world);
+    run_to(&rough, 1.0);
+    run_to(&smooth, 1.0);
+    double with = spread(rough.world), without = spread(smooth.world);
+    printf(
+        "  mean distance from the middle: %.4f m at the start, %.4f with friction, %.4f without\n",
+        start, with, without);
+    CHECK(without > 1.2 * with);
+    close_stage(&rough);
+    close_stage(&smooth);
+}
