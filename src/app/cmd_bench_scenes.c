@@ -109,16 +109,19 @@ static TdlStatus step_through(TdlWorld* world, long steps, Figures* out) {
 }
 
 static TdlStatus measure(const Args* args, const Row* row, Figures* out) {
-    char path[PATH_SIZE];
+    char path[PATH_SIZE], tolerance[64];
+    const char* overrides[OVERRIDES_MAX + 1] = {tolerance};
     int count = 0;
     TdlScene* scene = NULL;
     TdlWorld* world = NULL;
     snprintf(path, sizeof path, "%s/%s", args_text(args, "scenes", "scenes"), row->file);
-    while (count < OVERRIDES_MAX && row->overrides[count] != NULL) {
-        ++count;
+    snprintf(tolerance, sizeof tolerance, "contacts.tolerance=%.17g",
+             args_real(args, "tolerance", 1.0e-6));
+    for (; count < OVERRIDES_MAX && row->overrides[count] != NULL; ++count) {
+        overrides[count + 1] = row->overrides[count];
     }
     *out = (Figures){0};
-    TdlStatus status = tdl_scene_load(args_host(args), path, row->overrides, count, &scene);
+    TdlStatus status = tdl_scene_load(args_host(args), path, overrides, count + 1, &scene);
     if (status == TDL_STATUS_OK) {
         TdlSceneInfo info = tdl_scene_info(scene);
         double share = args_has(args, "quick") ? row->quick : 1.0;
@@ -202,6 +205,8 @@ static const Option OPTIONS[] = {
     {"quick", 0, OPTION_SWITCH, NULL, 0, 0, "only the first part of each scene", false},
     {"scenes", 's', OPTION_FILE, "DIR", 0, 0, "where the scenes are; default scenes", false},
     {"only", 0, OPTION_TEXT, "FILE", 0, 0, "only the rows of this scene, such as knot.yaml", false},
+    {"tolerance", 'e', OPTION_REAL, "E", 1.0e-15, 1.0,
+     "relative error at which the contact solver stops; default 1e-6", false},
     {0},
 };
 
