@@ -49,7 +49,7 @@ typedef struct TdlWorldDef {
     double settle_damping; // 1/s, >= 0, times velocity per mass, at first; of the share
                            // x of this time left there is 0.975 x^16 + 0.025 x; default 0 and 0
     int thread_count;      // 0: one per processor; default 1. Results do not depend on it
-    bool losses;           // every step tells where the energy of the rods goes; default false
+    bool losses;           // every step tells where energy goes; default false
     TdlContactDef contacts;
 } TdlWorldDef;
 
@@ -163,7 +163,7 @@ typedef struct TdlStepInfo {
     double impact;      // J taken by what touched or left in this step along the normals
     double push;        // J put in by moving overlapping bodies apart
     double work;        // J done on the bodies by moving colliders and carried starts, at contacts
-    // Of rods, and 0 unless `losses` is asked for. Their energy changes by
+    // 0 unless `losses` is asked for. The energy of rods and bodies changes by
     // work + given + push - friction - impact - damping - numerical.
     double damping;     // J taken by damping and drag
     double numerical;   // J taken by the time steps; what they give is negative

@@ -598,7 +598,7 @@ static const Field SCENE_FIELDS[] = {
      AT(SceneSpec, losses),
      .fallback = "false",
      .help =
-         "Whether `log.csv` tells where the energy of the rods goes. In every step `kinetic` + "
+         "Whether `log.csv` tells where energy goes. In every step `kinetic` + "
          "`elastic` + `gravity` then changes by `work` + `given` (by wind, torques, moved ends) "
          "+ `push` - `friction` - `impact` - `damping` - `numerical` (taken by the time step)."},
     {.key = "output",

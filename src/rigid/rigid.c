@@ -253,13 +253,26 @@ void rigid_advance(Rigid* rigid, double dt, const double v[RIGID_DOFS]) {
     rigid->dt_before = dt;
 }
 
+static double spin_energy(const Rigid* rigid, TdlVec3 rate) {
+    TdlVec3 w = tdl_tmul33_3(rigid->pose.rotation, rate);
+    return 0.5 * tdl_dot3(w, tdl_mul33_3(rigid->inertia, w));
+}
+
 TdlEnergy rigid_energy(const Rigid* rigid, TdlVec3 gravity) {
     TdlVec3 v = tdl_load3(rigid->v, 0);
-    TdlVec3 w = tdl_tmul33_3(rigid->pose.rotation, tdl_load3(rigid->v, 1));
     TdlVec3 half_back = tdl_axpy3(rigid->pose.position, -0.5 * rigid->dt_before, v);
-    double spin = tdl_dot3(w, tdl_mul33_3(rigid->inertia, w));
-    return (TdlEnergy){.kinetic = 0.5 * (rigid->mass * tdl_dot3(v, v) + spin),
+    double spin = spin_energy(rigid, tdl_load3(rigid->v, 1));
+    return (TdlEnergy){.kinetic = 0.5 * rigid->mass * tdl_dot3(v, v) + spin,
                        .gravity = -rigid->mass * tdl_dot3(gravity, half_back)};
+}
+
+double rigid_step_loss(const Rigid* rigid, TdlVec3 gravity, const double free[RIGID_DOFS]) {
+    TdlVec3 jump = tdl_sub3(tdl_load3(rigid->v_free, 0), tdl_load3(rigid->v, 0));
+    TdlVec3 weight = tdl_scale3(rigid->dt_before, gravity);
+    TdlVec3 spun = tdl_load3(free, 1), turned = tdl_sub3(tdl_load3(rigid->v_free, 1), spun);
+    return 0.5 * rigid->mass * tdl_dot3(jump, tdl_sub3(jump, weight)) +
+           spin_energy(rigid, tdl_load3(rigid->v, 1)) - spin_energy(rigid, spun) +
+           spin_energy(rigid, turned);
 }
 
 void rigid_curves(const Rigid* rigid, TdlCurve* out) {

@@ -55,6 +55,10 @@ void rigid_advance(Rigid* rigid, double dt, const double v[RIGID_DOFS]);
 // Then a flight under gravity keeps its energy, and a body at rest has none of motion. (B.9)
 TdlEnergy rigid_energy(const Rigid* rigid, TdlVec3 gravity);
 
+// J that the step from v to v_free takes, beside what contacts do to v_free; `free` is what v_free
+// was before them. (B.10)
+double rigid_step_loss(const Rigid* rigid, TdlVec3 gravity, const double free[RIGID_DOFS]);
+
 // The curves in the present pose: out[curve_count].
 void rigid_curves(const Rigid* rigid, TdlCurve* out);
 

@@ -32,7 +32,8 @@ typedef struct WorldRod {
 
 typedef struct WorldRigid {
     Rigid* rigid;
-    double push[6];
+    double free[6], push[6];     // velocity before contacts, and displacement, in this attempt
+    double push_work, numerical; // J, in the last attempt
     bool pushed, failed;
 } WorldRigid;
 

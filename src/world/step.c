@@ -263,23 +263,30 @@ static void predict_all(TdlWorld* world, double start, double dt) {
     for (int i = 0; i < world->rigid_count; ++i) {
         WorldRigid* wr = &world->rigids[i];
         wr->pushed = false;
+        wr->push_work = wr->numerical = 0.0;
         wr->failed = !rigid_predict(wr->rigid, dt, world->def.gravity);
+        memcpy(wr->free, wr->rigid->v_free, sizeof wr->free);
     }
 }
 
 // Moves a rigid body out of what it overlaps; its velocity stays.
-static void push_rigid(Rigid* rigid, const double push[6]) {
-    TdlMat3 turn = tdl_rotation_exp(tdl_load3(push, 1));
-    rigid->pose.position = tdl_add3(rigid->pose.position, tdl_load3(push, 0));
+static void push_rigid(const TdlWorld* world, WorldRigid* wr) {
+    Rigid* rigid = wr->rigid;
+    double before = total(rigid_energy(rigid, world->def.gravity));
+    TdlMat3 turn = tdl_rotation_exp(tdl_load3(wr->push, 1));
+    rigid->pose.position = tdl_add3(rigid->pose.position, tdl_load3(wr->push, 0));
     rigid->pose.rotation = tdl_rotation_nearest(tdl_mul33(turn, rigid->pose.rotation));
+    wr->push_work = total(rigid_energy(rigid, world->def.gravity)) - before;
 }
 
 static void advance_rigids(TdlWorld* world, double start, double dt) {
     for (int i = 0; i < world->rigid_count; ++i) {
         WorldRigid* wr = &world->rigids[i];
+        wr->numerical =
+            world->def.losses ? rigid_step_loss(wr->rigid, world->def.gravity, wr->free) : 0.0;
         rigid_advance(wr->rigid, dt, wr->rigid->v_free);
         if (wr->pushed) {
-            push_rigid(wr->rigid, wr->push);
+            push_rigid(world, wr);
         }
         wr->failed = wr->failed || !rigid_state_finite(wr->rigid);
     }
@@ -306,6 +313,8 @@ static void sum_up(TdlWorld* world, Attempt* attempt) {
         attempt->given += wr->losses.given + wr->losses.hold;
     }
     for (int i = 0; i < world->rigid_count; ++i) {
+        attempt->push += world->rigids[i].push_work;
+        attempt->numerical += world->rigids[i].numerical;
         finite = finite && !world->rigids[i].failed;
     }
     if (!finite) {

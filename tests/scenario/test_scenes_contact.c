@@ -82,6 +82,7 @@ TEST(the_books_of_falling_scenes_close) {
     check_books("corde-spaghetti.yaml", 80);
     check_books("self-stacking.yaml", 80);
     check_books("ropes-over-ball.yaml", 100);
+    check_books("double-loop.yaml", 400);
 }
 
 // --- knots ----------------------------------------------------------------------------------

@@ -382,7 +382,7 @@ TEST(duplicates_at_a_joint_become_one_and_are_followed) {
 // Two rods of straight elements, one on the other and on a plane: whichever way rounding tilts
 // them, the places on which they lie are the same. (X.23)
 TEST(flat_rods_lie_on_the_same_places_however_they_are_tilted) {
-    enum { ELEMENTS = 4 };
+    enum { BARS = 4 };
     TdlHost host = tdl_host_default();
     TdlDetectorDef def = tdl_detector_def_default();
     def.margin = 1.0e-5;
@@ -390,19 +390,18 @@ TEST(flat_rods_lie_on_the_same_places_however_they_are_tilted) {
     TdlDetector* d = NULL;
     REQUIRE(tdl_detector_create(&host, &def, &d) == TDL_STATUS_OK);
     TdlColliderDef plane = {.shape = TDL_SHAPE_PLANE, .pose = {{0}, tdl_identity33()}};
-    for (int tilt = 0; tilt < 1 << ELEMENTS; ++tilt) {
-        TdlCurve c[2 * ELEMENTS];
-        for (int i = 0; i < 2 * ELEMENTS; ++i) {
+    for (int tilt = 0; tilt < 1 << BARS; ++tilt) {
+        TdlCurve c[2 * BARS];
+        for (int i = 0; i < 2 * BARS; ++i) {
             // the upper rod is shifted by half an element; bits raise or lower its joints
-            int k = i % ELEMENTS, upper = i / ELEMENTS;
+            int k = i % BARS, upper = i / BARS;
             double up[2] = {(tilt >> k & 1) * 1e-13, (tilt >> (k + 1) & 1) * 1e-13};
             TdlVec3 from = {k + 0.5 * upper, 0, 0.01 + 0.02 * upper + up[0]};
             TdlVec3 to = {k + 1 + 0.5 * upper, 0, 0.01 + 0.02 * upper + up[1]};
             REQUIRE(tdl_curve_segment(&host, from, to, &c[i]) == TDL_STATUS_OK);
             tdl_curve_set_radius(&host, 0.01, 0.01, &c[i]);
         }
-        TdlFibre fibre[2] = {{.curves = c, .count = ELEMENTS},
-                             {.curves = c + ELEMENTS, .count = ELEMENTS}};
+        TdlFibre fibre[2] = {{.curves = c, .count = BARS}, {.curves = c + BARS, .count = BARS}};
         REQUIRE(tdl_detector_update(d, fibre, 2, &plane, 1, NULL) == TDL_STATUS_OK);
         int count;
         const TdlContact* contact = tdl_detector_contacts(d, &count);
@@ -413,8 +412,8 @@ TEST(flat_rods_lie_on_the_same_places_however_they_are_tilted) {
             joints += contact[i].body[1] < 0 && fabs(x - round(x)) < 1e-9;
             halves += contact[i].body[1] >= 0 && fabs(2.0 * x - round(2.0 * x)) < 1e-9;
         }
-        CHECK_INT(joints, ELEMENTS + 1); // of the lower one
-        CHECK_INT(halves, 2 * ELEMENTS); // joints of either abreast of the other
+        CHECK_INT(joints, BARS + 1); // of the lower one
+        CHECK_INT(halves, 2 * BARS); // joints of either abreast of the other
         CHECK_INT(count, joints + halves);
     }
     tdl_detector_destroy(d);
