@@ -109,6 +109,7 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
         tdl_free(&mem, p->owned[k]);
     }
     tdl_free(&mem, p->offset);
+    tdl_free(&mem, p->span);
     tdl_free(&mem, p);
 }
 
@@ -331,6 +332,23 @@ static size_t place_blocks(TdlFrictionProblem* p) {
     return used;
 }
 
+// A place of a rod feels few of its coordinates: two nodes, or the elements before it.
+static void find_spans(TdlFrictionProblem* p) {
+    for (int side = 0; side < 2 * p->n; ++side) {
+        int m = p->body[side] < 0 ? 0 : body_dofs(p, p->body[side]), first = m, end = 0;
+        for (int k = 0; k < p->d; ++k) {
+            const double* row = p->h + p->offset[side] + (size_t)k * (size_t)m;
+            for (int j = 0; j < first; ++j) {
+                first = row[j] != 0.0 ? j : first;
+            }
+            for (int j = m - 1; j >= end; --j) {
+                end = row[j] != 0.0 ? j + 1 : end;
+            }
+        }
+        p->span[side] = first < end ? (Span){first, end - first} : (Span){0};
+    }
+}
+
 static TdlStatus solve_columns(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def,
                                size_t used) {
     p->own_y = tdl_alloc_array(&p->mem, used, sizeof(double));
@@ -361,9 +379,10 @@ static void free_velocity(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def
                     continue;
                 }
                 int m = body_dofs(p, p->body[s]);
+                Span span = p->span[s];
                 const double* row = p->h + p->offset[s] + (size_t)k * (size_t)m;
                 const double* v = p->velocity + p->dof_start[p->body[s]];
-                for (int j = 0; j < m; ++j) {
+                for (int j = span.first; j < span.first + span.count; ++j) {
                     u += row[j] * v[j];
                 }
             }
@@ -393,11 +412,13 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
     p->y = def->y;
     p->dof_count = def->body_count == 0 ? 0 : def->dof_start[def->body_count];
     p->offset = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(size_t));
-    if (p->offset == NULL) {
+    p->span = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(Span));
+    if (p->offset == NULL || p->span == NULL) {
         tdl_friction_problem_destroy(p);
         return TDL_STATUS_NO_MEMORY;
     }
     size_t used = place_blocks(p);
+    find_spans(p);
     if (p->y == NULL) {
         status = solve_columns(p, def, used);
     }
@@ -424,12 +445,13 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) 
                 continue;
             }
             int m = body_dofs(p, p->body[a]);
+            Span span = p->span[a];
             for (int col = 0; col < p->d; ++col) {
-                const double* y = p->y + p->offset[c] + (size_t)col * (size_t)m;
+                const double* y = p->y + p->offset[c] + (size_t)col * (size_t)m + span.first;
                 for (int row = 0; row < p->d; ++row) {
-                    const double* h = p->h + p->offset[a] + (size_t)row * (size_t)m;
+                    const double* h = p->h + p->offset[a] + (size_t)row * (size_t)m + span.first;
                     double sum = 0.0;
-                    for (int k = 0; k < m; ++k) {
+                    for (int k = 0; k < span.count; ++k) {
                         sum += h[k] * y[k];
                     }
                     w[col * p->d + row] += sum;

@@ -5,6 +5,11 @@
 #include "friction/cone.h"
 #include "tendril/friction.h"
 
+// A range of coordinates.
+typedef struct Span {
+    int first, count;
+} Span;
+
 struct TdlFrictionProblem {
     TdlAllocator mem;
     int d, n;                 // block size, contacts
@@ -32,6 +37,7 @@ struct TdlFrictionProblem {
     double* own_y;  // y when it was computed here
     void* owned[8]; // arrays of a caller that handed them over, freed with the problem
     size_t* offset; // [2 n] first double of each side's rows in h and y
+    Span* span;     // [2 n] outside which a side's rows of h are zero
 };
 
 static inline bool problem_has_bodies(const TdlFrictionProblem* p) {

@@ -369,11 +369,10 @@ void row_velocity3(const double* blocks, const int* column, int count, const dou
 }
 #endif
 
-// out += the three rows (each of m) times v, and v += rows' x: v is read once for all three. The
-// scalar versions are the definition.
-void rows3_times_scalar(int m, const double* rows, const double* v, double* out) {
+// out += the three rows times v, and v += rows' x: v is read once for all three.
+void rows3_times_scalar(int m, int apart, const double* rows, const double* v, double* out) {
     for (int k = 0; k < 3; ++k) {
-        out[k] += dot_product((size_t)m, rows + (size_t)k * (size_t)m, v);
+        out[k] += dot_product((size_t)m, rows + (ptrdiff_t)k * apart, v);
     }
 }
 
@@ -391,8 +390,8 @@ static inline double lane_sum(__m256d a) {
     return _mm_cvtsd_f64(_mm_add_sd(low, _mm_unpackhi_pd(low, low)));
 }
 
-void rows3_times(int m, const double* rows, const double* v, double* out) {
-    const double *r1 = rows + m, *r2 = rows + 2 * m;
+void rows3_times(int m, int apart, const double* rows, const double* v, double* out) {
+    const double *r1 = rows + apart, *r2 = r1 + apart;
     __m256d s0 = _mm256_setzero_pd(), s1 = s0, s2 = s0;
     int j = 0;
     for (; j + 4 <= m; j += 4) {
@@ -426,8 +425,8 @@ void rows3_add(int m, const double* rows, const double* x, double* v) {
     }
 }
 #else
-void rows3_times(int m, const double* rows, const double* v, double* out) {
-    rows3_times_scalar(m, rows, v, out);
+void rows3_times(int m, int apart, const double* rows, const double* v, double* out) {
+    rows3_times_scalar(m, apart, rows, v, out);
 }
 
 void rows3_add(int m, const double* rows, const double* x, double* v) {
@@ -446,9 +445,11 @@ void body_row_velocity(const System* sys, int i, double* out) {
             continue;
         }
         int m = body_dofs(p, p->body[s]);
-        const double *v = sys->v + p->dof_start[p->body[s]], *h = p->h + p->offset[s];
+        Span span = p->span[s];
+        const double* v = sys->v + p->dof_start[p->body[s]] + span.first;
+        const double* h = p->h + p->offset[s] + span.first;
         for (int k = 0; k < d; k += 3) {
-            rows3_times(m, h + (size_t)k * (size_t)m, v, out + k);
+            rows3_times(span.count, m, h + (size_t)k * (size_t)m, v, out + k);
         }
     }
 }

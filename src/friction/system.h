@@ -72,10 +72,11 @@ void row_velocity_scalar(int d, const double* blocks, const int* column, int cou
 void row_velocity3(const double* blocks, const int* column, int count, const double* r,
                    const double* b, double* out);
 
-// out += rows v and v += rows' x for three rows of m; the scalar versions are the definition
-void rows3_times_scalar(int m, const double* rows, const double* v, double* out);
+// out += rows v and v += rows' x for three rows of m, `apart` doubles from each other; the scalar
+// versions are the definition
+void rows3_times_scalar(int m, int apart, const double* rows, const double* v, double* out);
 void rows3_add_scalar(int m, const double* rows, const double* x, double* v);
-void rows3_times(int m, const double* rows, const double* v, double* out);
+void rows3_times(int m, int apart, const double* rows, const double* v, double* out);
 void rows3_add(int m, const double* rows, const double* x, double* v);
 
 // out <- b_i + H_i v through the bodies; and the change of v by dr

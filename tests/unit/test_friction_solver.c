@@ -407,8 +407,8 @@ TEST(wide_body_rows_agree_with_scalar_ones) {
         for (int k = 0; k < m; ++k) {
             v[k] = p[k] = q[k] = cos(3.0 * k);
         }
-        rows3_times_scalar(m, rows, v, a);
-        rows3_times(m, rows, v, b);
+        rows3_times_scalar(m, m, rows, v, a);
+        rows3_times(m, m, rows, v, b);
         rows3_add_scalar(m, rows, x, p);
         rows3_add(m, rows, x, q);
         for (int k = 0; k < 3; ++k) {
