@@ -135,6 +135,7 @@ bool nodal_predict(Rod* rod, const RodStep* step);
 // The same; a model that has a smoother energy (NodalKind.lag) may go over to it, or not.
 bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging);
 void nodal_solve(const Rod* rod, double* x);
+void nodal_solve_columns(const Rod* rod, int count, double* X);
 void nodal_advance(Rod* rod, const RodStep* step, const double* v);
 RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, double touch);
 void nodal_curves(const Rod* rod, RodCurve* curves);
@@ -149,9 +150,9 @@ double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double
 #define NODAL_FUNCTIONS                                                                            \
     .keeps_momenta = true, .find_fault = nodal_find_fault, .set_curvature = nodal_set_curvature,   \
     .refresh = nodal_refresh, .predict = nodal_predict, .solve = nodal_solve,                      \
-    .advance = nodal_advance, .losses = nodal_losses, .curves = nodal_curves,                      \
-    .end_frame = nodal_end_frame, .point = nodal_point, .jacobian = nodal_jacobian,                \
-    .energy = nodal_energy, .approach = nodal_approach, .force_noise = nodal_force_noise,          \
-    .potential = nodal_potential
+    .solve_columns = nodal_solve_columns, .advance = nodal_advance, .losses = nodal_losses,        \
+    .curves = nodal_curves, .end_frame = nodal_end_frame, .point = nodal_point,                    \
+    .jacobian = nodal_jacobian, .energy = nodal_energy, .approach = nodal_approach,                \
+    .force_noise = nodal_force_noise, .potential = nodal_potential
 
 #endif

@@ -505,13 +505,20 @@ bool nodal_predict(Rod* rod, const RodStep* step) {
     return nodal_find_step(rod, step, true);
 }
 
-void nodal_solve(const Rod* rod, double* x) {
+void nodal_solve_columns(const Rod* rod, int count, double* X) {
     Work w = work_of(rod);
-    for (int i = 0; i < 3; ++i) {
-        x[i] = nodal_is_held(rod, i) ? 0.0 : x[i];
-        x[w.n - 1 - i] = nodal_is_held(rod, w.n - 1 - i) ? 0.0 : x[w.n - 1 - i];
+    for (int k = 0; k < count; ++k) {
+        double* x = X + (ptrdiff_t)k * w.n;
+        for (int i = 0; i < 3; ++i) {
+            x[i] = nodal_is_held(rod, i) ? 0.0 : x[i];
+            x[w.n - 1 - i] = nodal_is_held(rod, w.n - 1 - i) ? 0.0 : x[w.n - 1 - i];
+        }
     }
-    banded_solve(w.n, NODAL_WIDTH, w.band, 1, x, w.n);
+    banded_solve(w.n, NODAL_WIDTH, w.band, count, X, w.n);
+}
+
+void nodal_solve(const Rod* rod, double* x) {
+    nodal_solve_columns(rod, 1, x);
 }
 
 static void advance_hold(RodBase* hold, TdlPose end, Twist rate) {

@@ -30,6 +30,11 @@ enum { FEW = 300 };
 // Contacts whose diagonal blocks set the unit of impulses.
 enum { SCALE_SAMPLES = 32 };
 
+// The coordinates of a body that a side's rows of H are about: beyond them they are zero.
+typedef struct Range {
+    int first, count;
+} Range;
+
 typedef struct Problem {
     TdlWorld* world;
     Contacts* contacts;
@@ -41,6 +46,7 @@ typedef struct Problem {
     double* velocity;      // [dofs] without contacts
     int* body;             // [2 count], -1: a collider
     size_t* offset;        // [2 count] of the rows
+    Range* range;          // [2 count]
     double *h, *y;         // rows of H and of A^-1 H', in units of impulse that make W about 1
     double *mu, *bias;     // [count]
     double *fixed, *u, *r; // [3 count] prescribed velocity; result
@@ -97,13 +103,14 @@ static bool lay_out(Problem* p) {
     p->dof_start = ARENA_NEW(arena, int, p->body_count + 1);
     p->body = ARENA_NEW(arena, int, 2 * p->count);
     p->offset = ARENA_NEW(arena, size_t, 2 * p->count + 1);
+    p->range = ARENA_NEW(arena, Range, 2 * p->count);
     p->mu = ARENA_NEW(arena, double, p->count);
     p->bias = ARENA_NEW(arena, double, p->count);
     p->fixed = ARENA_NEW(arena, double, 3 * p->count);
     p->u = ARENA_NEW(arena, double, 3 * p->count);
     p->r = ARENA_NEW(arena, double, 3 * p->count);
-    if (!p->dof_start || !p->body || !p->offset || !p->mu || !p->bias || !p->fixed || !p->u ||
-        !p->r) {
+    if (!p->dof_start || !p->body || !p->offset || !p->range || !p->mu || !p->bias || !p->fixed ||
+        !p->u || !p->r) {
         return false;
     }
     int dofs = 0;
@@ -119,6 +126,7 @@ static bool lay_out(Problem* p) {
         int body = body_of(world, contact_side(world, x, i % 2));
         p->body[i] = body;
         p->offset[i] = used;
+        p->range[i] = (Range){0};
         used += body < 0 ? 0 : 3 * (size_t)(p->dof_start[body + 1] - p->dof_start[body]);
     }
     p->offset[2 * p->count] = used;
@@ -166,6 +174,25 @@ static TdlVec3 prescribed(const TdlWorld* world, Side side, TdlVec3 at, TdlMat3 
     return tdl_tmul33_3(basis, v);
 }
 
+static Range find_range(int n, const double* h) {
+    int first = 0, end = n;
+    while (first < end && h[first] == 0.0 && h[n + first] == 0.0 && h[2 * n + first] == 0.0) {
+        ++first;
+    }
+    while (end > first && h[end - 1] == 0.0 && h[n + end - 1] == 0.0 && h[2 * n + end - 1] == 0.0) {
+        --end;
+    }
+    return (Range){first, end - first};
+}
+
+// Row `row` of a side's H, times a vector over the coordinates of all bodies.
+static double side_product(const Problem* p, int side, int row, const double* all) {
+    int body = p->body[side], n = p->dof_start[body + 1] - p->dof_start[body];
+    Range range = p->range[side];
+    const double* h = p->h + p->offset[side] + (ptrdiff_t)row * n;
+    return tdl_dot(range.count, h + range.first, all + p->dof_start[body] + range.first);
+}
+
 // The rows of one side, and what they make of the velocities without contacts.
 static void fill_side(const Problem* p, int i, int which, TdlVec3 at, TdlVec3* u, TdlVec3* fixed) {
     TdlWorld* world = p->world;
@@ -186,15 +213,15 @@ static void fill_side(const Problem* p, int i, int which, TdlVec3 at, TdlVec3* u
     } else {
         rigid_jacobian(world->rigids[side.index].rigid, at, x->basis, h);
     }
-    double part[3] = {0};
+    Range range = p->range[2 * i + which] = find_range(n, h);
+    double part[3];
     for (int k = 0; k < 3; ++k) {
-        const double* v = p->velocity + p->dof_start[body];
-        for (int j = 0; j < n; ++j) {
+        for (int j = range.first; j < range.first + range.count; ++j) {
             h[k * n + j] *= sign;
-            y[k * n + j] = h[k * n + j];
-            part[k] += h[k * n + j] * v[j];
         }
+        part[k] = side_product(p, 2 * i + which, k, p->velocity);
     }
+    memcpy(y, h, 3 * (size_t)n * sizeof *y);
     *u = tdl_add3(*u, (TdlVec3){part[0], part[1], part[2]});
     if (side.kind == TDL_BODY_ROD) {
         solve_rows(world->rods[body].rod, y);
@@ -241,11 +268,8 @@ static double row_product(const Problem* p, int i, int row) {
     double sum = 0.0;
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
         int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
-        const double* h = p->h + p->offset[side] + (size_t)row * (size_t)n;
-        const double* y = p->y + p->offset[side] + (size_t)row * (size_t)n;
-        for (int j = 0; j < n; ++j) {
-            sum += h[j] * y[j];
-        }
+        size_t at = p->offset[side] + (size_t)row * (size_t)n + (size_t)p->range[side].first;
+        sum += tdl_dot(p->range[side].count, p->h + at, p->y + at);
     }
     return sum;
 }
@@ -349,11 +373,9 @@ static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
 
 // What the impulse of a contact does on one of its sides, J.
 static double side_work(const Problem* p, int side) {
-    int body = p->body[side], n = p->dof_start[body + 1] - p->dof_start[body];
-    const double *h = p->h + p->offset[side], *v = p->velocity + p->dof_start[body];
     double work = 0.0;
     for (int k = 0; k < 3; ++k) {
-        work += p->r[3 * (side / 2) + k] * tdl_dot(n, h + (ptrdiff_t)k * n, v);
+        work += p->r[3 * (side / 2) + k] * side_product(p, side, k, p->velocity);
     }
     return work / p->unit;
 }
@@ -427,11 +449,7 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
 static double normal_motion(const Problem* p, int i, const double* move) {
     double sum = 0.0;
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
-        const double* h = p->h + p->offset[side];
-        for (int j = 0; j < n; ++j) {
-            sum += h[j] * move[p->dof_start[body] + j];
-        }
+        sum += p->body[side] < 0 ? 0.0 : side_product(p, side, 0, move);
     }
     return sum;
 }
