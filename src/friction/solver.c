@@ -226,6 +226,9 @@ static TdlStatus first_guess(TdlFrictionSolver* s, Run* run) {
             r[(size_t)i * d + k] = isfinite(x) ? x : 0.0;
             given = given || r[(size_t)i * d + k] != 0.0;
         }
+        // a guess that is good enough may be the answer, which the law must allow
+        double* x = r + (size_t)i * d;
+        law_project(sys->d, sys->law[i], sys->mu[i], x, x);
     }
     memset(run->best, 0, size * sizeof(double));
     memset(zero, 0, size * sizeof(double));

@@ -441,6 +441,26 @@ TEST(warm_start_is_used_and_orders_agree) {
     tdl_friction_problem_destroy(p);
 }
 
+TEST(a_guess_that_is_good_enough_is_put_into_the_cone) {
+    double mu[60], r[180] = {0};
+    for (int i = 0; i < 60; ++i) {
+        mu[i] = 0.3;
+    }
+    TdlFrictionProblem* p = chain(60, 1.0, 1.0, mu);
+    TdlFrictionOptions o = tdl_friction_options_default();
+    CHECK(solve(p, &o, r, NULL).outcome == TDL_FRICTION_CONVERGED);
+    for (int i = 0; i < 60; ++i) {
+        r[3 * i + 1] += 1.0e-4 * (i % 3 - 1);
+        r[3 * i] -= 1.0e-4;
+    }
+    o.tolerance = 0.1;
+    CHECK_INT(solve(p, &o, r, NULL).iterations, 0);
+    for (int i = 0; i < 60; ++i) {
+        CHECK(hypot(r[3 * i + 1], r[3 * i + 2]) <= 0.3 * r[3 * i] * (1.0 + 1.0e-12));
+    }
+    tdl_friction_problem_destroy(p);
+}
+
 TEST(hard_piles_converge_beyond_nu_2) {
     TdlHost host = tdl_host_default();
     for (int k = 0; k < 3; ++k) {
