@@ -24,7 +24,7 @@ static const Row ROWS[] = {
     {"tight knot", "knot.yaml", {0}, 0.1, 8, 0.4, 0.033},
     {"wavy hair, mu 0", "wavy-hair.yaml", {"contacts.friction=0"}, 0.1, 392, 0.58, 2.6},
     {"wavy hair", "wavy-hair.yaml", {0}, 0.1, 380, 0.57, 41.2},
-    {"self-stacking", "self-stacking.yaml", {0}, 0.05, 303, 1.18, 0.31},
+    {"self-stacking", "self-stacking.yaml", {0}, 0.35, 303, 1.18, 0.31},
     {"7 spaghetti", "corde-spaghetti.yaml", {0}, 0.05, 121, 1.08, 0.36},
     {"31 spaghetti, mu 0", "spaghetti.yaml", {"contacts.friction=0"}, 0.05, 0, NAN, NAN},
     {"31 spaghetti", "spaghetti.yaml", {0}, 0.05, 653, 1.32, 2.26},

@@ -24,6 +24,9 @@ static const double MATCH_WIDTHS = 8.0;
 // Points of a fibre nearer along it than this share of half a turn do not touch. (X.19)
 static const double SELF_TURN = 0.75 * 3.141592653589793;
 
+// Nor do points nearer along it than so many radii, however sharply it is bent: more than pi.
+static const double SELF_RADII = 4.0;
+
 struct TdlDetector {
     TdlHost host;
     TdlDetectorDef def;
@@ -162,27 +165,42 @@ static bool reserve_elements(TdlDetector* d, int elements, int fibres) {
     return good;
 }
 
-// The largest curvature of a fibre, and its longest element.
-static void fibre_shape(const TdlFibre* fibre, double* bend, double* longest, bool* arc_length) {
-    *bend = *longest = 0.0;
-    *arc_length = true;
+// What matters of a fibre when it touches itself.
+typedef struct FibreShape {
+    double bend;     // largest curvature, with what it turns at joints spread over their elements
+    double longest;  // element
+    double radius;   // largest
+    bool arc_length; // parameters are arc length
+} FibreShape;
+
+static FibreShape fibre_shape(const TdlFibre* fibre) {
+    FibreShape shape = {.arc_length = true};
     for (int i = 0; i < fibre->count; ++i) {
-        const TdlCurve* c = &fibre->curves[i];
-        *bend = fmax(*bend, curve_bend(c, 0.0, c->end));
-        *longest = fmax(*longest, c->end);
-        *arc_length = *arc_length && c->kind <= TDL_CURVE_CLOTHOID;
+        const TdlCurve *c = &fibre->curves[i], *before = i > 0 ? c - 1 : NULL;
+        double turn = 0.0;
+        if (before != NULL && c->end > 0.0 && before->end > 0.0) {
+            TdlVec3 a = tdl_curve_derivative(before, before->end), b = tdl_curve_derivative(c, 0.0);
+            turn = atan2(tdl_norm3(tdl_cross3(a, b)), tdl_dot3(a, b)) / fmin(c->end, before->end);
+        }
+        double own = curve_bend(c, 0.0, c->end);
+        double next = before == NULL ? 0.0 : curve_bend(before, 0.0, before->end);
+        shape.bend = fmax(shape.bend, turn + fmax(own, next));
+        shape.longest = fmax(shape.longest, c->end);
+        shape.radius = fmax(shape.radius, fmax(c->radius[0], c->radius[1]));
+        shape.arc_length = shape.arc_length && c->kind <= TDL_CURVE_CLOTHOID;
     }
+    return shape;
 }
 
 static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
-    double bend, longest, arc = 0.0;
-    bool arc_length;
-    fibre_shape(fibre, &bend, &longest, &arc_length);
-    double apart = bend > 0.0 ? SELF_TURN / bend : INFINITY;
-    double never = longest > 0.0 ? apart / longest : INFINITY;
+    double arc = 0.0;
+    FibreShape shape = fibre_shape(fibre);
+    double apart = shape.bend > 0.0 ? SELF_TURN / shape.bend : INFINITY;
+    apart = fmax(apart, SELF_RADII * shape.radius);
+    double never = shape.longest > 0.0 ? apart / shape.longest : INFINITY;
     d->skip[index] = never < 1.0e9 ? (int)never - 1 : INT_MAX;
     d->skip[index] = d->skip[index] < 0 ? 0 : d->skip[index];
-    if (!arc_length) {
+    if (!shape.arc_length) {
         d->skip[index] = 1; // parameters tell nothing of arc length: neighbours do not touch
         apart = 0.0;
     }

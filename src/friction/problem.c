@@ -110,6 +110,7 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     }
     tdl_free(&mem, p->offset);
     tdl_free(&mem, p->span);
+    tdl_free(&mem, p->moves);
     tdl_free(&mem, p);
 }
 
@@ -349,6 +350,17 @@ static void find_spans(TdlFrictionProblem* p) {
     }
 }
 
+// Of a body that touches itself one side may move it for both.
+static void find_moves(TdlFrictionProblem* p) {
+    for (int side = 0; side < 2 * p->n; ++side) {
+        size_t count = p->body[side] < 0 ? 0 : (size_t)(p->d * body_dofs(p, p->body[side]));
+        const double* y = p->y + p->offset[side];
+        for (size_t k = 0; k < count && !p->moves[side]; ++k) {
+            p->moves[side] = y[k] != 0.0;
+        }
+    }
+}
+
 static TdlStatus solve_columns(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def,
                                size_t used) {
     p->own_y = tdl_alloc_array(&p->mem, used, sizeof(double));
@@ -413,7 +425,8 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
     p->dof_count = def->body_count == 0 ? 0 : def->dof_start[def->body_count];
     p->offset = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(size_t));
     p->span = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(Span));
-    if (p->offset == NULL || p->span == NULL) {
+    p->moves = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(bool));
+    if (p->offset == NULL || p->span == NULL || p->moves == NULL) {
         tdl_friction_problem_destroy(p);
         return TDL_STATUS_NO_MEMORY;
     }
@@ -423,6 +436,7 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
         status = solve_columns(p, def, used);
     }
     if (status == TDL_STATUS_OK) {
+        find_moves(p);
         free_velocity(p, def);
         finish_free_velocity(p);
         if (!all_finite(p->h, used) || !all_finite(p->y, used) || !isfinite(p->q_norm)) {
@@ -441,7 +455,7 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
 void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) {
     for (int a = 2 * i; a < 2 * i + 2; ++a) {
         for (int c = 2 * j; c < 2 * j + 2; ++c) {
-            if (p->body[a] < 0 || p->body[a] != p->body[c]) {
+            if (p->body[a] < 0 || p->body[a] != p->body[c] || !p->moves[c]) {
                 continue;
             }
             int m = body_dofs(p, p->body[a]);
@@ -610,7 +624,7 @@ TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* 
     memcpy(v, p->velocity, (size_t)p->dof_count * sizeof(double));
     for (int i = 0; i < p->n; ++i) {
         for (int s = 2 * i; s < 2 * i + 2; ++s) {
-            if (p->body[s] < 0) {
+            if (!p->moves[s]) {
                 continue;
             }
             int m = body_dofs(p, p->body[s]);

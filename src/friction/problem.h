@@ -38,6 +38,7 @@ struct TdlFrictionProblem {
     void* owned[8]; // arrays of a caller that handed them over, freed with the problem
     size_t* offset; // [2 n] first double of each side's rows in h and y
     Span* span;     // [2 n] outside which a side's rows of h are zero
+    bool* moves;    // [2 n] whether a side's rows of y are not all zero
 };
 
 static inline bool problem_has_bodies(const TdlFrictionProblem* p) {

@@ -464,7 +464,7 @@ void body_row_apply(System* sys, int i, const double* dr) {
         moves = moves || x[k] != 0.0;
     }
     for (int s = 2 * g; s < 2 * g + 2 && moves; ++s) {
-        if (p->body[s] < 0) {
+        if (!p->moves[s]) {
             continue;
         }
         int m = body_dofs(p, p->body[s]);

@@ -206,7 +206,7 @@ static void fill_side(const Problem* p, int i, int which, TdlVec3 at, TdlVec3* u
         return;
     }
     int n = p->dof_start[body + 1] - p->dof_start[body];
-    double *h = p->h + p->offset[2 * i + which], *y = p->y + p->offset[2 * i + which];
+    double* h = p->h + p->offset[2 * i + which];
     if (side.kind == TDL_BODY_ROD) {
         const Rod* rod = world->rods[side.index].rod;
         rod->model->jacobian(rod, side.element, side.s, x->basis, h);
@@ -221,14 +221,30 @@ static void fill_side(const Problem* p, int i, int which, TdlVec3 at, TdlVec3* u
         }
         part[k] = side_product(p, 2 * i + which, k, p->velocity);
     }
-    memcpy(y, h, 3 * (size_t)n * sizeof *y);
     *u = tdl_add3(*u, (TdlVec3){part[0], part[1], part[2]});
-    if (side.kind == TDL_BODY_ROD) {
-        solve_rows(world->rods[body].rod, y);
-    } else {
-        for (int k = 0; k < 3; ++k) {
-            rigid_solve(world->rigids[side.index].rigid, y + (size_t)k * 6);
-        }
+}
+
+// What an impulse on one side does to its body. Of a body that touches itself the first side
+// answers for both.
+static void fill_columns(const Problem* p, int side) {
+    int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
+    const double* h = p->h + p->offset[side];
+    double* y = p->y + p->offset[side];
+    bool self = p->body[side] == p->body[side ^ 1];
+    if (body < 0 || (self && side % 2 == 1)) {
+        memset(y, 0, 3 * (size_t)n * sizeof *y);
+        return;
+    }
+    memcpy(y, h, 3 * (size_t)n * sizeof *y);
+    for (int k = 0; k < 3 * n && self; ++k) {
+        y[k] += p->h[p->offset[side + 1] + (size_t)k];
+    }
+    if (body < p->world->rod_count) {
+        solve_rows(p->world->rods[body].rod, y);
+        return;
+    }
+    for (int k = 0; k < 3; ++k) {
+        rigid_solve(p->world->rigids[body - p->world->rod_count].rigid, y + (size_t)k * 6);
     }
 }
 
@@ -255,6 +271,8 @@ static void fill_contact(void* user, int i, int worker) {
     TdlVec3 at = contact_point(p->contacts, x), u = {0}, fixed = {0};
     fill_side(p, i, 0, at, &u, &fixed);
     fill_side(p, i, 1, at, &u, &fixed);
+    fill_columns(p, 2 * i);
+    fill_columns(p, 2 * i + 1);
     TdlContactLaw law = contact_law(p->world, side_material(p->world, contact_side(p->world, x, 0)),
                                     side_material(p->world, contact_side(p->world, x, 1)));
     p->mu[i] = law.mu;
@@ -264,12 +282,14 @@ static void fill_contact(void* user, int i, int worker) {
     tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
 }
 
+// A diagonal entry of W: row `row` of H times what it does.
 static double row_product(const Problem* p, int i, int row) {
     double sum = 0.0;
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
         int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
-        size_t at = p->offset[side] + (size_t)row * (size_t)n + (size_t)p->range[side].first;
-        sum += tdl_dot(p->range[side].count, p->h + at, p->y + at);
+        size_t from = (size_t)row * (size_t)n + (size_t)p->range[side].first;
+        size_t mover = p->offset[body == p->body[2 * i] ? 2 * i : side];
+        sum += tdl_dot(p->range[side].count, p->h + p->offset[side] + from, p->y + mover + from);
     }
     return sum;
 }
@@ -458,12 +478,13 @@ static void add_normal(const Problem* p, int i, double amount, double* move, boo
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
         int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
         const double* y = p->y + p->offset[side];
+        if (body < 0 || (side % 2 == 1 && body == p->body[2 * i])) {
+            continue; // nothing, or moved by the first side
+        }
         for (int j = 0; j < n; ++j) {
             move[p->dof_start[body] + j] += amount * y[j];
         }
-        if (body >= 0) {
-            moved[body] = true;
-        }
+        moved[body] = true;
     }
 }
 

@@ -80,9 +80,40 @@ static void check_books(const char* name, int steps) {
 TEST(the_books_of_falling_scenes_close) {
     check_books("spaghetti.yaml", 60);
     check_books("corde-spaghetti.yaml", 80);
-    check_books("self-stacking.yaml", 80);
+    check_books("self-stacking.yaml", 340);
     check_books("ropes-over-ball.yaml", 100);
     check_books("double-loop.yaml", 400);
+}
+
+// --- a rod and itself ------------------------------------------------------------------------
+
+// The turns of a coil come to lie on each other, not in each other.
+TEST(a_coil_stacks_on_itself) {
+    static const char* const MODELS[] = {"rods.rod.model=corde", "rods.rod.model=der",
+                                         "rods.rod.model=super-helix"};
+    for (int k = 0; k < 3; ++k) {
+        Stage stage;
+        const char* overrides[] = {MODELS[k], "rods.rod.elements=48", "time.step=5e-4"};
+        REQUIRE(open_stage_with("self-stacking.yaml", overrides, 3, 1, &stage) == TDL_STATUS_OK);
+        TdlStatus status = TDL_STATUS_OK;
+        double deepest = 0.0;
+        for (int i = 0; i < 260 && status == TDL_STATUS_OK; ++i) {
+            TdlStepInfo info;
+            status = tdl_world_step(stage.world, &info);
+            deepest = fmin(deepest, info.deepest);
+        }
+        TdlRodId rod = tdl_world_rod(stage.world, 0);
+        double length = tdl_rod_info(stage.world, rod).length, top = 0.0;
+        for (int i = 0; i <= 1000; ++i) {
+            top = fmax(top, tdl_rod_point(stage.world, rod, length * i / 1000.0).z);
+        }
+        printf("  %s: %.2f widths high, overlap at most %.2g radii\n", MODELS[k], top / 5.0e-3,
+               -deepest / 2.5e-3);
+        CHECK_INT(status, TDL_STATUS_OK);
+        CHECK(top > 4.5 * 5.0e-3); // five turns, of which the fifth is a little more
+        CHECK_BELOW(-deepest, 0.5 * 2.5e-3);
+        close_stage(&stage);
+    }
 }
 
 // --- knots ----------------------------------------------------------------------------------

@@ -419,8 +419,8 @@ TEST(flat_rods_lie_on_the_same_places_however_they_are_tilted) {
     tdl_detector_destroy(d);
 }
 
-TEST(a_ring_touches_itself_but_not_its_neighbours) {
-    // a flat coil of 1.2 turns whose ends overlap, at a small pitch
+// A flat coil of 1.2 turns whose ends overlap, at a small pitch, of arcs or of straight elements.
+static void check_ring(bool arcs) {
     TdlHost host = tdl_host_default();
     TdlCurve c[12];
     double radius = 0.05, pitch = 1.5e-4 / 6.283185307179586;
@@ -430,10 +430,14 @@ TEST(a_ring_touches_itself_but_not_its_neighbours) {
     TdlVec3 kappa = tdl_tmul33_3(start.rotation, (TdlVec3){0, 0, 1.0 / speed});
     double length = 1.2 * 6.283185307179586 * speed / 12.0;
     for (int e = 0; e < 12; ++e) {
+        TdlVec3 from = start.position;
         REQUIRE(tdl_curve_helix(&host, start, kappa, length, &c[e]) == TDL_STATUS_OK);
-        tdl_curve_set_radius(&host, 1.0e-4, 1.0e-4, &c[e]);
         start.rotation = tdl_mul33(start.rotation, tdl_rotation_exp(tdl_scale3(length, kappa)));
         start.position = tdl_curve_point(&c[e], length);
+        if (!arcs) {
+            REQUIRE(tdl_curve_segment(&host, from, start.position, &c[e]) == TDL_STATUS_OK);
+        }
+        tdl_curve_set_radius(&host, 1.0e-4, 1.0e-4, &c[e]);
     }
     TdlFibre fibre = {.curves = c, .count = 12};
     TdlDetector* d = make_detector(1, TDL_BROAD_TREE, false);
@@ -446,6 +450,11 @@ TEST(a_ring_touches_itself_but_not_its_neighbours) {
         CHECK_NEAR(contact[i].gap, 1.5e-4 - 2.0e-4, 1.0e-7);
     }
     tdl_detector_destroy(d);
+}
+
+TEST(a_ring_touches_itself_but_not_its_neighbours) {
+    check_ring(true);
+    check_ring(false);
 }
 
 TEST(colliders_in_closed_form) {
