@@ -66,7 +66,18 @@ typedef enum TdlShape {
     TDL_SHAPE_COMB,   // capsules along the third axis downwards from a handle of twice their radius
                       // that joins their tops, see the fields
     TDL_SHAPE_CURVES, // a chain of curves of the given tube radius: a rail
+    TDL_SHAPE_MESH,   // a surface of triangles, `radius` thick to each side
 } TdlShape;
+
+/// Triangles. Where every edge joins two of them the same way round the surface is closed: it is
+/// touched from the side from which their corners run counterclockwise, and what gets behind it is
+/// pushed out. Else it is a sheet, touched from both sides.
+typedef struct TdlMesh {
+    const TdlVec3* vertices; // [vertex_count], m; those at the same place count as one
+    int vertex_count;
+    const int* triangles; // [3 triangle_count] vertices from 0; each triangle has an area
+    int triangle_count;
+} TdlMesh;
 
 /// One piece of a chain of curves: constant curvature vector (twist, k1, k2) over its length.
 typedef struct TdlCurvePiece {
@@ -77,12 +88,13 @@ typedef struct TdlCurvePiece {
 /// A kinematic obstacle: it goes where its motion takes it.
 typedef struct TdlColliderDef {
     TdlShape shape;
-    double radius; // m, > 0 (not used by a plane)
+    double radius; // m, > 0 (not used by a plane; >= 0 of a mesh)
     double length; // m, >= 0: of a capsule or a comb's teeth; radius of a plate's disc
     int teeth;     // > 0, of a comb, in a row along the first axis, the middle at the place
     double pitch;  // m, > 0: between the axes of a comb's teeth
     const TdlCurvePiece* pieces; // [piece_count], copied: of a chain that starts at the place, its
     int piece_count;             // tangent along the first axis
+    TdlMesh mesh;                // copied
     TdlPose pose;
     TdlMotionDef motion;
     TdlVec3 velocity;         // m/s, constant, on top of the motion; default 0
@@ -100,8 +112,7 @@ typedef struct TdlColliderId {
 typedef enum TdlRigidShape {
     TDL_RIGID_SPHERE = 0, // of the given radius
     TDL_RIGID_CAPSULE,    // along the first axis, of the given length between the cap centres
-    TDL_RIGID_BOX,        // of the given half sizes, edges and corners rounded by `radius`; only
-                          // these touch: its faces do not, but against planes that makes no odds
+    TDL_RIGID_BOX,        // of the given half sizes, edges and corners rounded by `radius`
     TDL_RIGID_CURVES,     // a chain of curves of the given tube radius, as of a collider
 } TdlRigidShape;
 
@@ -109,7 +120,7 @@ typedef enum TdlRigidShape {
 typedef struct TdlRigidDef {
     TdlRigidShape shape;
     double radius;               // m, > 0; default 0.01. A box: >= 0 and at most its smallest half
-                                 // size, and > 0 where it is to touch other things than planes
+                                 // size, and > 0 where sharp edges are to touch its own
     double length;               // m, >= 0 (capsule)
     TdlVec3 half;                // m, > 0 (box), rounding included
     const TdlCurvePiece* pieces; // [piece_count], copied (curves)

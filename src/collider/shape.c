@@ -1,6 +1,8 @@
 // Checks of colliders, and the curves of combs, chains and rims.
 #include "collider/shape.h"
 
+#include "collider/surface.h"
+
 #include "curve/curve.h"
 
 static const double PI = 3.14159265358979323846;
@@ -39,12 +41,15 @@ static const char* find_shape_fault(const TdlColliderDef* def) {
             }
         }
         return NULL;
+    case TDL_SHAPE_MESH:
+        return surface_find_fault(&def->mesh, &(int){0});
     }
-    return "shape must be plane, sphere, cylinder, capsule, plate, comb or curves";
+    return "shape must be plane, sphere, cylinder, capsule, plate, comb, curves or mesh";
 }
 
 const char* collider_find_fault(const TdlColliderDef* def) {
-    if (def->shape != TDL_SHAPE_PLANE && !positive(def->radius)) {
+    bool may_be_zero = def->shape == TDL_SHAPE_MESH && def->radius == 0.0;
+    if (def->shape != TDL_SHAPE_PLANE && !positive(def->radius) && !may_be_zero) {
         return "radius must be positive";
     }
     const char* fault = find_shape_fault(def);
@@ -69,6 +74,7 @@ int collider_curve_count(const TdlColliderDef* def) {
     case TDL_SHAPE_SPHERE:
     case TDL_SHAPE_CYLINDER:
     case TDL_SHAPE_CAPSULE:
+    case TDL_SHAPE_MESH:
         break;
     case TDL_SHAPE_PLATE:
         return RIM_ARCS;

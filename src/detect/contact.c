@@ -12,6 +12,10 @@
 // gap vector takes its place. A distance of 1e-4 m known to 1e-12 has a direction good to 1e-8.
 static const double PARALLEL_SINE = 1.0e-3;
 
+// Cosine of the angle between the normals of contacts with a surface that may be one: in a hollow a
+// thing touches two faces at one place.
+static const double SAME_NORMAL = 1.0 - 1.0e-6;
+
 // n made exactly perpendicular to t1, then completed.
 static TdlMat3 complete_basis(TdlVec3 n, TdlVec3 t1) {
     n = tdl_unit3(n);
@@ -79,6 +83,9 @@ static bool deeper(const ContactSite* sites, int i, int j) {
 
 static bool near(const ContactSite* a, const ContactSite* b, double merge) {
     double limit = merge >= 0.0 ? merge : a->bends ? -merge * a->merge : a->merge;
+    if (a->faced && tdl_dot3(a->contact.basis.cx, b->contact.basis.cx) < SAME_NORMAL) {
+        return false;
+    }
     for (int k = 0; k < 2; ++k) {
         TdlVec3 apart = tdl_sub3(a->contact.point[k], b->contact.point[k]);
         if (!(tdl_norm3(apart) < limit)) {

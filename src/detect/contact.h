@@ -16,6 +16,7 @@ typedef struct ContactSite {
     double width;  // m, of the wider of the two
     double merge;  // m, nearer than this to another one it is the same contact
     bool bends;    // both are fibres that bend, or one is and the other a collider
+    bool faced;    // with a surface: the same contact as another one only when its normal agrees
 } ContactSite;
 
 // Of contacts of the same two bodies both of whose points are nearer than `merge` (or what the

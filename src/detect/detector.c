@@ -46,7 +46,11 @@ struct TdlDetector {
 
     const TdlColliderDef* collider;
     int collider_count;
-    SiteList* block; // one per block of work
+    const SurfaceBody* surface;
+    int surface_count;
+    int* own_surface; // [fibre_count] of a fibre, or -1
+    int* fibre_size;  // [fibre_count] elements
+    SiteList* block;  // one per block of work
     int block_capacity;
     SiteList sites, last;
     unsigned char* mark;
@@ -126,8 +130,8 @@ void tdl_detector_destroy(TdlDetector* d) {
     }
     site_list_free(&mem, &d->sites);
     site_list_free(&mem, &d->last);
-    void* arrays[] = {d->element, d->capsules, d->fibre, d->place,
-                      d->skip,    d->block,    d->mark,  d->contact};
+    void* arrays[] = {d->element, d->capsules, d->fibre,   d->place,       d->skip,
+                      d->block,   d->mark,     d->contact, d->own_surface, d->fibre_size};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&mem, arrays[i]);
     }
@@ -154,10 +158,13 @@ static bool reserve(const TdlAllocator* mem, void* array, int* capacity, int cou
 static bool reserve_elements(TdlDetector* d, int elements, int fibres) {
     const TdlAllocator* mem = &d->host.mem;
     int was = d->element_capacity, a = was, b = was, c = was, e = was;
+    int f = d->fibre_capacity, g = f;
     bool good = reserve(mem, &d->element, &a, elements, sizeof *d->element) &&
                 reserve(mem, &d->capsules, &b, elements, sizeof *d->capsules) &&
                 reserve(mem, &d->fibre, &c, elements, sizeof *d->fibre) &&
                 reserve(mem, &d->place, &e, elements, sizeof *d->place) &&
+                reserve(mem, &d->own_surface, &f, fibres, sizeof *d->own_surface) &&
+                reserve(mem, &d->fibre_size, &g, fibres, sizeof *d->fibre_size) &&
                 reserve(mem, &d->skip, &d->fibre_capacity, fibres, sizeof *d->skip);
     if (good && elements > was) {
         d->element_capacity = elements;
@@ -221,7 +228,8 @@ static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
         }
         int n = d->element_count++;
         d->thinnest = fmin(d->thinnest, fmin(c->radius[0], c->radius[1]));
-        d->element[n] = (Element){c, index, i, arc, apart, stiff, fibre->fixed};
+        d->element[n] =
+            (Element){c, index, i, arc, apart, stiff, fibre->fixed, d->own_surface[index] >= 0};
         d->fibre[n] = index;
         d->place[n] = i;
         arc += c->end;
@@ -244,6 +252,15 @@ static TdlStatus take_fibres(TdlDetector* d, const TdlFibre* fibres, int count) 
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < count; ++i) {
+        d->own_surface[i] = -1;
+        d->fibre_size[i] = fibres[i].count;
+    }
+    for (int k = 0; k < d->surface_count; ++k) {
+        if (d->surface[k].body >= 0) {
+            d->own_surface[d->surface[k].body] = k;
+        }
+    }
+    for (int i = 0; i < count; ++i) {
         TdlStatus status = take_fibre(d, &fibres[i], i);
         if (status != TDL_STATUS_OK) {
             return status;
@@ -256,7 +273,7 @@ static TdlStatus check_colliders(TdlDetector* d, const TdlColliderDef* colliders
     for (int i = 0; i < count; ++i) {
         const TdlColliderDef* c = &colliders[i];
         TdlMat3 r = c->pose.rotation;
-        bool plane = c->shape == TDL_SHAPE_PLANE;
+        bool plane = c->shape == TDL_SHAPE_PLANE || c->shape == TDL_SHAPE_MESH;
         bool long_one = c->shape == TDL_SHAPE_CAPSULE || c->shape == TDL_SHAPE_PLATE;
         if (!tdl_finite3(c->pose.position) || !(fabs(tdl_det33(r) - 1.0) < 1.0e-6) ||
             (!plane && !(c->radius > 0.0 && isfinite(c->radius))) ||
@@ -301,12 +318,44 @@ static int pair_blocks(const TdlDetector* d) {
     return (int)((d->pairs.count + PAIR_BLOCK - 1) / PAIR_BLOCK);
 }
 
+static int element_blocks(const TdlDetector* d) {
+    bool alone = d->collider_count + d->surface_count == 0;
+    return alone ? 0 : (d->element_count + ELEMENT_BLOCK - 1) / ELEMENT_BLOCK;
+}
+
+// An element and all surfaces but its own; things that are moved do not touch each other.
+static void narrow_surfaces(const TdlDetector* d, int i, SiteList* out) {
+    const Element* e = &d->element[i];
+    int own = d->own_surface[e->fibre];
+    for (int k = 0; k < d->surface_count; ++k) {
+        if (k != own && !(e->fixed && d->surface[k].body < 0)) {
+            narrow_surface(&d->host, &d->def, e, &d->capsules[i],
+                           e->place == d->fibre_size[e->fibre] - 1,
+                           own < 0 ? NULL : &d->surface[own], &d->surface[k], out);
+        }
+    }
+}
+
+// A surface of a fibre and those of the colliders.
+static void narrow_colliders(const TdlDetector* d, int i, SiteList* out) {
+    for (int k = 0; k < d->surface_count && d->surface[i].body >= 0; ++k) {
+        if (d->surface[k].body < 0) {
+            narrow_surface_edges(&d->host, &d->def, &d->surface[i], &d->surface[k], out);
+        }
+    }
+}
+
+// Blocks of pairs, then of elements, then one for every surface.
 static void narrow_block(void* user, int block, int worker) {
     (void)worker;
     TdlDetector* d = user;
     SiteList* out = &d->block[block];
     site_list_clear(out);
-    int blocks = pair_blocks(d);
+    int blocks = pair_blocks(d), last = blocks + element_blocks(d);
+    if (block >= last) {
+        narrow_colliders(d, block - last, out);
+        return;
+    }
     if (block < blocks) {
         long end = (long)(block + 1) * PAIR_BLOCK;
         end = end < d->pairs.count ? end : d->pairs.count;
@@ -316,8 +365,10 @@ static void narrow_block(void* user, int block, int worker) {
             for (int line = 0; line < (int)sizeof *d->capsules; line += 64) {
                 __builtin_prefetch((const char*)&d->capsules[soon] + line);
             }
-            narrow_pair(&d->host, &d->def, &d->element[i], &d->capsules[i], &d->element[j],
-                        &d->capsules[j], out);
+            if (!d->element[i].faced && !d->element[j].faced) {
+                narrow_pair(&d->host, &d->def, &d->element[i], &d->capsules[i], &d->element[j],
+                            &d->capsules[j], out);
+            }
         }
         return;
     }
@@ -328,14 +379,12 @@ static void narrow_block(void* user, int block, int worker) {
             narrow_obstacle(&d->host, &d->def, &d->element[i], &d->capsules[i], &d->collider[c], c,
                             out);
         }
+        narrow_surfaces(d, i, out);
     }
 }
 
 static TdlStatus narrow(TdlDetector* d, TdlDetectInfo* info) {
-    int blocks = pair_blocks(d);
-    if (d->collider_count > 0) {
-        blocks += (d->element_count + ELEMENT_BLOCK - 1) / ELEMENT_BLOCK;
-    }
+    int blocks = pair_blocks(d) + element_blocks(d) + d->surface_count;
     if (!reserve(&d->host.mem, &d->block, &d->block_capacity, blocks, sizeof *d->block)) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -418,6 +467,11 @@ void detector_set_margin(TdlDetector* d, double margin, const Travel* travel) {
     TDL_ASSERT(margin >= 0.0 && isfinite(margin));
     d->def.margin = margin;
     d->travel = travel;
+}
+
+void detector_set_surfaces(TdlDetector* d, const SurfaceBody* surfaces, int count) {
+    d->surface = surfaces;
+    d->surface_count = count;
 }
 
 void detector_set_minima(TdlDetector* d, bool all) {

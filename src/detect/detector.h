@@ -4,6 +4,7 @@
 
 #include "detect/broad.h"
 #include "detect/contact.h"
+#include "detect/on_surface.h"
 
 // The gap up to which contacts are wanted from now on, m, >= 0. With `travel` (by element, in the
 // order of the fibres; null: none), which must stay until the next update is over, the pairs of the
@@ -12,6 +13,10 @@ void detector_set_margin(TdlDetector* detector, double margin, const Travel* tra
 
 // Whether every local minimum of a pair is a contact from now on, or only the least.
 void detector_set_minima(TdlDetector* detector, bool all);
+
+// The surfaces that the next updates see, which must stay until they are over. Other things meet
+// the surface of a fibre in the place of its elements, which meet what has no surface.
+void detector_set_surfaces(TdlDetector* detector, const SurfaceBody* surfaces, int count);
 
 // Pairs of the broad phase in the last update; see tdl_detector_pair.
 long detector_pair_count(const TdlDetector* detector);

@@ -326,6 +326,8 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
     case TDL_SHAPE_COMB:
     case TDL_SHAPE_CURVES:
         return; // fixed fibres
+    case TDL_SHAPE_MESH:
+        return; // surfaces
     case TDL_SHAPE_SPHERE:
     case TDL_SHAPE_CYLINDER:
     case TDL_SHAPE_CAPSULE:

@@ -11,6 +11,7 @@ typedef struct Element {
     double apart; // arc length that two points of its fibre must be apart to touch. (X.19)
     bool stiff;   // of a rigid or fixed fibre
     bool fixed;
+    bool faced; // of a fibre with a surface, which others meet in the place of its elements
 } Element;
 
 // A growing list of sites, and what happened on the way to them.

@@ -88,6 +88,8 @@ int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out
         return put_comb(def, body, out);
     case TDL_SHAPE_CURVES:
         return put_curves(def->pieces, def->piece_count, def->radius, body, out);
+    case TDL_SHAPE_MESH:
+        return 0; // among the meshes
     }
     return 0;
 }

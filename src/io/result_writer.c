@@ -206,6 +206,8 @@ static const char* shape_name(TdlShape shape) {
         return "plate";
     case TDL_SHAPE_COMB:
         return "comb";
+    case TDL_SHAPE_MESH:
+        return "mesh";
     case TDL_SHAPE_CURVES:
         return "curves";
     }

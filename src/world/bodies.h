@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "collider/motion.h"
+#include "collider/surface.h"
 #include "rigid/rigid.h"
 #include "rod/rod.h"
 #include "tendril/trace.h"
@@ -32,18 +33,20 @@ typedef struct WorldRod {
 
 typedef struct WorldRigid {
     Rigid* rigid;
+    Surface* surface;            // of a box; null: none
     double free[6], push[6];     // velocity before contacts, and displacement, in this attempt
     double push_work, numerical; // J, in the last attempt
     bool pushed, failed;
 } WorldRigid;
 
 typedef struct WorldCollider {
-    TdlColliderDef def; // its pieces are the world's own; without its keys
+    TdlColliderDef def; // its pieces and its mesh are the world's own; without its keys
     Motion motion;
     TdlCurve* curves; // [curve_count] in its own frame, of a collider made of curves
     int curve_count;
-    TdlPose pose; // in the present state
-    Twist rate;   // in the step under way, at its position
+    Surface* surface; // of a mesh; null: none
+    TdlPose pose;     // in the present state
+    Twist rate;       // in the step under way, at its position
 } WorldCollider;
 
 // A saved state of the bodies and contacts.

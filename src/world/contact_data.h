@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "detect/broad.h"
 #include "detect/contact.h"
+#include "detect/on_surface.h"
 #include "world/bodies.h"
 
 // What is kept of a contact from the step that found it to the one that solves it.
@@ -38,6 +39,9 @@ struct Contacts {
     TdlVec3 *node, *last; // [curve_count + fibre_count] ends of curves, now and the last time
     TdlColliderDef* obstacle;
     int* obstacle_of;
+    SurfaceBody* surface; // [surface_count] of boxes and meshes
+    int surface_count;
+    int* surface_of; // [surface_count] rigid body, or collider of those whose body is negative
     double thinnest, widest; // m, radii of rods and rigid bodies
     bool slender;            // all rods have long thin elements
 
@@ -69,6 +73,24 @@ typedef struct Side {
     int element;
     double s; // in [0, 1] along a rod's element
 } Side;
+
+// The curve on a side of a contact; null when it is a collider or a surface.
+static inline const TdlCurve* side_curve(const Contacts* c, const TdlContact* x, int side) {
+    int body = x->body[side];
+    bool curve = body >= 0 && x->element[side] < c->fibre[body].count;
+    return curve ? &c->curve[c->first[body] + x->element[side]] : NULL;
+}
+
+// What lies between the point of a side and its surface; 0 of a collider, where it is not asked.
+static inline double side_radius(const Contacts* c, const TdlContact* x, int side) {
+    const TdlCurve* curve = side_curve(c, x, side);
+    for (int i = 0; i < c->surface_count && curve == NULL && x->body[side] >= 0; ++i) {
+        if (c->surface[i].body == x->body[side]) {
+            return c->surface[i].surface->radius;
+        }
+    }
+    return curve == NULL ? 0.0 : tdl_curve_radius(curve, x->s[side]);
+}
 
 // Room for so many; null and false when memory runs out.
 TdlContact* contacts_room_for_missed(Contacts* contacts, int count);

@@ -55,13 +55,7 @@ typedef struct Problem {
 
 // Where a contact acts: between the two surfaces.
 static TdlVec3 contact_point(const Contacts* c, const TdlContact* x) {
-    double ra = 0.0, rb = 0.0;
-    if (x->body[0] >= 0) {
-        ra = tdl_curve_radius(&c->curve[c->first[x->body[0]] + x->element[0]], x->s[0]);
-    }
-    if (x->body[1] >= 0) {
-        rb = tdl_curve_radius(&c->curve[c->first[x->body[1]] + x->element[1]], x->s[1]);
-    }
+    double ra = side_radius(c, x, 0), rb = side_radius(c, x, 1);
     if (x->body[1] < 0) {
         return tdl_axpy3(x->point[0], ra + 0.5 * x->gap, x->basis.cx);
     }

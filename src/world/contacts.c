@@ -87,8 +87,9 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
 }
 
 static void free_layout(Contacts* c) {
-    void* arrays[] = {c->fibre,  c->first, c->collider_of, c->curve,    c->before,     c->rod_curve,
-                      c->travel, c->node,  c->last,        c->obstacle, c->obstacle_of};
+    void* arrays[] = {c->fibre,       c->first,   c->collider_of, c->curve, c->before,
+                      c->rod_curve,   c->travel,  c->node,        c->last,  c->obstacle,
+                      c->obstacle_of, c->surface, c->surface_of};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&c->host.mem, arrays[i]);
     }
@@ -141,23 +142,30 @@ static int rod_curve_count(const TdlWorld* world, const Rod* rod) {
     return rod->element_count * curves_each(world, rod);
 }
 
+// What detection sees as such, not as a fibre. (A mesh is one for the sake of its number.)
+static bool is_obstacle(const WorldCollider* wc) {
+    return wc->def.shape <= TDL_SHAPE_PLATE || wc->surface != NULL;
+}
+
 static void count_fibres(const TdlWorld* world, Contacts* c) {
     c->rod_count = world->rod_count;
     c->rigid_count = world->rigid_count;
     c->collider_count = world->collider_count;
     c->fibre_count = world->rod_count + world->rigid_count;
-    c->curve_count = c->obstacle_count = 0;
+    c->curve_count = c->obstacle_count = c->surface_count = 0;
     for (int i = 0; i < world->rod_count; ++i) {
         c->curve_count += rod_curve_count(world, world->rods[i].rod);
     }
     for (int i = 0; i < world->rigid_count; ++i) {
         c->curve_count += world->rigids[i].rigid->curve_count;
+        c->surface_count += world->rigids[i].surface != NULL;
     }
     for (int i = 0; i < world->collider_count; ++i) {
         const WorldCollider* wc = &world->colliders[i];
         c->curve_count += wc->curve_count;
         c->fibre_count += wc->curve_count > 0;
-        c->obstacle_count += wc->def.shape <= TDL_SHAPE_PLATE;
+        c->obstacle_count += is_obstacle(wc);
+        c->surface_count += wc->surface != NULL;
     }
 }
 
@@ -168,7 +176,7 @@ static void place_fibre(Contacts* c, int fibre, int curves, int* curve) {
 }
 
 static void place_fibres(const TdlWorld* world, Contacts* c) {
-    int curve = 0, fibre = 0, obstacle = 0;
+    int curve = 0, fibre = 0, obstacle = 0, surface = 0;
     c->slender = world->rod_count > 0;
     c->thinnest = INFINITY;
     c->widest = 0.0;
@@ -184,6 +192,11 @@ static void place_fibres(const TdlWorld* world, Contacts* c) {
         c->thinnest = fmin(c->thinnest, rigid_size(rigid));
         c->widest = fmax(c->widest, rigid_size(rigid));
         place_fibre(c, fibre, rigid->curve_count, &curve);
+        if (world->rigids[i].surface != NULL) {
+            c->surface_of[surface] = i;
+            c->surface[surface++] = (SurfaceBody){world->rigids[i].surface, .body = fibre,
+                                                  .element = rigid->curve_count};
+        }
         c->fibre[fibre++].rigid = true;
     }
     for (int i = 0; i < world->collider_count; ++i) {
@@ -194,10 +207,15 @@ static void place_fibres(const TdlWorld* world, Contacts* c) {
             c->fibre[fibre].rigid = c->fibre[fibre].fixed = true;
             ++fibre;
         }
-        if (wc->def.shape <= TDL_SHAPE_PLATE) {
+        if (wc->surface != NULL) {
+            c->surface_of[surface] = i;
+            c->surface[surface++] = (SurfaceBody){wc->surface, .body = -1 - obstacle};
+        }
+        if (is_obstacle(wc)) {
             c->obstacle_of[obstacle++] = i;
         }
     }
+    detector_set_surfaces(c->detector, c->surface, c->surface_count);
     detector_set_minima(c->detector, c->slender);
 }
 
@@ -222,8 +240,11 @@ static TdlStatus lay_out(const TdlWorld* world, Contacts* c) {
     c->last = tdl_alloc_array(mem, curves + fibres, sizeof *c->last);
     c->obstacle = tdl_alloc_array(mem, (size_t)c->obstacle_count + 1, sizeof *c->obstacle);
     c->obstacle_of = tdl_alloc_array(mem, (size_t)c->obstacle_count + 1, sizeof *c->obstacle_of);
-    if (!c->fibre || !c->first || !c->collider_of || !c->curve || !c->before || !c->travel ||
-        !c->rod_curve || !c->node || !c->last || !c->obstacle || !c->obstacle_of) {
+    c->surface = tdl_alloc_array(mem, (size_t)c->surface_count + 1, sizeof *c->surface);
+    c->surface_of = tdl_alloc_array(mem, (size_t)c->surface_count + 1, sizeof *c->surface_of);
+    if (!c->surface || !c->surface_of || !c->fibre || !c->first || !c->collider_of || !c->curve ||
+        !c->before || !c->travel || !c->rod_curve || !c->node || !c->last || !c->obstacle ||
+        !c->obstacle_of) {
         tdl_free(mem, c->fibre);
         c->fibre = NULL;
         return TDL_STATUS_NO_MEMORY;
@@ -333,6 +354,11 @@ static void fill_obstacles(const TdlWorld* world, Contacts* c) {
         c->obstacle[i] = wc->def;
         c->obstacle[i].pose = wc->pose;
     }
+    for (int i = 0; i < c->surface_count; ++i) {
+        int of = c->surface_of[i];
+        c->surface[i].pose =
+            c->surface[i].body < 0 ? world->colliders[of].pose : world->rigids[of].rigid->pose;
+    }
 }
 
 // --- how far to look ------------------------------------------------------------------------
@@ -410,7 +436,12 @@ static TdlVec3 side_rate(const TdlWorld* world, const TdlContact* contact, int s
         TdlVec3 arm = tdl_sub3(contact->point[side], wc->pose.position);
         return tdl_add3(wc->rate.linear, tdl_cross3(wc->rate.angular, arm));
     }
-    const TdlCurve* curve = &c->curve[c->first[body] + contact->element[side]];
+    const TdlCurve* curve = side_curve(c, contact, side);
+    if (curve == NULL) {
+        const Rigid* rigid = world->rigids[body - c->rod_count].rigid;
+        TdlVec3 arm = tdl_sub3(contact->point[side], rigid->pose.position);
+        return tdl_add3(tdl_load3(rigid->v, 0), tdl_cross3(tdl_load3(rigid->v, 1), arm));
+    }
     double s = curve->end > 0.0 ? contact->s[side] / curve->end : 0.0;
     int i = c->first[body] + body + contact->element[side];
     TdlVec3 a = tdl_sub3(c->node[i], c->last[i]), b = tdl_sub3(c->node[i + 1], c->last[i + 1]);
@@ -421,8 +452,8 @@ static double site_radius(const Contacts* c, const TdlContact* contact) {
     double least = INFINITY;
     for (int side = 0; side < 2; ++side) {
         int body = contact->body[side];
-        if (body >= 0 && body < c->rod_count + c->rigid_count) {
-            const TdlCurve* curve = &c->curve[c->first[body] + contact->element[side]];
+        const TdlCurve* curve = side_curve(c, contact, side);
+        if (curve != NULL && body < c->rod_count + c->rigid_count) {
             double own = fmax(curve->radius[0], curve->radius[1]);
             least = own > 0.0 ? fmin(least, own) : least;
         }
@@ -486,8 +517,9 @@ static bool winds(const TdlWorld* world, const TdlContact* contact, int side) {
 // rods side by side it stays, as one of the places on which they lie, with its normal across; and
 // where rods wind about each other, which are held apart in many places, as it is. (W.6)
 static bool is_passed_on(const TdlWorld* world, const Contacts* c, TdlContact* contact) {
-    if (contact->body[1] < 0 || (winds(world, contact, 0) && winds(world, contact, 1))) {
-        return false; // obstacles want these (X.24)
+    bool surface = side_curve(c, contact, 0) == NULL || side_curve(c, contact, 1) == NULL;
+    if (surface || (winds(world, contact, 0) && winds(world, contact, 1))) {
+        return false; // obstacles want these (X.24), surfaces have left them out
     }
     double fall = fmax(falls_beyond(world, c, contact, 0), falls_beyond(world, c, contact, 1));
     if (fall <= LEVEL) {
@@ -557,6 +589,9 @@ static void keep_curves(Contacts* c) {
     c->curve = swap;
     for (int i = 0; i < c->fibre_count; ++i) {
         c->fibre[i].curves = c->curve + c->first[i];
+    }
+    for (int i = 0; i < c->surface_count; ++i) {
+        c->surface[i].before = c->surface[i].pose;
     }
 }
 
@@ -735,12 +770,21 @@ void contacts_save_state(const Contacts* c, void* bytes) {
     }
 }
 
+// A fibre's curves and, last, its surface.
+static int elements_of(const Contacts* c, int fibre) {
+    int count = c->fibre[fibre].count;
+    for (int i = 0; i < c->surface_count; ++i) {
+        count += c->surface[i].body == fibre;
+    }
+    return count;
+}
+
 static bool fits(const Contacts* c, const TdlContact* contact) {
     for (int side = 0; side < 2; ++side) {
         int body = contact->body[side], element = contact->element[side];
         bool obstacle = side == 1 && body < 0 && body >= -c->obstacle_count;
         bool fibre =
-            body >= 0 && body < c->fibre_count && element >= 0 && element < c->fibre[body].count;
+            body >= 0 && body < c->fibre_count && element >= 0 && element < elements_of(c, body);
         if (!obstacle && !fibre) {
             return false;
         }
@@ -784,6 +828,7 @@ TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size) {
         return status;
     }
     pool_run(world->pool, c->fibre_count, 8, fill_fibre, world);
+    fill_obstacles(world, c);
     keep_nodes(c);
     c->count = count;
     c->ready = true;

@@ -6,6 +6,7 @@
 // the contacts were. A pair is looked at only when it moved far enough against each other to meet.
 #include "world/crossings.h"
 
+#include "curve/curve.h"
 #include "detect/detector.h"
 #include "tendril/ccd.h"
 #include "world/contact_data.h"
@@ -140,6 +141,20 @@ static bool boxes_meet(const SweptBox* a, const SweptBox* b, double near) {
            b->lo.y <= a->hi.y + near && a->lo.z <= b->hi.z + near && b->lo.z <= a->hi.z + near;
 }
 
+static bool query_meets(const TdlWorld* world, const TdlCcdQuery* query, const Nearness* near) {
+    TdlCcdOptions options = tdl_ccd_options_default();
+    options.norm = TDL_CCD_NORM_EUCLID;
+    options.tolerance = near->tolerance;
+    options.min_separation = near->apart;
+    TdlCcdResult result;
+    bool met = tdl_ccd_query(query, &options, &result) == TDL_STATUS_OK && result.collision &&
+               result.time > 0.0; // else they were placed in each other: nothing can be kept apart
+    if (world->crossing_fn != NULL) {
+        world->crossing_fn(world->crossing_user, world->step_count + 1, query, met);
+    }
+    return met;
+}
+
 // Positions from the first curve's start, which moves by `frame`: small numbers, small errors.
 static bool chords_meet(const TdlWorld* world, const Path* a, int i, const Path* b, int j,
                         TdlVec3 frame, const Nearness* near) {
@@ -154,17 +169,7 @@ static bool chords_meet(const TdlWorld* world, const Path* a, int i, const Path*
         query.start[k] = start;
         query.end[k] = end;
     }
-    TdlCcdOptions options = tdl_ccd_options_default();
-    options.norm = TDL_CCD_NORM_EUCLID;
-    options.tolerance = near->tolerance;
-    options.min_separation = near->apart;
-    TdlCcdResult result;
-    bool met = tdl_ccd_query(&query, &options, &result) == TDL_STATUS_OK && result.collision &&
-               result.time > 0.0; // else they were placed in each other: nothing can be kept apart
-    if (world->crossing_fn != NULL) {
-        world->crossing_fn(world->crossing_user, world->step_count + 1, &query, met);
-    }
-    return met;
+    return query_meets(world, &query, near);
 }
 
 // `apart` is the arc length from the start of a to the start of b on one fibre; infinite for two.
@@ -226,6 +231,90 @@ static bool pair_crossed(const TdlWorld* world, const Contacts* c, Pair pair) {
                       c->curve[b].end / path[1].count, apart, radius, &near);
 }
 
+// --- a curve and a surface ------------------------------------------------------------------
+
+// The chords of a curve as seen from a surface, which stands still then.
+typedef struct SurfacePath {
+    const TdlWorld* world;
+    const Surface* surface;
+    Path path;
+    int chord; // that is looked at
+    Nearness near;
+    bool met;
+} SurfacePath;
+
+// From the start of the path: small numbers, small errors.
+static void set_moving(const SurfacePath* x, int node, TdlCcdQuery* query, int place) {
+    query->start[place] = tdl_sub3(x->path.before[node], x->path.before[0]);
+    query->end[place] = tdl_sub3(x->path.after[node], x->path.before[0]);
+}
+
+static void set_still(const SurfacePath* x, int vertex, TdlCcdQuery* query, int place) {
+    query->start[place] = tdl_sub3(x->surface->vertex[vertex], x->path.before[0]);
+    query->end[place] = query->start[place];
+}
+
+// A chord meets a triangle first with an end on its inside, or on one of its edges.
+static void meet_triangle(void* user, int triangle) {
+    SurfacePath* x = user;
+    const Surface* surface = x->surface;
+    const int* corner = surface->corner + 3 * (size_t)triangle;
+    for (int end = x->chord == 0 ? 0 : 1; end < 2 && !x->met; ++end) {
+        TdlCcdQuery query = {.kind = TDL_CCD_VERTEX_FACE};
+        set_moving(x, x->chord + end, &query, 0);
+        for (int k = 0; k < 3; ++k) {
+            set_still(x, corner[k], &query, 1 + k);
+        }
+        x->met = query_meets(x->world, &query, &x->near);
+    }
+    for (int k = 0; k < 3 && !x->met; ++k) {
+        const SurfaceEdge* edge = &surface->edge[surface->edge_of[3 * triangle + k]];
+        if (surface->edge_side[edge->first] == 3 * triangle + k) { // once
+            TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
+            set_moving(x, x->chord, &query, 0);
+            set_moving(x, x->chord + 1, &query, 1);
+            set_still(x, edge->vertex[0], &query, 2);
+            set_still(x, edge->vertex[1], &query, 3);
+            x->met = query_meets(x->world, &query, &x->near);
+        }
+    }
+}
+
+static bool surface_crossed(const TdlWorld* world, const Contacts* c, int curve,
+                            const SurfaceBody* other) {
+    const TdlCurve *before = &c->before[curve], *after = &c->curve[curve];
+    double r = curve_radius(after), radii = r + other->surface->radius;
+    TdlPose was = pose_inverse(other->before), is = pose_inverse(other->pose);
+    SurfacePath x = {.world = world, .surface = other->surface};
+    x.near = (Nearness){THROUGH * radii, TOUCH * (r > 0.0 ? r : radii)};
+    double reach = x.near.apart + x.near.tolerance;
+    // a box about the places of the whole curve on its way
+    TdlVec3 from = pose_point(was, before->origin), to = pose_point(is, after->origin);
+    double size = fmax(curve_size(before), curve_size(after)) + reach;
+    TdlVec3 round = {size, size, size};
+    SurfaceBox whole = {tdl_sub3(least(from, to), round), tdl_add3(most(from, to), round)};
+    if (radii == 0.0 || !surface_boxes_meet(&whole, &other->surface->node[0].box)) {
+        return false;
+    }
+    sample(before, after, chord_count(before, after), &x.path);
+    double travel = 0.0;
+    for (int i = 0; i <= x.path.count; ++i) {
+        x.path.before[i] = pose_point(was, x.path.before[i]);
+        x.path.after[i] = pose_point(is, x.path.after[i]);
+        travel = fmax(travel, tdl_norm3(tdl_sub3(x.path.after[i], x.path.before[i])));
+    }
+    for (x.chord = 0; x.chord < x.path.count && travel >= DEEP_SHARE * radii; ++x.chord) {
+        SweptBox box = swept_box(&x.path, x.chord, x.chord + 1, (TdlVec3){0});
+        TdlVec3 grow = {reach, reach, reach};
+        surface_each_near(x.surface, (SurfaceBox){tdl_sub3(box.lo, grow), tdl_add3(box.hi, grow)},
+                          meet_triangle, &x);
+        if (x.met) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // --- all pairs ------------------------------------------------------------------------------
 
 // Curves of one fibre that lie so near along it that detection does not ask: those that bend back.
@@ -259,6 +348,27 @@ static void look_at_pair(void* user, int index, int worker) {
                        pair_crossed(search->world, c, pair);
 }
 
+static int fibre_of(const Contacts* c, int curve) {
+    int low = 0, high = c->fibre_count;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        *(c->first[middle] <= curve ? &low : &high) = middle;
+    }
+    return low;
+}
+
+// Curve after curve, against all surfaces.
+static void look_at_surface(void* user, int index, int worker) {
+    (void)worker;
+    const Search* search = user;
+    Contacts* c = search->contacts;
+    int curve = index / c->surface_count, fibre = fibre_of(c, curve);
+    const SurfaceBody* other = &c->surface[index % c->surface_count];
+    bool fixed = c->fibre[fibre].fixed && other->body < 0;
+    c->passed[index] =
+        !fixed && other->body != fibre && surface_crossed(search->world, c, curve, other);
+}
+
 static bool add_crossing(Contacts* c, Pair pair) {
     TdlContact* grown = contacts_room_for_missed(c, c->missed_count + 1);
     if (grown == NULL) {
@@ -290,18 +400,45 @@ static bool look_along(const TdlWorld* world, Contacts* c, int fibre, int* cross
     return true;
 }
 
-TdlStatus crossings_find(const TdlWorld* world, Contacts* c, int* crossed) {
-    long count = detector_pair_count(c->detector);
+// Looks at `count` pairs; `passed` tells what came out.
+static TdlStatus look_at_all(const TdlWorld* world, Contacts* c, long count, PoolFn look) {
     Search search = {world, c};
-    *crossed = 0;
     if (count > INT_MAX || !contacts_room_for_passed(c, (int)count)) {
         return TDL_STATUS_NO_MEMORY;
     }
     if (world->crossing_fn == NULL) {
-        pool_run(world->pool, (int)count, 256, look_at_pair, &search);
+        pool_run(world->pool, (int)count, 256, look, &search);
     }
     for (int i = 0; i < (int)count && world->crossing_fn != NULL; ++i) {
-        look_at_pair(&search, i, 0); // who looks on is told by one thread
+        look(&search, i, 0); // who looks on is told by one thread
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus find_through_surfaces(const TdlWorld* world, Contacts* c, int* crossed) {
+    long count = (long)c->curve_count * c->surface_count;
+    TdlStatus status = look_at_all(world, c, count, look_at_surface);
+    for (int i = 0; i < (int)count && status == TDL_STATUS_OK; ++i) {
+        if (c->passed[i]) {
+            int curve = i / c->surface_count, fibre = fibre_of(c, curve);
+            const SurfaceBody* other = &c->surface[i % c->surface_count];
+            Pair pair = {{fibre, other->body}, {curve - c->first[fibre], other->element}};
+            if (other->body >= 0 && other->body < fibre) { // as of contacts
+                pair = (Pair){{pair.fibre[1], pair.fibre[0]}, {pair.element[1], pair.element[0]}};
+            }
+            ++*crossed;
+            status = add_crossing(c, pair) ? status : TDL_STATUS_NO_MEMORY;
+        }
+    }
+    return status;
+}
+
+TdlStatus crossings_find(const TdlWorld* world, Contacts* c, int* crossed) {
+    long count = detector_pair_count(c->detector);
+    *crossed = 0;
+    TdlStatus status = look_at_all(world, c, count, look_at_pair);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     for (int i = 0; i < (int)count; ++i) {
         Pair pair;
@@ -318,7 +455,7 @@ TdlStatus crossings_find(const TdlWorld* world, Contacts* c, int* crossed) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
-    return TDL_STATUS_OK;
+    return find_through_surfaces(world, c, crossed);
 }
 
 void tdl_world_watch_crossings(TdlWorld* world, TdlCrossingFn fn, void* user) {

@@ -114,8 +114,11 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
 
 static void destroy_collider(const TdlHost* host, WorldCollider* wc) {
     motion_destroy(host, &wc->motion);
+    surface_destroy(host, wc->surface);
     tdl_free(&host->mem, wc->curves);
     tdl_free(&host->mem, (void*)wc->def.pieces);
+    tdl_free(&host->mem, (void*)wc->def.mesh.vertices);
+    tdl_free(&host->mem, (void*)wc->def.mesh.triangles);
 }
 
 void tdl_world_destroy(TdlWorld* world) {
@@ -130,6 +133,7 @@ void tdl_world_destroy(TdlWorld* world) {
     }
     for (int i = 0; i < world->rigid_count; ++i) {
         rigid_destroy(&host, world->rigids[i].rigid);
+        surface_destroy(&host, world->rigids[i].surface);
     }
     for (int i = 0; i < world->collider_count; ++i) {
         destroy_collider(&host, &world->colliders[i]);
@@ -232,6 +236,18 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out
     return TDL_STATUS_OK;
 }
 
+// The faces, edges and corners of the core that the rounding goes about; none of a core without
+// thickness, whose edges are enough.
+static TdlStatus make_box_surface(const TdlHost* host, const TdlRigidDef* def, Surface** out) {
+    TdlVec3 vertices[8], r = {def->radius, def->radius, def->radius};
+    int triangles[36], fault;
+    TdlMesh mesh = surface_box_mesh(tdl_sub3(def->half, r), vertices, triangles);
+    if (surface_find_fault(&mesh, &fault) != NULL) {
+        return TDL_STATUS_OK;
+    }
+    return surface_create(host, &mesh, def->radius, out);
+}
+
 TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidId* out) {
     void* rigids = world->rigids;
     if (!grow(world, &rigids, world->rigid_count, sizeof *world->rigids)) {
@@ -240,7 +256,11 @@ TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidI
     world->rigids = rigids;
     WorldRigid added = {0};
     TdlStatus status = rigid_create(&world->host, def, &added.rigid);
+    if (status == TDL_STATUS_OK && def->shape == TDL_RIGID_BOX) {
+        status = make_box_surface(&world->host, def, &added.surface);
+    }
     if (status != TDL_STATUS_OK) {
+        rigid_destroy(&world->host, added.rigid);
         return status;
     }
     world->rigids[world->rigid_count++] = added;
@@ -250,10 +270,33 @@ TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidI
     return TDL_STATUS_OK;
 }
 
-// Copies what the definition points to, and makes the collider's curves.
+static TdlStatus own_mesh(const TdlHost* host, WorldCollider* wc) {
+    TdlMesh given = wc->def.mesh;
+    wc->def.mesh = (TdlMesh){0};
+    if (wc->def.shape != TDL_SHAPE_MESH) {
+        return TDL_STATUS_OK;
+    }
+    size_t vertices = (size_t)given.vertex_count, corners = 3 * (size_t)given.triangle_count;
+    TdlVec3* vertex = tdl_alloc_array(&host->mem, vertices, sizeof *vertex);
+    int* corner = tdl_alloc_array(&host->mem, corners, sizeof *corner);
+    wc->def.mesh = (TdlMesh){vertex, given.vertex_count, corner, given.triangle_count};
+    if (vertex == NULL || corner == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memcpy(vertex, given.vertices, vertices * sizeof *vertex);
+    memcpy(corner, given.triangles, corners * sizeof *corner);
+    return surface_create(host, &wc->def.mesh, wc->def.radius, &wc->surface);
+}
+
+// Copies what the definition points to, and makes the collider's curves and surface.
 static TdlStatus own_collider(const TdlHost* host, WorldCollider* wc) {
     const TdlCurvePiece* pieces = wc->def.pieces;
     size_t count = pieces == NULL ? 0 : (size_t)wc->def.piece_count;
+    wc->def.pieces = NULL;
+    TdlStatus status = own_mesh(host, wc);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     TdlCurvePiece* copy = tdl_alloc_array(&host->mem, count + 1, sizeof *copy);
     wc->def.pieces = copy;
     wc->curve_count = collider_curve_count(&wc->def);

@@ -87,7 +87,7 @@ TEST(faults_are_named) {
     piece.length = 1.0;
     check_fault(def, "none");
     check_fault(plain_def((TdlShape)9),
-                "shape must be plane, sphere, cylinder, capsule, plate, comb or curves");
+                "shape must be plane, sphere, cylinder, capsule, plate, comb, curves or mesh");
     const double bad[] = {0.0, -1.0, NAN, INFINITY};
     for (int i = 0; i < 4; ++i) {
         def = plain_def(TDL_SHAPE_COMB);

@@ -1,0 +1,78 @@
+// Surfaces of triangles: their edges and corners with the directions in which they can be touched,
+// and a tree for what is near. docs/theory/distance.md, section 9
+#ifndef TDL_COLLIDER_SURFACE_H
+#define TDL_COLLIDER_SURFACE_H
+
+#include "base/memory.h"
+#include "tendril/world.h"
+
+typedef struct SurfaceBox {
+    TdlVec3 lo, hi;
+} SurfaceBox;
+
+typedef struct SurfaceEdge {
+    int vertex[2];
+    int first, count; // its sides among edge_side
+    bool sharp;       // false: flat, or (of a closed surface) hollow; never touched
+} SurfaceEdge;
+
+typedef struct SurfaceNode {
+    SurfaceBox box;
+    int first, count; // triangles among `order`; of an inner node count is 0 and `first` its left
+                      // child, the right one follows
+} SurfaceNode;
+
+// In its own frame. A side 3 f + k goes from corner k of triangle f to the next.
+typedef struct Surface {
+    double radius; // m, the triangles are so thick to both sides
+    bool closed;   // every edge joins two triangles the same way round: it has one free side, to
+                   // which the normals point. Else both sides are touched
+    double size;   // m, of its box
+
+    int vertex_count, triangle_count, edge_count;
+    TdlVec3* vertex;   // those at the same place are one
+    int* corner;       // [3 triangle_count]
+    TdlVec3* normal;   // [triangle_count]
+    TdlVec3* into;     // [3 triangle_count] unit vector from a side into its triangle
+    int* edge_of;      // [3 triangle_count] edge of a side
+    SurfaceEdge* edge; //
+    int* edge_side;    // [3 triangle_count] sides by edge
+    int* vertex_first; // [vertex_count + 1]
+    int* vertex_edge;  // edges by corner
+    int* vertex_owner; // [vertex_count] the first sharp edge at a corner; -1: it is not touched
+    SurfaceNode* node; // the tree, its root first
+    int *order, node_count; // [triangle_count]
+} Surface;
+
+// The first thing that is wrong with a mesh, or null; `triangle` receives where, or -1.
+const char* surface_find_fault(const TdlMesh* mesh, int* triangle);
+
+// From a mesh without fault.
+TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, double radius, Surface** out);
+void surface_destroy(const TdlHost* host, Surface* surface);
+
+// The faces of a box of these half sizes: vertices[8], triangles[36].
+TdlMesh surface_box_mesh(TdlVec3 half, TdlVec3* vertices, int* triangles);
+
+// Calls `fn` with every triangle whose box meets the given one.
+typedef void (*SurfaceFn)(void* user, int triangle);
+void surface_each_near(const Surface* surface, SurfaceBox box, SurfaceFn fn, void* user);
+
+SurfaceBox surface_triangle_box(const Surface* surface, int triangle);
+bool surface_boxes_meet(const SurfaceBox* a, const SurfaceBox* b);
+
+// Whether a point of a triangle's plane lies in the triangle, to rounding.
+bool surface_covers(const Surface* surface, int triangle, TdlVec3 point);
+
+// Whether some triangle is nearer to the point than the limit.
+bool surface_is_nearer(const Surface* surface, TdlVec3 point, double limit);
+
+// Whether something in the unit direction d from an edge or a corner has its nearest point there:
+// d lies in the cone of normals. (X.31)
+bool surface_edge_faces(const Surface* surface, int edge, TdlVec3 d);
+bool surface_vertex_faces(const Surface* surface, int vertex, TdlVec3 d);
+
+// The same of the sharp edges and corners on which a point lies; true where there are none.
+bool surface_point_faces(const Surface* surface, TdlVec3 point, TdlVec3 d);
+
+#endif

@@ -1,0 +1,55 @@
+// Curves against surfaces of triangles. docs/theory/distance.md, section 9
+#ifndef TDL_DETECT_ON_SURFACE_H
+#define TDL_DETECT_ON_SURFACE_H
+
+#include "collider/surface.h"
+#include "detect/narrow.h"
+
+// A surface as detection sees it: part of a fibre, which is then rigid, or of a collider.
+typedef struct SurfaceBody {
+    const Surface* surface;
+    TdlPose pose, before; // now, and before the step
+    int body;             // fibre, or -1 - collider
+    int element;          // of its contacts: one more than the fibre's last; 0 of a collider
+} SurfaceBody;
+
+// A place where a curve is nearest to a surface, in the frame of both.
+typedef struct SurfaceTouch {
+    double s;         // on the curve
+    TdlVec3 at, foot; // on the centreline, on the triangles
+    TdlVec3 normal;   // unit, from the curve to the surface
+    double gap;       // m
+} SurfaceTouch;
+
+// Which of them are wanted.
+typedef struct SurfaceAim {
+    double margin;    // m, those with smaller gaps
+    double tolerance; // m
+    bool stiff;       // the curve does not bend: its ends over faces are wanted as well
+    bool tip[2];      // whether the curve's ends are ends of the fibre
+} SurfaceAim;
+
+// All local minima of the gap between a curve and a surface that lie below the margin, at most
+// `capacity`, those with the least gaps. Returns their number; `certified` is set to false when the
+// list may lack some.
+int surface_touches(const TdlHost* host, const Surface* surface, const TdlCurve* curve,
+                    const SurfaceAim* aim, int capacity, SurfaceTouch* out, bool* certified);
+
+// Adds the contact sites of an element with a surface. `own` is the surface of the element's fibre,
+// or null; its edges then touch only towards their free side.
+void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
+                    const TdlCurveCapsules* capsules, bool last, const SurfaceBody* own,
+                    const SurfaceBody* other, SiteList* out);
+
+// Adds the contact sites of the edges and corners of a collider's mesh with a fibre's surface: the
+// fibre's own edges meet the mesh as elements.
+void narrow_surface_edges(const TdlHost* host, const TdlDetectorDef* def, const SurfaceBody* box,
+                          const SurfaceBody* mesh, SiteList* out);
+
+// What is seen from a pose, and back.
+TdlPose pose_inverse(TdlPose pose);
+static inline TdlVec3 pose_point(TdlPose pose, TdlVec3 p) {
+    return tdl_add3(pose.position, tdl_mul33_3(pose.rotation, p));
+}
+
+#endif
