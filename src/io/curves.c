@@ -12,13 +12,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "io/number.h"
-#include "io/source.h"
+#include "io/obj.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HAIR_HEAD = 128, HAIR_HAS_SEGMENTS = 1, HAIR_HAS_POINTS = 2, FIELD_SIZE = 64 };
+enum { HAIR_HEAD = 128, HAIR_HAS_SEGMENTS = 1, HAIR_HAS_POINTS = 2 };
 
 // A set that grows.
 typedef struct Builder {
@@ -37,8 +37,7 @@ static TdlStatus bad_line(const Builder* b, int line, const char* what) {
 }
 
 static bool is_place(TdlVec3 p) {
-    return fabs(p.x) <= CURVES_COORDINATE_MAX && fabs(p.y) <= CURVES_COORDINATE_MAX &&
-           fabs(p.z) <= CURVES_COORDINATE_MAX; // NaN is not
+    return fabs(p.x) <= PLACE_MAX && fabs(p.y) <= PLACE_MAX && fabs(p.z) <= PLACE_MAX; // NaN is not
 }
 
 static TdlStatus add_point(Builder* b, TdlVec3 point) {
@@ -158,103 +157,24 @@ static TdlStatus parse_hair(Builder* b, const char* data, size_t size) {
     return TDL_STATUS_OK;
 }
 
-// --- text -----------------------------------------------------------------------------------
-
-// The next word of a line that ends before `end`: separated by `separators`, put into `out`; too
-// long a one is spoiled, so that it is no number. False when there is none.
-static bool next_word(const char** at, const char* end, const char* separators,
-                      char out[FIELD_SIZE]) {
-    while (*at < end && strchr(separators, **at) != NULL) {
-        ++*at;
-    }
-    size_t length = 0;
-    const char* from = *at;
-    while (*at < end && strchr(separators, **at) == NULL) {
-        ++*at;
-        ++length;
-    }
-    bool fits = length < FIELD_SIZE;
-    snprintf(out, FIELD_SIZE, "%.*s%s", (int)(fits ? length : FIELD_SIZE - 4), from,
-             fits ? "" : "...");
-    return length > 0;
-}
-
-// The end of the line at `at`.
-static const char* line_end(const char* at, const char* end) {
-    const char* found = memchr(at, '\n', (size_t)(end - at));
-    return found == NULL ? end : found;
-}
-
-static TdlStatus not_a_number(const Builder* b, int line, const char* word) {
-    Quote q = quote(word);
-    return tdl_fail(b->host, TDL_STATUS_BAD_INPUT, "%s:%d: %s is not a number", b->name, line,
-                    q.text);
-}
-
 // --- .obj -----------------------------------------------------------------------------------
 
-static const char BLANKS[] = " \t\r";
-
-typedef struct Vertices {
-    TdlVec3* items;
-    int count, capacity;
-} Vertices;
-
-static TdlStatus parse_vertex(Builder* b, Vertices* v, const char* at, const char* end, int line) {
-    char word[FIELD_SIZE];
-    double x[3];
-    for (int c = 0; c < 3; ++c) {
-        if (!next_word(&at, end, BLANKS, word)) {
-            return bad_line(b, line, "a vertex has three numbers");
-        }
-        NumberFault fault = parse_real(word, &x[c]);
-        if (fault == NUMBER_SMALL) {
-            x[c] = 0.0;
-        } else if (fault != NUMBER_FINE) {
-            return not_a_number(b, line, word);
-        }
-    }
-    TdlVec3 p = {x[0], x[1], x[2]};
-    if (!is_place(p)) {
-        return bad_line(b, line, "a vertex is too far away");
-    }
-    if (v->count == v->capacity) {
-        int capacity = v->capacity == 0 ? 1024 : 2 * v->capacity;
-        TdlVec3* grown =
-            v->capacity > INT_MAX / 4
-                ? NULL
-                : tdl_grow_array(&b->host->mem, v->items, (size_t)capacity, sizeof *grown);
-        if (grown == NULL) {
-            return TDL_STATUS_NO_MEMORY;
-        }
-        v->items = grown;
-        v->capacity = capacity;
-    }
-    v->items[v->count++] = p;
-    return TDL_STATUS_OK;
-}
-
 // One 'l' line; `last` is the vertex at which the curve before ended, -1 for none.
-static TdlStatus parse_polyline(Builder* b, const Vertices* v, const char* at, const char* end,
-                                int line, int* last) {
-    char word[FIELD_SIZE];
+static TdlStatus parse_polyline(Builder* b, const ObjFile* file, const char* at, const char* end,
+                                int* last) {
     TdlStatus status = TDL_STATUS_OK;
     int before = *last;
-    for (int k = 0; status == TDL_STATUS_OK && next_word(&at, end, BLANKS, word); ++k) {
+    for (int k = 0; status == TDL_STATUS_OK; ++k) {
         int index;
-        word[strcspn(word, "/")] = '\0'; // a texture vertex may follow
-        if (parse_int(word, &index) != NUMBER_FINE) {
-            return not_a_number(b, line, word);
-        }
-        index = index < 0 ? v->count + index : index - 1; // from the end, or from 1
-        if (index < 0 || index >= v->count) {
-            return bad_line(b, line, "a polyline names a vertex that is not there");
+        status = obj_next_index(file, &at, end, "polyline", &index);
+        if (status != TDL_STATUS_OK || index < 0) {
+            break;
         }
         if (k == 0 && index == before) {
             continue; // goes on
         }
         status = k == 0 ? add_start(b) : status;
-        status = status == TDL_STATUS_OK ? add_point(b, v->items[index]) : status;
+        status = status == TDL_STATUS_OK ? add_point(b, file->vertices[index]) : status;
         *last = index;
     }
     return status;
@@ -262,21 +182,21 @@ static TdlStatus parse_polyline(Builder* b, const Vertices* v, const char* at, c
 
 static TdlStatus parse_obj(Builder* b, const char* data, size_t size) {
     const char* end = data + size;
-    Vertices vertices = {0};
+    ObjFile file = {.host = b->host, .name = b->name, .line = 1};
     TdlStatus status = TDL_STATUS_OK;
-    int line = 1, last = -1;
-    for (const char* at = data; at < end && status == TDL_STATUS_OK; ++line) {
+    int last = -1;
+    for (const char* at = data; at < end && status == TDL_STATUS_OK; ++file.line) {
         const char *stop = line_end(at, end), *inside = at;
         char word[FIELD_SIZE];
-        bool any = next_word(&inside, stop, BLANKS, word);
+        bool any = next_word(&inside, stop, FIELD_BLANKS, word);
         if (any && strcmp(word, "v") == 0) {
-            status = parse_vertex(b, &vertices, inside, stop, line);
+            status = obj_add_vertex(&file, inside, stop);
         } else if (any && strcmp(word, "l") == 0) {
-            status = parse_polyline(b, &vertices, inside, stop, line, &last);
+            status = parse_polyline(b, &file, inside, stop, &last);
         }
         at = stop + 1;
     }
-    tdl_free(&b->host->mem, vertices.items);
+    tdl_free(&b->host->mem, file.vertices);
     return status;
 }
 
@@ -296,7 +216,7 @@ static TdlStatus parse_names(Builder* b, const char* at, const char* end, int co
         stop = stop == NULL ? end : stop;
         char word[FIELD_SIZE];
         const char* inside = at;
-        bool any = next_word(&inside, stop, BLANKS, word);
+        bool any = next_word(&inside, stop, FIELD_BLANKS, word);
         for (int k = 0; any && k < COLUMN_KINDS; ++k) {
             bool is =
                 strcmp(word, names[k]) == 0 || (k == COLUMN_CURVE && strcmp(word, "curve") == 0);
@@ -320,12 +240,12 @@ static TdlStatus parse_row(Builder* b, const char* at, const char* end, int line
             if (columns[k] == i) {
                 char word[FIELD_SIZE];
                 const char* inside = at;
-                bool any = next_word(&inside, stop, BLANKS, word);
+                bool any = next_word(&inside, stop, FIELD_BLANKS, word);
                 NumberFault fault = any ? parse_real(word, &values[k]) : NUMBER_NOT;
                 if (fault == NUMBER_SMALL) {
                     values[k] = 0.0;
                 } else if (fault != NUMBER_FINE) {
-                    return not_a_number(b, line, word);
+                    return obj_not_a_number(&(ObjFile){b->host, b->name, line, NULL, 0, 0}, word);
                 }
                 seen[k] = true;
             }
@@ -348,7 +268,7 @@ static TdlStatus parse_csv(Builder* b, const char* data, size_t size) {
     int line = 2;
     for (const char* at = stop + 1; at < end && status == TDL_STATUS_OK; ++line) {
         stop = line_end(at, end);
-        if (at + strspn(at, BLANKS) < stop) {
+        if (at + strspn(at, FIELD_BLANKS) < stop) {
             status = parse_row(b, at, stop, line, columns, values);
             TdlVec3 p = {values[COLUMN_X], values[COLUMN_Y], values[COLUMN_Z]};
             if (status == TDL_STATUS_OK && !is_place(p)) {

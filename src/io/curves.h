@@ -4,15 +4,13 @@
 
 #include "tendril/math.h"
 
-// The points of all curves, one after the other. All coordinates are finite and at most
-// CURVES_COORDINATE_MAX in size.
+// The points of all curves, one after the other. All coordinates are finite and at most PLACE_MAX
+// (obj.h) in size.
 typedef struct CurveSet {
     TdlVec3* points; // [start[count]]
     int* start;      // [count + 1]
     int count;
 } CurveSet;
-
-#define CURVES_COORDINATE_MAX 1.0e9
 
 typedef enum CurveFormat {
     CURVES_HAIR = 0,

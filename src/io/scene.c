@@ -138,7 +138,7 @@ static double body_density(const TdlScene* scene, const BodySpec* body) {
 TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index) {
     TDL_ASSERT(index >= 0 && index < scene->spec.colliders.count);
     static const char* const SHAPES[] = {"plane", "sphere", "cylinder", "capsule",
-                                         "plate", "comb",   "curves"};
+                                         "plate", "comb",   "curves",   "mesh"};
     const ColliderSpec* collider = (const ColliderSpec*)scene->spec.colliders.items + index;
     bool goes = tdl_norm3(collider->velocity) + tdl_norm3(collider->angular_velocity) > 0.0;
     return (TdlSceneCollider){.name = collider->name,
@@ -346,7 +346,7 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
         // the normal is the third axis
         TdlMat3 frame = tdl_frame_from_tangent(spec->normal);
         def.pose.rotation = (TdlMat3){frame.cy, frame.cz, frame.cx};
-    } else if (def.shape == TDL_SHAPE_COMB || def.shape == TDL_SHAPE_CURVES) {
+    } else if (def.shape >= TDL_SHAPE_COMB) {
         def.pose.rotation = make_axes(spec->direction, spec->normal);
     } else {
         def.pose.rotation = tdl_frame_from_tangent(spec->direction);
@@ -359,6 +359,7 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
     def.pitch = spec->pitch;
     def.pieces = make_pieces(arena, &spec->pieces);
     def.piece_count = spec->pieces.count;
+    def.mesh = spec->mesh.mesh;
     def.velocity = spec->velocity;
     def.angular_velocity = spec->angular_velocity;
     def.material = scene_material_number(scene, spec->material);

@@ -105,6 +105,15 @@ typedef struct BodySpec {
     RepeatSpec repeat;
 } BodySpec;
 
+typedef struct MeshSpec {
+    const Node* node; // null: none
+    const char* file;
+    double scale;
+    int up;           // 0: z, 1: y
+    const char* hash; // null: any
+    TdlMesh mesh;     // filled by scene_read_mesh: in the scene's axes, in the arena
+} MeshSpec;
+
 typedef struct ColliderSpec {
     const Node* node;
     const char *name, *material; // null: none
@@ -113,6 +122,7 @@ typedef struct ColliderSpec {
     double radius, length, pitch;
     int teeth;
     GroupList pieces; // of PieceSpec
+    MeshSpec mesh;
     MotionSpec motion;
     TdlVec3 velocity, angular_velocity;
 } ColliderSpec;
@@ -188,7 +198,8 @@ int scene_body_copy_count(const BodySpec* body);
 extern const Group SCENE_GROUP;
 extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
 extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP; // scene_contact_tables.c
-extern const char SCENE_EXAMPLE[];                             // the one of the reference page
+const char* scene_up_choices(void);
+extern const char SCENE_EXAMPLE[]; // the one of the reference page
 
 struct TdlScene {
     TdlHost host;
@@ -213,9 +224,19 @@ TdlStatus scene_read_tree(TdlScene* scene, const char* path, const char* name, c
 // Applies one override, "path.to.key=value", to the tree.
 TdlStatus scene_override(TdlScene* scene, const char* text);
 
-// Reads the file of a rod's curves and chooses from it; the tree then has the file's full path and
-// its hash, so that the scene loads to the same world from elsewhere.
+// Reads the file that the group names under `file`. The tree then has the file's full path and its
+// hash, so that the scene loads to the same world from elsewhere; a given hash must be the file's.
+TdlStatus scene_import(TdlScene* scene, const Node* group, const char* hash, const char* what,
+                       const Source** out);
+
+// A point of such a file in the scene's units and axes.
+TdlVec3 scene_import_point(TdlVec3 p, double scale, int up);
+
+// Reads the file of a rod's curves and chooses from it.
 TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod);
+
+// Reads the file of a collider's mesh.
+TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec);
 
 // The definition of the rod along curve `index`, out of `def` for all; arrays are in the arena.
 TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* rod, int index,

@@ -345,15 +345,15 @@ static TdlStatus check_pieces(const TdlScene* scene, const GroupList* list) {
     return TDL_STATUS_OK;
 }
 
-static TdlStatus check_collider(const TdlScene* scene, const ColliderSpec* collider) {
-    // plane, sphere, cylinder, capsule, plate, comb, curves
+static TdlStatus check_collider(TdlScene* scene, ColliderSpec* collider) {
+    // plane, sphere, cylinder, capsule, plate, comb, curves, mesh
     static const KeyRule RULES[] = {
-        {"normal", "T---TTT"}, {"direction", "--TT-TT"}, {"radius", "-NNNNNN"},
-        {"length", "---NNN-"}, {"teeth", "-----N-"},     {"pitch", "-----N-"},
-        {"pieces", "------N"},
+        {"normal", "T---TTTT"}, {"direction", "--TT-TTT"}, {"radius", "-NNNNNNT"},
+        {"length", "---NNN--"}, {"teeth", "-----N--"},     {"pitch", "-----N--"},
+        {"pieces", "------N-"}, {"mesh", "-------N"},
     };
-    static const char* const SHAPES[] = {"plane", "sphere", "cylinder",       "capsule",
-                                         "plate", "comb",   "chain of curves"};
+    static const char* const SHAPES[] = {"plane", "sphere", "cylinder",        "capsule",
+                                         "plate", "comb",   "chain of curves", "mesh"};
     enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
     int shape = collider->shape;
     TdlStatus status = check_keys(scene, collider->node, RULES, RULE_COUNT, shape, SHAPES[shape]);
@@ -367,6 +367,9 @@ static TdlStatus check_collider(const TdlScene* scene, const ColliderSpec* colli
     }
     if (status == TDL_STATUS_OK) {
         status = check_pieces(scene, &collider->pieces);
+    }
+    if (status == TDL_STATUS_OK && shape == TDL_SHAPE_MESH) {
+        status = scene_read_mesh(scene, &collider->mesh);
     }
     if (status == TDL_STATUS_OK) {
         status = check_material(scene, collider->material, mark_of(collider->node, "material"));
@@ -499,7 +502,7 @@ TdlStatus scene_check(TdlScene* scene) {
     for (int i = 0; status == TDL_STATUS_OK && i < spec->bodies.count; ++i) {
         status = check_body(scene, &bodies[i]);
     }
-    const ColliderSpec* colliders = spec->colliders.items;
+    ColliderSpec* colliders = spec->colliders.items;
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
         status = check_collider(scene, &colliders[i]);
     }

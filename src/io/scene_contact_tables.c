@@ -12,7 +12,7 @@ static const char* body_choices(void) {
 
 // in the order of TdlShape
 static const char* shape_choices(void) {
-    return "plane|sphere|cylinder|capsule|plate|comb|curves";
+    return "plane|sphere|cylinder|capsule|plate|comb|curves|mesh";
 }
 
 // in the order of DetectionChoice
@@ -64,9 +64,8 @@ static const Field BODY_FIELDS[] = {
      .choices = body_choices,
      .required = true,
      .help =
-         "A capsule is a cylinder with round caps, along the first axis. A box touches with its "
-         "edges and corners, not with its faces. Curves are a chain that starts at the "
-         "position, along the first axis."},
+         "A capsule is a cylinder with round caps, along the first axis. Curves are a chain that "
+         "starts at the position, along the first axis."},
     {.key = "radius",
      .kind = FIELD_REAL,
      AT(BodySpec, radius),
@@ -156,6 +155,45 @@ const Group BODY_GROUP = {
     .fields = BODY_FIELDS,
 };
 
+static const Field MESH_FIELDS[] = {
+    {.key = "file",
+     .kind = FIELD_PATH,
+     AT(MeshSpec, file),
+     .required = true,
+     .help = "An .obj with faces, relative to this file."},
+    {.key = "scale",
+     .kind = FIELD_REAL,
+     AT(MeshSpec, scale),
+     .unit = "m",
+     .range = {1.0e-9, 1.0e9, false, false},
+     .fallback = "1",
+     .help = "What one unit of the file is."},
+    {.key = "up",
+     .kind = FIELD_CHOICE,
+     AT(MeshSpec, up),
+     .choices = scene_up_choices,
+     .fallback = "z",
+     .help = "The axis of the file that points up; y becomes z."},
+    {.key = "hash",
+     .kind = FIELD_TEXT,
+     AT(MeshSpec, hash),
+     .fallback_note = "any",
+     .help = "Of the file; a run writes it into its copy of the scene, and a file that was changed "
+             "since is refused."},
+    {0},
+};
+
+static const Group MESH_GROUP = {
+    .name = "mesh",
+    .help = "A surface of triangles from a file of another program. Faces with more corners must "
+            "be convex. Where every edge joins two faces the same way round it is closed: touched "
+            "from the side to which its normals point (from which the corners of a face run "
+            "counterclockwise), and what gets behind it is pushed out. Else it is a sheet, touched "
+            "from both sides.",
+    .size = sizeof(MeshSpec),
+    .fields = MESH_FIELDS,
+};
+
 static const Field COLLIDER_FIELDS[] = {
     {.key = "name",
      .kind = FIELD_NAME,
@@ -171,7 +209,7 @@ static const Field COLLIDER_FIELDS[] = {
              "touched from above, with a round rim that stands out by its `radius`. A comb has "
              "`teeth`, capsules in a row along `direction` that point against `normal`, and a "
              "handle of twice their radius across their tops. Curves are a chain of tubes, such as "
-             "a rail."},
+             "a rail. A mesh is a surface of triangles from a file."},
     {.key = "position",
      .kind = FIELD_VEC3,
      AT(ColliderSpec, position),
@@ -179,29 +217,29 @@ static const Field COLLIDER_FIELDS[] = {
      .range = ANY_LENGTH,
      .fallback = "[0, 0, 0]",
      .help = "A point of the plane or of a cylinder's axis; the centre of a sphere, a plate or a "
-             "comb's handle; the start of a capsule's axis or of a chain."},
+             "comb's handle; the start of a capsule's axis or of a chain; the origin of a mesh."},
     {.key = "normal",
      .kind = FIELD_DIRECTION,
      AT(ColliderSpec, normal),
      .range = ANY_LENGTH,
      .fallback = "[0, 0, 1]",
-     .help = "Of a plane or plate: where its free side faces; any length. Of a comb or chain: its "
-             "third axis lies as near to this as it can."},
+     .help = "Of a plane or plate: where its free side faces; any length. Of a comb, chain or "
+             "mesh: its third axis lies as near to this as it can."},
     {.key = "direction",
      .kind = FIELD_DIRECTION,
      AT(ColliderSpec, direction),
      .range = ANY_LENGTH,
      .fallback = "[1, 0, 0]",
      .help = "Of a cylinder or capsule: its axis; of a comb: the row of its teeth; of a chain: its "
-             "tangent at the start. Any length."},
+             "tangent at the start; of a mesh: its first axis. Any length."},
     {.key = "radius",
      .kind = FIELD_REAL,
      AT(ColliderSpec, radius),
      .unit = "m",
      .range = {1.0e-12, 1.0e9, false, false},
-     .fallback_note = "required but for a plane",
+     .fallback_note = "required but for a plane or mesh",
      .help = "Of a sphere, cylinder or capsule; of the tube of a plate's rim, a comb's teeth or a "
-             "chain."},
+             "chain. A mesh has none unless it is given: then it is so thick to each side."},
     {.key = "length",
      .kind = FIELD_REAL,
      AT(ColliderSpec, length),
@@ -230,6 +268,12 @@ static const Field COLLIDER_FIELDS[] = {
      .group = &PIECE_GROUP,
      .fallback_note = "required for curves",
      .help = "Of curves only: the chain."},
+    {.key = "mesh",
+     .kind = FIELD_GROUP,
+     AT(ColliderSpec, mesh),
+     .group = &MESH_GROUP,
+     .fallback_note = "required for a mesh",
+     .help = "Of a mesh only: where its triangles are."},
     {.key = "material",
      .kind = FIELD_NAME,
      AT(ColliderSpec, material),

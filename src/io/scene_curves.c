@@ -1,15 +1,7 @@
 // Rods along the curves of a file: reading, choosing, fitting.
 #include "io/scene.h"
 
-#include "base/hash.h"
 #include "inverse/helix_fit.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-enum { REASON_SIZE = 128, HASH_SIZE = 17 };
 
 // The most an element may turn, rad; as of curvatures that are written down.
 static const double TURN_MAX = 1000.0;
@@ -32,58 +24,7 @@ static TdlStatus check_keys(const TdlScene* scene, const RodSpec* rod) {
                                    "rods along curves have no %s: the file tells", found->key);
 }
 
-// The full path of the file, beside the scene that names it.
-static TdlStatus find_file(const TdlScene* scene, const Node* node, char** out) {
-    const char *name = node->mark.source->name, *slash = strrchr(name, '/');
-    size_t folder = slash == NULL || node->text[0] == '/' ? 0 : (size_t)(slash - name) + 1;
-    size_t length = strlen(node->text);
-    char* joined = ARENA_NEW((Arena*)(uintptr_t)&scene->arena, char, folder + length + 1);
-    if (joined == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    memcpy(joined, name, folder);
-    memcpy(joined + folder, node->text, length + 1);
-    struct stat info;
-    *out = realpath(joined, NULL);
-    if (*out == NULL || stat(*out, &info) != 0 || !S_ISREG(info.st_mode)) {
-        free(*out);
-        Quote q = quote(joined);
-        return fail_at(&scene->host, node->mark, "%s cannot be read: there is no such file",
-                       q.text);
-    }
-    return TDL_STATUS_OK;
-}
-
-// Keeps the hash of the file in the tree, or compares it with the one that is there.
-static TdlStatus check_hash(TdlScene* scene, RodSpec* rod, Node* map, const Source* source) {
-    char hash[HASH_SIZE];
-    snprintf(hash, sizeof hash, "%016" PRIx64, hash_bytes(HASH_START, source->text, source->size));
-    if (rod->curves.hash != NULL) {
-        return strcmp(rod->curves.hash, hash) == 0
-                   ? TDL_STATUS_OK
-                   : fail_at(&scene->host, node_find(map, "hash")->mark,
-                             "the file of the curves is not the one of this scene any more: its "
-                             "hash is %s",
-                             hash);
-    }
-    Node* node = node_new(&scene->pool, NODE_TEXT, map->mark);
-    if (node == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    node->key = "hash";
-    node->key_mark = map->mark;
-    node->quoted = true;
-    node->text = node_copy_text(&scene->pool, hash, strlen(hash));
-    node_append(map, node);
-    return node->text == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
-}
-
 // --- choosing -------------------------------------------------------------------------------
-
-static TdlVec3 to_scene(const CurvesSpec* spec, TdlVec3 p) {
-    p = tdl_scale3(spec->scale, p);
-    return spec->up == 0 ? p : (TdlVec3){p.x, -p.z, p.y};
-}
 
 static double chord_sum(const TdlVec3* points, int count) {
     double sum = 0.0;
@@ -113,7 +54,7 @@ static TdlStatus choose(TdlScene* scene, RodSpec* rod, const CurveSet* all, cons
         int from = all->start[i * spec->every], to = all->start[i * spec->every + 1];
         set->start[i] = at;
         for (int k = from; k < to; ++k) {
-            set->points[at++] = to_scene(spec, all->points[k]);
+            set->points[at++] = scene_import_point(all->points[k], spec->scale, spec->up);
         }
         double length = chord_sum(set->points + set->start[i], to - from);
         if (!(length >= 1.0e-9 && length <= 1.0e9)) { // as of a length that is written down
@@ -128,49 +69,26 @@ static TdlStatus choose(TdlScene* scene, RodSpec* rod, const CurveSet* all, cons
     return TDL_STATUS_OK;
 }
 
-static TdlStatus read_source(TdlScene* scene, const Node* file, const char* path,
-                             const Source** out) {
-    char reason[REASON_SIZE] = "";
-    TdlStatus status = source_from_file(&scene->arena, path, out, reason);
-    if (status != TDL_STATUS_IO) {
-        return status;
-    }
-    Quote q = quote(path);
-    return fail_at(&scene->host, file->mark, "%s cannot be read: %s", q.text, reason);
-}
-
 TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod) {
-    // the tree is the scene's own: it is changed where it says too little
-    Node* map = (Node*)(uintptr_t)rod->curves.node;
-    Node* file = node_find(map, "file");
+    const Node* map = rod->curves.node;
+    const Node* file = node_find(map, "file");
     TdlStatus status = check_keys(scene, rod);
-    CurveFormat format;
-    if (status == TDL_STATUS_OK && !scene->from_file) {
-        status = fail_at(&scene->host, file->mark, "only a file can name another");
-    }
+    CurveFormat format = CURVES_HAIR;
     if (status == TDL_STATUS_OK && !curves_format(file->text, &format)) {
         status = fail_at(&scene->host, file->mark, "curves come from .hair, .obj or .csv files");
     }
-    char* path = NULL;
     const Source* source = NULL;
-    status = status == TDL_STATUS_OK ? find_file(scene, file, &path) : status;
-    status = status == TDL_STATUS_OK ? read_source(scene, file, path, &source) : status;
-    status = status == TDL_STATUS_OK ? check_hash(scene, rod, map, source) : status;
+    status = status == TDL_STATUS_OK ? scene_import(scene, map, rod->curves.hash, "curves", &source)
+                                     : status;
     CurveSet all = {0};
     if (status == TDL_STATUS_OK) {
+        rod->curves.file = file->text;
         status = curves_parse(&scene->host, source->name, format, source->text, source->size, &all);
     }
     if (status == TDL_STATUS_OK) {
         status = choose(scene, rod, &all, source->name);
     }
-    if (status == TDL_STATUS_OK) {
-        file->text = node_copy_text(&scene->pool, path, strlen(path));
-        file->quoted = true;
-        rod->curves.file = file->text;
-        status = file->text == NULL ? TDL_STATUS_NO_MEMORY : status;
-    }
     curves_free(&scene->host, &all);
-    free(path);
     return status;
 }
 

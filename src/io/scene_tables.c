@@ -24,7 +24,7 @@ static const char* hold_choices(void) {
     return "clamped|pinned|free";
 }
 
-static const char* up_choices(void) {
+const char* scene_up_choices(void) {
     return "z|y";
 }
 
@@ -358,7 +358,7 @@ static const Field CURVES_FIELDS[] = {
     {.key = "up",
      .kind = FIELD_CHOICE,
      AT(CurvesSpec, up),
-     .choices = up_choices,
+     .choices = scene_up_choices,
      .fallback = "z",
      .help = "The axis of the file that points up; y becomes z."},
     {.key = "hash",

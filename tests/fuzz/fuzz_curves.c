@@ -1,10 +1,12 @@
-// A libFuzzer target for the readers of curves: the first byte chooses .hair, .obj or .csv, the
-// rest is the file. Whatever comes, reading ends with curves or with exactly one message, and takes
-// no more memory than the bytes can justify.
+// A libFuzzer target for the readers of curves and meshes: the first byte chooses .hair, .obj or
+// .csv, or the mesh of an .obj, the rest is the file. Whatever comes, reading ends with curves, a
+// mesh, or with exactly one message, and takes no more memory than the bytes can justify.
 //
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_curves CORPUS
+#include "collider/surface.h"
 #include "io/curves.h"
+#include "io/obj.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,36 @@ static void* resize(void* user, void* block, size_t old_size, size_t new_size) {
     return watch->real.resize(watch->real.user, block, old_size, new_size);
 }
 
+static TdlStatus read_curves(const TdlHost* host, CurveFormat format, const char* text,
+                             size_t size) {
+    CurveSet set;
+    TdlStatus status = curves_parse(host, "f", format, text, size, &set);
+    if ((status == TDL_STATUS_OK) != (set.points != NULL)) {
+        abort();
+    }
+    for (int i = 0; i < set.count; ++i) {
+        for (int k = set.start[i]; k < set.start[i + 1]; ++k) {
+            if (!tdl_finite3(set.points[k])) {
+                abort();
+            }
+        }
+    }
+    curves_free(host, &set);
+    return status;
+}
+
+// What was read as a mesh must be one.
+static TdlStatus read_mesh(const TdlHost* host, const char* text, size_t size) {
+    TdlMesh mesh;
+    int fault;
+    TdlStatus status = obj_parse_mesh(host, "f", text, size, &mesh);
+    if (status == TDL_STATUS_OK && surface_find_fault(&mesh, &fault) != NULL) {
+        abort();
+    }
+    obj_free_mesh(host, &mesh);
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) {
         return 0;
@@ -46,20 +78,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     char* copy = malloc(size);
     memcpy(copy, data + 1, size - 1);
     copy[size - 1] = '\0';
-    CurveSet set;
-    TdlStatus status = curves_parse(&host, "f", (CurveFormat)(data[0] % 3), copy, size - 1, &set);
-    if ((status == TDL_STATUS_OK) != (set.points != NULL) ||
-        watch.errors != (status != TDL_STATUS_OK)) {
+    TdlStatus status = data[0] % 4 == 3
+                           ? read_mesh(&host, copy, size - 1)
+                           : read_curves(&host, (CurveFormat)(data[0] % 4), copy, size - 1);
+    if (watch.errors != (status != TDL_STATUS_OK)) {
         abort();
     }
-    for (int i = 0; i < set.count; ++i) {
-        for (int k = set.start[i]; k < set.start[i + 1]; ++k) {
-            if (!tdl_finite3(set.points[k])) {
-                abort();
-            }
-        }
-    }
-    curves_free(&host, &set);
     free(copy);
     return watch.used == 0 ? 0 : (abort(), 0);
 }

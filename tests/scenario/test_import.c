@@ -171,3 +171,64 @@ TEST(what_is_wrong_is_told) {
     }
     scratch_remove(&s);
 }
+
+// --- meshes ---------------------------------------------------------------------------------
+
+static const char MESH_SCENE[] =
+    "time: {step: 1e-3, end: 0.05}\n"
+    "output: {frame: 0.01}\n"
+    "bodies: [{name: ball, shape: sphere, radius: 0.02, position: [0.1, 0.1, 0.021]}]\n"
+    "colliders: [{name: plate, shape: mesh, mesh: {file: %s}}]\n";
+
+static int run_mesh(const Scratch* s, const char* mesh, const char* run) {
+    char text[1024];
+    size_t length = (size_t)snprintf(text, sizeof text, MESH_SCENE, mesh);
+    scratch_write(scratch_path(s, "m.yaml"), text, length);
+    return COMMAND(s, "run", "m.yaml", "-o", run, "-q");
+}
+
+TEST(meshes_are_read_scaled_and_turned) {
+    static const char PLATE[] = "v 0 0 0\nv 0 0 -300\nv 300 0 -300\nv 300 0 0\nf 1 4 3 2\n";
+    Scratch s = scratch_make();
+    scratch_write(scratch_path(&s, "plate.obj"), PLATE, strlen(PLATE));
+    // y up: (x, y, z) becomes (x, -z, y); in millimetres
+    REQUIRE(run_mesh(&s, "plate.obj, scale: 1e-3, up: y", "run") == 0);
+    TdlHost host = tdl_host_default();
+    TdlResult* result;
+    REQUIRE(tdl_result_open(&host, scratch_path(&s, "run"), &result) == TDL_STATUS_OK);
+    TdlResultInfo info = tdl_result_info(result);
+    CHECK_INT(info.collider_count, 1);
+    TdlPose poses[2];
+    REQUIRE(tdl_result_read_poses(result, info.frame_count - 1, poses) == TDL_STATUS_OK);
+    CHECK_NEAR3(poses[1].position, ((TdlVec3){0.1, 0.1, 0.02}), 5.0e-5);
+    tdl_result_close(result);
+    // the folder goes on by itself, and not with another file
+    CHECK_INT(COMMAND(&s, "run", "--resume", "run", "-q"), 0);
+    scratch_write(scratch_path(&s, "plate.obj"), PLATE, strlen(PLATE) - 1);
+    CHECK_INT(COMMAND(&s, "run", "run/scene.yaml", "-o", "again", "-q"), 3);
+    CHECK(
+        command_wrote(&s, "stderr", "the file of the mesh is not the one of this scene any more"));
+    scratch_remove(&s);
+}
+
+TEST(what_is_wrong_with_a_mesh_is_told) {
+    Scratch s = scratch_make();
+    static const struct {
+        const char *file, *mesh, *message;
+    } cases[] = {
+        {"v 0 0 0\n", "none.obj", "m.yaml:4:"},
+        {"v 0 0 0\n", "none.obj", "cannot be read: there is no such file"},
+        {"v 0 0 0\n", "x.obj", "x.obj: has no faces"},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", "x.obj", "x.obj:4: a face names vertex 4"},
+        {"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", "x.obj", "x.obj:4: a triangle has no area"},
+        {"v 0 0 0\nv 1 0 zero\n", "x.obj", "x.obj:2: 'zero' is not a number"},
+        {"v 0 0 0\n", "'x.obj', scale: 0", "scale"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        scratch_write(scratch_path(&s, "x.obj"), cases[i].file, strlen(cases[i].file));
+        CHECK_INT(run_mesh(&s, cases[i].mesh, "run"), 3);
+        CHECK(command_wrote(&s, "stderr", cases[i].message));
+        CHECK(access(scratch_path(&s, "run"), F_OK) != 0);
+    }
+    scratch_remove(&s);
+}

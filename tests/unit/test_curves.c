@@ -164,9 +164,10 @@ TEST(polylines_are_read) {
     refuse_text(CURVES_OBJ, "\nv 0 nan 0\n", "file:2: 'nan' is not a number");
     refuse_text(CURVES_OBJ, "v 0 1e400 0\n", "is not a number");
     refuse_text(CURVES_OBJ, "v 0 1e10 0\n", "too far");
-    refuse_text(CURVES_OBJ, "v 0 0 0\nl 1 2\n", "file:2: a polyline names a vertex");
-    refuse_text(CURVES_OBJ, "v 0 0 0\nl 1 0\n", "names a vertex");
-    refuse_text(CURVES_OBJ, "v 0 0 0\nl 1 -2\n", "names a vertex");
+    refuse_text(CURVES_OBJ, "v 0 0 0\nl 1 2\n",
+                "file:2: a polyline names vertex 2, which is not there");
+    refuse_text(CURVES_OBJ, "v 0 0 0\nl 1 0\n", "which is not there");
+    refuse_text(CURVES_OBJ, "v 0 0 0\nl 1 -2\n", "which is not there");
     refuse_text(CURVES_OBJ, "v 0 0 0\nl 1 x\n", "'x' is not a number");
     refuse_text(CURVES_OBJ, "v 0 0 0\nl 1\n", "fewer than two");
     refuse_text(CURVES_OBJ, "v 0 0 0\nl 99999999999\n", "is not a number");

@@ -179,9 +179,9 @@ TEST(each_mistake_is_told_at_its_place) {
                 "    repeat: {count: [2, 1, 1], spacing: [1, 1, 1], jitter: [-1, 0, 0]}\n",
                 "s:8:61: jitter must be in [0, 1e9] m, not -1");
     // colliders
-    check_fails(
-        TIME HAIR ROD "colliders: [{name: c, shape: ball, radius: 1}]\n",
-        "s:5:30: shape must be one of plane|sphere|cylinder|capsule|plate|comb|curves, not 'ball'");
+    check_fails(TIME HAIR ROD "colliders: [{name: c, shape: ball, radius: 1}]\n",
+                "s:5:30: shape must be one of "
+                "plane|sphere|cylinder|capsule|plate|comb|curves|mesh, not 'ball'");
     check_fails(TIME HAIR ROD "colliders: [{name: c, shape: sphere}]\n",
                 "s:5:13: the sphere needs the key 'radius'");
     check_fails(TIME HAIR ROD "colliders: [{name: c, shape: capsule, radius: 1}]\n",
@@ -261,6 +261,14 @@ TEST(each_mistake_of_new_colliders_is_told_at_its_place) {
                 "s:6:51: a plate has no direction");
     check_fails(COLLIDER "shape: curves, radius: 1}\n",
                 "s:6:5: the chain of curves needs the key 'pieces'");
+    check_fails(COLLIDER "shape: mesh}\n", "s:6:5: the mesh needs the key 'mesh'");
+    check_fails(COLLIDER "shape: mesh, mesh: {scale: 2}}\n",
+                "s:6:34: the mesh needs the key 'file'");
+    check_fails(COLLIDER "shape: mesh, mesh: {file: a.stl}}\n",
+                "s:6:41: meshes come from .obj files");
+    check_fails(COLLIDER "shape: mesh, mesh: {file: a.obj}}\n",
+                "s:6:41: only a file can name another");
+    check_fails(COLLIDER "shape: plane, mesh: {file: a.obj}}\n", "s:6:29: a plane has no mesh");
     check_fails(COLLIDER "shape: sphere, radius: 1, teeth: 4}\n", "s:6:41: a sphere has no teeth");
     check_fails(COLLIDER "shape: sphere, radius: 1, material: glas}\n",
                 "s:6:51: no material is named 'glas'");
