@@ -79,6 +79,7 @@ typedef struct TdlResultInfo {
     int rod_count, collider_count;
     int body_count;  // rigid bodies
     int shape_count; // of colliders and bodies, see tdl_result_shape
+    int observer_count;
     int point_count; // in all rods, per frame
     int dof_count;   // in all rods
     long frame_count;
@@ -97,7 +98,7 @@ TDL_API TdlResultInfo tdl_result_info(const TdlResult* result);
 /// The first point of each rod in a frame's points: [rod_count + 1], the last is point_count.
 TDL_API const int* tdl_result_point_start(const TdlResult* result);
 
-enum { TDL_RESULT_WORD_SIZE = 32 };
+enum { TDL_RESULT_WORD_SIZE = 32, TDL_RESULT_NAME_SIZE = 128 };
 
 typedef struct TdlResultRod {
     char model[TDL_RESULT_WORD_SIZE];
@@ -110,11 +111,13 @@ TDL_API TdlResultRod tdl_result_rod(const TdlResult* result, int index);
 /// A simple shape, of which a collider or a rigid body has one or more.
 typedef struct TdlResultShape {
     char shape[TDL_RESULT_WORD_SIZE]; // plane, sphere, cylinder, capsule as TdlShape has them;
-                                      // disc: normal along the third axis; box
+                                      // disc: normal along the third axis; box; mesh
     int body;                         // which it moves with: colliders from 0, then rigid bodies
     double size[3]; // radius, then length of a capsule between its cap centres; radius of a disc,
-                    // then of its round rim; half sizes of a box
+                    // then of its round rim; half sizes of a box; thickness of a mesh to each
+                    // side
     TdlPose pose;   // in the frame of the body
+    TdlMesh mesh;   // of a mesh; belongs to whom the shape comes from. Else empty
 } TdlResultShape;
 
 TDL_API TdlResultShape tdl_result_shape(const TdlResult* result, int index);
@@ -126,6 +129,19 @@ TDL_API int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* o
 
 /// Where colliders and rigid bodies are in a frame: poses[collider_count + body_count].
 TDL_API TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses);
+
+/// What a scene observes; see docs/scene.md. The log has it for every step, the result for every
+/// frame.
+typedef struct TdlResultObserver {
+    char name[TDL_RESULT_NAME_SIZE];
+    char quantity[TDL_RESULT_WORD_SIZE];
+    char unit[TDL_RESULT_WORD_SIZE];
+} TdlResultObserver;
+
+TDL_API TdlResultObserver tdl_result_observer(const TdlResult* result, int index);
+
+/// What the observers saw in the step before a frame: values[observer_count].
+TDL_API TdlStatus tdl_result_read_observed(TdlResult* result, long frame, TdlVec3* values);
 
 /// The contacts of a frame, those of the step before it. They belong to the result and last until
 /// the next call.

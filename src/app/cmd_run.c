@@ -1,4 +1,5 @@
 // tendril run: runs a scene into a folder, or continues one.
+#include "app/browser.h"
 #include "app/command.h"
 #include "app/live.h"
 #include "app/save_problem.h"
@@ -109,6 +110,9 @@ static int run_watched(const Args* args, const TdlScene* scene, TdlRunDef* def) 
         }
         fprintf(stderr, "open %s\nthe run begins when a browser has; Ctrl-C stops it\n",
                 live_url(live));
+        if (args_has(args, "open")) {
+            browser_open(live_url(live)); // if not, the address is still there
+        }
         def->watch = live_watch;
         def->watch_user = live;
     }
@@ -146,8 +150,9 @@ static int run_run(const Args* args) {
     TdlRunDef def = {.thread_count = args_int(args, "threads", 0),
                      .progress = show_progress,
                      .progress_user = &quiet};
-    if (!args_has(args, "live") && (args_has(args, "port") || args_has(args, "speed"))) {
-        return usage_error(args, "--port and --speed belong to --live");
+    if (!args_has(args, "live") &&
+        (args_has(args, "port") || args_has(args, "speed") || args_has(args, "open"))) {
+        return usage_error(args, "--open, --port and --speed belong to --live");
     }
     int asked = save_problem_option(args, &def.problems);
     asked = asked == EXIT_DONE ? save_queries_option(args, &def.queries) : asked;
@@ -183,6 +188,7 @@ static const Option RUN_OPTIONS[] = {
      "continue the run in DIR from its last checkpoint, with the same bits", false},
     {"live", 'l', OPTION_SWITCH, NULL, 0, 0,
      "serve a page on this machine that shows the run and takes a hand in it", false},
+    {"open", 0, OPTION_SWITCH, NULL, 0, 0, "of --live: open it in the browser, by xdg-open", false},
     {"port", 'p', OPTION_INT, "N", 1, 65535, "of --live; default any that is free", false},
     {"speed", 0, OPTION_REAL, "X", 1e-6, 1e6,
      "of --live: simulated seconds a second, at most; default 1", false},

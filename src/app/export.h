@@ -16,7 +16,8 @@ int export_usda(Take* take, const char* path);
 // Wavefront polylines and meshes; NAME-0000.obj and so on for several frames.
 int export_obj(Take* take, const char* path);
 
-// A point cache of all frames, and NAME.obj with the rods of the first, to which it belongs.
+// A point cache of all frames, and NAME.obj with the rods of the first, to which it belongs; and
+// NAME-bodies.pc2 with NAME-bodies.obj of everything else, when there is any.
 int export_pc2(Take* take, const char* path);
 
 // Cem Yuksel's hair files; NAME-0000.hair and so on for several frames.

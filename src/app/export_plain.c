@@ -45,13 +45,17 @@ static void print_obj_rods(const Take* take, FILE* out) {
     }
 }
 
-static void print_obj(const Take* take, FILE* out) {
-    print_obj_rods(take, out);
-    int before = take->info.point_count, normals = 0;
+// An object each or, when `name` is given, one of all; `before` points were written already.
+static void print_obj_bodies(const Take* take, int before, const char* name, FILE* out) {
+    int normals = 0;
     for (int b = 0; b < take->body_count; ++b) {
         const Mesh* mesh = &take->bodies[b];
         TdlPose pose = take->poses[b];
-        fprintf(out, "o body_%d\n", b);
+        if (name == NULL) {
+            fprintf(out, "o body_%d\n", b);
+        } else if (b == 0) {
+            fprintf(out, "o %s\n", name); // a cache moves one object
+        }
         for (int i = 0; i < mesh->point_count; ++i) {
             TdlVec3 p = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, mesh->points[i]));
             fprintf(out, "v %.9g %.9g %.9g\n", p.x, p.y, p.z);
@@ -68,6 +72,11 @@ static void print_obj(const Take* take, FILE* out) {
         before += mesh->point_count;
         normals += mesh->point_count;
     }
+}
+
+static void print_obj(const Take* take, FILE* out) {
+    print_obj_rods(take, out);
+    print_obj_bodies(take, take->info.point_count, NULL, out);
 }
 
 int export_obj(Take* take, const char* path) {
@@ -90,43 +99,74 @@ static void put_f32(FILE* out, double value) {
     put_u32(out, bits);
 }
 
-static void put_points(FILE* out, const Take* take) {
+static void put_point(FILE* out, TdlVec3 p) {
+    put_f32(out, p.x);
+    put_f32(out, p.y);
+    put_f32(out, p.z);
+}
+
+static void put_points(const Take* take, FILE* out) {
     for (int i = 0; i < take->info.point_count; ++i) {
-        put_f32(out, take->points[i].x);
-        put_f32(out, take->points[i].y);
-        put_f32(out, take->points[i].z);
+        put_point(out, take->points[i]);
     }
 }
 
-static int write_first_obj(Take* take, const char* path) {
+static void put_body_points(const Take* take, FILE* out) {
+    for (int b = 0; b < take->body_count; ++b) {
+        TdlPose pose = take->poses[b];
+        for (int i = 0; i < take->bodies[b].point_count; ++i) {
+            TdlVec3 p = take->bodies[b].points[i];
+            put_point(out, tdl_add3(pose.position, tdl_mul33_3(pose.rotation, p)));
+        }
+    }
+}
+
+static void print_bodies_alone(const Take* take, FILE* out) {
+    fprintf(out, "# tendril %s, t = %.9g s, metres, z up\n", tdl_version(), take->time);
+    print_obj_bodies(take, 0, "bodies", out);
+}
+
+// NAME.obj with the first frame, and the cache of all frames' points, which are `count` a frame.
+static int write_cache(Take* take, const char* path, int count,
+                       void (*print_first)(const Take* take, FILE* out),
+                       void (*put)(const Take* take, FILE* out)) {
+    char first[OUTPUT_PATH_SIZE];
+    output_path(first, path, ".pc2", ".obj");
     int code = exit_code(take_load(take, 0));
-    FILE* out = code == EXIT_DONE ? output_open(path) : NULL;
+    FILE* out = code == EXIT_DONE ? output_open(first) : NULL;
     if (out == NULL) {
         return code == EXIT_DONE ? EXIT_INPUT : code;
     }
-    print_obj_rods(take, out);
-    return output_close(out, path, true) ? EXIT_DONE : EXIT_INPUT;
-}
-
-int export_pc2(Take* take, const char* path) {
-    char rest[OUTPUT_PATH_SIZE];
-    output_path(rest, path, ".pc2", ".obj");
-    int code = write_first_obj(take, rest);
-    FILE* out = code == EXIT_DONE ? output_open(path) : NULL;
+    print_first(take, out);
+    out = output_close(out, first, true) ? output_open(path) : NULL;
     if (out == NULL) {
-        return code == EXIT_DONE ? EXIT_INPUT : code;
+        return EXIT_INPUT;
     }
     fwrite("POINTCACHE2", 1, 12, out); // with its zero byte
     put_u32(out, 1);
-    put_u32(out, (uint32_t)take->info.point_count);
+    put_u32(out, (uint32_t)count);
     put_f32(out, 0.0); // first frame
     put_f32(out, 1.0); // frames a sample
     put_u32(out, (uint32_t)take->frame_count);
     for (int k = 0; k < take->frame_count && code == EXIT_DONE; ++k) {
         code = exit_code(take_load(take, k));
-        put_points(out, take);
+        put(take, out);
     }
     return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_INPUT;
+}
+
+int export_pc2(Take* take, const char* path) {
+    int code = write_cache(take, path, take->info.point_count, print_obj_rods, put_points);
+    int count = 0;
+    for (int b = 0; b < take->body_count; ++b) {
+        count += take->bodies[b].point_count;
+    }
+    if (code != EXIT_DONE || count == 0) {
+        return code;
+    }
+    char bodies[OUTPUT_PATH_SIZE];
+    output_path(bodies, path, ".pc2", "-bodies.pc2");
+    return write_cache(take, bodies, count, print_bodies_alone, put_body_points);
 }
 
 // --- .hair ----------------------------------------------------------------------------------
@@ -152,7 +192,7 @@ static void print_hair(const Take* take, FILE* out) {
         fputc(segments & 0xff, out);
         fputc(segments >> 8, out);
     }
-    put_points(out, take);
+    put_points(take, out);
     for (int rod = 0; rod < take->info.rod_count; ++rod) {
         for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
             put_f32(out, 2.0 * take->radius[rod]);

@@ -1,12 +1,15 @@
-// Meshes of tubes, spheres, boxes, discs and rings. Tubes and spheres are rings of points: a sphere
-// is a tube of no length with round ends. The frames of a tube's rings are carried along it without
-// twist, so its sides do not wind.
+// Meshes of tubes, spheres, boxes, discs, rings and of others. Tubes and spheres are rings of
+// points: a sphere is a tube of no length with round ends. The frames of a tube's rings are carried
+// along it without twist, so its sides do not wind.
 #include "app/mesh.h"
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SPHERE_SIDES = 48, CAP_RINGS = 12, DISC_SIDES = 96, TORUS_SIDES = 16 };
+
+static const double CREASE_COSINE = 0.866;
 
 void mesh_destroy(Mesh* mesh) {
     free(mesh->points);
@@ -188,6 +191,87 @@ void mesh_add_torus(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double size, dou
         add_ring(mesh, tdl_axpy3(centre, size, out), tdl_cross3(axis, out), out, radius, 0.0,
                  TORUS_SIDES, k > 0);
     }
+}
+
+// Twice the area of a triangle along its normal.
+static TdlVec3 area_of(const TdlMesh* from, int triangle) {
+    const int* corner = from->triangles + 3 * (size_t)triangle;
+    TdlVec3 a = from->vertices[corner[0]];
+    return tdl_cross3(tdl_sub3(from->vertices[corner[1]], a),
+                      tdl_sub3(from->vertices[corner[2]], a));
+}
+
+// The triangles at each vertex: out[first[v]] to out[first[v + 1] - 1].
+static void list_triangles(const TdlMesh* from, int* first, int* out) {
+    int corners = 3 * from->triangle_count;
+    memset(first, 0, ((size_t)from->vertex_count + 2) * sizeof *first);
+    for (int i = 0; i < corners; ++i) {
+        ++first[from->triangles[i] + 2];
+    }
+    for (int v = 0; v < from->vertex_count; ++v) {
+        first[v + 2] += first[v + 1];
+    }
+    for (int i = 0; i < corners; ++i) {
+        out[first[from->triangles[i] + 1]++] = i / 3;
+    }
+}
+
+// The mean normal about a corner of the triangles there that are hardly turned against its own.
+static TdlVec3 smooth_normal(const TdlMesh* from, int triangle, const int* about, int count) {
+    TdlVec3 own = unit(area_of(from, triangle)), sum = {0};
+    for (int k = 0; k < count; ++k) {
+        TdlVec3 area = area_of(from, about[k]);
+        if (tdl_dot3(own, area) >= CREASE_COSINE * tdl_norm3(area)) {
+            sum = tdl_add3(sum, area);
+        }
+    }
+    return unit(sum);
+}
+
+// The point at a vertex with that normal, old or new. `last` is the vertex's newest point, `before`
+// leads from each point to the one made before it.
+static int find_point(Mesh* mesh, TdlVec3 at, TdlVec3 normal, int* last, int* before, int first) {
+    for (int i = *last; i >= 0; i = before[i]) {
+        if (tdl_norm3(tdl_sub3(mesh->normals[first + i], normal)) < 1.0e-6) {
+            return first + i;
+        }
+    }
+    int made = mesh->point_count - first;
+    add_point(mesh, at, normal);
+    before[made] = *last;
+    *last = made;
+    return first + made;
+}
+
+void mesh_add_triangles(Mesh* mesh, const TdlMesh* from) {
+    size_t vertices = (size_t)from->vertex_count, corners = 3 * (size_t)from->triangle_count;
+    int* first = malloc((vertices + 2) * sizeof *first);
+    int* about = malloc((corners + 1) * sizeof *about);
+    int* last = malloc((vertices + 1) * sizeof *last);
+    int* before = malloc((corners + 1) * sizeof *before);
+    int start = mesh->point_count;
+    mesh->failed = mesh->failed || !first || !about || !last || !before;
+    if (!mesh->failed) {
+        list_triangles(from, first, about);
+        for (size_t v = 0; v < vertices; ++v) {
+            last[v] = -1;
+        }
+    }
+    for (int f = 0; f < from->triangle_count && !mesh->failed; ++f) {
+        int point[3];
+        for (int k = 0; k < 3 && !mesh->failed; ++k) {
+            int v = from->triangles[3 * f + k];
+            TdlVec3 normal = smooth_normal(from, f, about + first[v], first[v + 1] - first[v]);
+            point[k] = find_point(mesh, from->vertices[v], normal, &last[v], before, start);
+        }
+        if (!mesh->failed) {
+            add_triangle(mesh, point[0], point[1], point[2]);
+        }
+    }
+    free(first);
+    free(about);
+    free(last);
+    free(before);
 }
 
 void mesh_append(Mesh* mesh, const Mesh* other) {

@@ -3,7 +3,7 @@
 #ifndef TDL_APP_MESH_H
 #define TDL_APP_MESH_H
 
-#include "tendril/math.h"
+#include "tendril/world.h"
 
 // All zero is an empty mesh; mesh_destroy frees what it holds.
 typedef struct Mesh {
@@ -32,6 +32,10 @@ void mesh_add_disc(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double radius);
 
 // A ring of tube `radius` about a disc of radius `size`.
 void mesh_add_torus(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double size, double radius);
+
+// Triangles from elsewhere. Normals run smoothly over edges that turn by less than 30 degrees; at
+// others, points are doubled.
+void mesh_add_triangles(Mesh* mesh, const TdlMesh* from);
 
 void mesh_append(Mesh* mesh, const Mesh* other);
 

@@ -109,6 +109,8 @@ static void add_shape(Mesh* mesh, const TdlResultShape* shape, double reach) {
         if (shape->size[1] > 0.0) {
             mesh_add_torus(mesh, zero, z, radius, shape->size[1]);
         }
+    } else if (strcmp(shape->shape, "mesh") == 0) {
+        mesh_add_triangles(mesh, &shape->mesh);
     }
     mesh_place(mesh, from, shape->pose);
 }

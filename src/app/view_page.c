@@ -72,6 +72,19 @@ static TdlStatus measure(Writer* w) {
     return status;
 }
 
+static void put_mesh(FILE* out, const TdlMesh* mesh) {
+    fprintf(out, ",\"vertices\":[");
+    for (int i = 0; i < mesh->vertex_count; ++i) {
+        TdlVec3 p = mesh->vertices[i];
+        fprintf(out, "%s%.7g,%.7g,%.7g", i > 0 ? "," : "", p.x, p.y, p.z);
+    }
+    fprintf(out, "],\"triangles\":[");
+    for (int i = 0; i < 3 * mesh->triangle_count; ++i) {
+        fprintf(out, "%s%d", i > 0 ? "," : "", mesh->triangles[i]);
+    }
+    fputc(']', out);
+}
+
 static void put_shape(FILE* out, const TdlResultShape* shape) {
     const TdlMat3* r = &shape->pose.rotation;
     const TdlVec3 columns[4] = {shape->pose.position, r->cx, r->cy, r->cz};
@@ -83,7 +96,11 @@ static void put_shape(FILE* out, const TdlResultShape* shape) {
         fprintf(out, "%s%.9g,%.9g,%.9g", i > 0 ? "," : "", columns[i].x, columns[i].y,
                 columns[i].z);
     }
-    fprintf(out, "]}");
+    fputc(']', out);
+    if (shape->mesh.triangle_count > 0) {
+        put_mesh(out, &shape->mesh);
+    }
+    fputc('}', out);
 }
 
 static void put_rods(FILE* out, const PageHead* head) {

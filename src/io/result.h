@@ -8,10 +8,13 @@
 //   /colliders/*          one row a collider: shape, radius, length
 //   /bodies/*             one row a rigid body: shape
 //   /shapes/*             one row a simple shape of a collider or body: shape, body, size, pose
+//   /meshes/*             the triangles of the shapes that are meshes; left out when there is none
+//   /observers/*          one row an observer of the scene: name, quantity, unit; left out likewise
 //   /contacts/*           one row a contact, frame after frame, see result_contacts.h
 //   /frames/*             one row a frame: the sets of the table RESULT_SETS of result_format.c
 //
-// Version 1 has no bodies, shapes and contacts; it is read as one without.
+// Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers; they are read as
+// such.
 //
 // Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
 // is left out.
@@ -27,7 +30,7 @@
 #include <hdf5.h>
 
 #define RESULT_FORMAT "tendril-result"
-enum { RESULT_VERSION = 2, RESULT_OLDEST = 1 };
+enum { RESULT_VERSION = 3, RESULT_OLDEST = 1 };
 
 typedef struct ResultRod {
     const char* model;
@@ -55,10 +58,12 @@ typedef struct ResultDef {
     const ResultCollider* colliders;
     const ResultBody* bodies;
     const TdlResultShape* shapes; // of the colliders, then of the bodies
+    int observer_count;
+    const TdlResultObserver* observers;
 } ResultDef;
 
 typedef struct ResultCounts {
-    int rods, colliders, bodies, points, dofs;
+    int rods, colliders, bodies, points, dofs, observers;
 } ResultCounts;
 
 // One frame. The arrays belong to whoever made them.
@@ -70,6 +75,7 @@ typedef struct ResultFrame {
     double *q, *v;             // [dofs]
     double* poses;             // [12 colliders]: position, then the columns of the rotation
     double* body_poses;        // [12 bodies]
+    double* observed;          // [3 observers]
     int contact_count;         //
     TdlContactForce* contacts; // [contact_count]
     int contact_capacity;
@@ -92,18 +98,26 @@ typedef enum ResultSet {
     RESULT_V,
     RESULT_POSES,
     RESULT_BODY_POSES,
+    RESULT_OBSERVED,
     RESULT_CONTACT_END,
     RESULT_TIME,
     RESULT_SET_COUNT,
 } ResultSet;
 
-typedef enum ResultPer { PER_FRAME, PER_POINT, PER_DOF, PER_COLLIDER, PER_BODY } ResultPer;
+typedef enum ResultPer {
+    PER_FRAME,
+    PER_POINT,
+    PER_DOF,
+    PER_COLLIDER,
+    PER_BODY,
+    PER_OBSERVER
+} ResultPer;
 
 typedef struct ResultSetSpec {
     const char *name, *unit, *meaning;
     ResultType type;
     ResultPer per;
-    int columns; // numbers per frame, point, dof, collider or body
+    int columns; // numbers per frame, point, dof, collider, body or observer
     int since;   // version of the format
 } ResultSetSpec;
 

@@ -25,6 +25,9 @@ const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
     [RESULT_BODY_POSES] = {"body_pose", "m, 1",
                            "of rigid bodies: position (3 numbers), columns of the rotation (9)",
                            TYPE_FLOAT64, PER_BODY, 12, 2},
+    [RESULT_OBSERVED] = {"observed", "as /observers/unit tells",
+                         "what the observers of the scene saw in the step before: a vector each",
+                         TYPE_FLOAT64, PER_OBSERVER, 3, 3},
     [RESULT_CONTACT_END] = {"contact_end", "1",
                             "where the rows of /contacts of this frame end; they begin where "
                             "those of the frame before end",
@@ -40,7 +43,8 @@ int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
                          [PER_POINT] = counts.points,
                          [PER_DOF] = counts.dofs,
                          [PER_COLLIDER] = counts.colliders,
-                         [PER_BODY] = counts.bodies};
+                         [PER_BODY] = counts.bodies,
+                         [PER_OBSERVER] = counts.observers};
     int rank = 0;
     dims[rank++] = 1;
     if (spec->per != PER_FRAME) {
@@ -104,6 +108,7 @@ void* result_frame_data(const ResultFrame* frame, ResultSet set) {
         [RESULT_V] = frame->v,
         [RESULT_POSES] = frame->poses,
         [RESULT_BODY_POSES] = frame->body_poses,
+        [RESULT_OBSERVED] = frame->observed,
         [RESULT_CONTACT_END] = &frame->contact_end,
         [RESULT_TIME] = &frame->time,
     };
@@ -117,9 +122,10 @@ TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFr
         .v = tdl_alloc_array(&host->mem, (size_t)counts.dofs, sizeof(double)),
         .poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.colliders, sizeof(double)),
         .body_poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.bodies, sizeof(double)),
+        .observed = tdl_alloc_array(&host->mem, 3 * (size_t)counts.observers, sizeof(double)),
     };
     if (out->points == NULL || out->q == NULL || out->v == NULL || out->poses == NULL ||
-        out->body_poses == NULL) {
+        out->body_poses == NULL || out->observed == NULL) {
         result_frame_destroy(host, out);
         return TDL_STATUS_NO_MEMORY;
     }
@@ -145,6 +151,7 @@ TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int coun
 
 void result_frame_destroy(const TdlHost* host, ResultFrame* frame) {
     tdl_free(&host->mem, frame->body_poses);
+    tdl_free(&host->mem, frame->observed);
     tdl_free(&host->mem, frame->contacts);
     tdl_free(&host->mem, frame->points);
     tdl_free(&host->mem, frame->q);

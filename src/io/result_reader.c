@@ -40,7 +40,10 @@ struct TdlResult {
     int* point_start;       // [rods + 1]
     TdlResultRod* rods;     // [rods]
     TdlResultShape* shapes; // [info.shape_count]
-    ResultFrame kept;       // its contacts are those last read
+    TdlResultObserver* observers;
+    TdlVec3* vertices; // of all meshes
+    int* corners;
+    ResultFrame kept; // its contacts are those last read
 };
 
 static TdlStatus bad(const TdlResult* r, const char* what) {
@@ -90,15 +93,21 @@ static TdlStatus read_column(TdlResult* r, const Column* column, int rows, void*
     return status;
 }
 
-static TdlStatus read_words(TdlResult* r, const char* group, const char* name, int rows,
-                            char (*out)[TDL_RESULT_WORD_SIZE]) {
-    hid_t word = result_text_type(TDL_RESULT_WORD_SIZE);
-    TdlStatus status = read_column(r, &(Column){group, name, word, word, 1}, rows, out);
-    H5Tclose(word);
+// Texts of `size` bytes each, one after the other.
+static TdlStatus read_texts(TdlResult* r, const char* group, const char* name, int rows,
+                            size_t size, char* out) {
+    hid_t text = result_text_type(size);
+    TdlStatus status = read_column(r, &(Column){group, name, text, text, 1}, rows, out);
+    H5Tclose(text);
     for (int i = 0; i < rows; ++i) {
-        out[i][TDL_RESULT_WORD_SIZE - 1] = '\0';
+        out[(size_t)i * size + size - 1] = '\0';
     }
     return status;
+}
+
+static TdlStatus read_words(TdlResult* r, const char* group, const char* name, int rows,
+                            char (*out)[TDL_RESULT_WORD_SIZE]) {
+    return read_texts(r, group, name, rows, TDL_RESULT_WORD_SIZE, (char*)out);
 }
 
 static TdlStatus read_reals(TdlResult* r, const char* group, const char* name, int width, int rows,
@@ -114,18 +123,25 @@ static TdlStatus read_reals(TdlResult* r, const char* group, const char* name, i
 }
 
 // Reads a column of whole numbers, one a row; *out is freed by the caller.
-static TdlStatus read_starts(TdlResult* r, hid_t group, const char* name, int** out, int* rows) {
-    hid_t set = object_open(group, name, H5I_DATASET);
+static TdlStatus read_starts(TdlResult* r, const char* table, const char* name, int** out,
+                             int* rows) {
+    hid_t group = object_open(r->file, table, H5I_GROUP);
+    hid_t set = group < 0 ? -1 : object_open(group, name, H5I_DATASET);
+    if (group >= 0) {
+        H5Gclose(group);
+    }
+    *out = NULL;
+    *rows = 0;
     if (set < 0) {
-        return bad_set(r, "rods", name, "is missing");
+        return bad_set(r, table, name, "is missing");
     }
     hsize_t dims[3] = {0};
     TdlStatus status = TDL_STATUS_OK;
     if (!set_has_type(set, H5T_STD_I32LE) || !set_get_dims(set, 1, dims) || dims[0] < 1 ||
         dims[0] > MAX_ROWS || !set_has_layout(set, H5D_CONTIGUOUS, 1, dims, NULL)) {
-        status = bad_set(r, "rods", name, "is not a table of whole numbers");
+        status = bad_set(r, table, name, "is not a table of whole numbers");
     } else if (!file_holds(r->path, H5Dget_offset(set), dims[0] * sizeof(int32_t))) {
-        status = bad_set(r, "rods", name, "lies behind the end of the file, which was cut");
+        status = bad_set(r, table, name, "lies behind the end of the file, which was cut");
     }
     int* data = NULL;
     if (status == TDL_STATUS_OK) {
@@ -134,11 +150,11 @@ static TdlStatus read_starts(TdlResult* r, hid_t group, const char* name, int** 
     }
     if (status == TDL_STATUS_OK &&
         H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
-        status = bad_set(r, "rods", name, "could not be read");
+        status = bad_set(r, table, name, "could not be read");
     }
     for (hsize_t i = 0; status == TDL_STATUS_OK && i < dims[0]; ++i) {
         if (i == 0 ? data[0] != 0 : data[i] < data[i - 1]) {
-            status = bad_set(r, "rods", name, "does not grow from 0");
+            status = bad_set(r, table, name, "does not grow from 0");
         }
     }
     H5Dclose(set);
@@ -181,15 +197,11 @@ static TdlStatus read_rod_facts(TdlResult* r) {
 }
 
 static TdlStatus read_rods(TdlResult* r) {
-    hid_t group = object_open(r->file, "rods", H5I_GROUP);
-    if (group < 0) {
-        return bad(r, "the group /rods is missing");
-    }
     int rows = 0, dof_rows = 0;
     int* dof_start = NULL;
-    TdlStatus status = read_starts(r, group, "point_start", &r->point_start, &rows);
+    TdlStatus status = read_starts(r, "rods", "point_start", &r->point_start, &rows);
     if (status == TDL_STATUS_OK) {
-        status = read_starts(r, group, "dof_start", &dof_start, &dof_rows);
+        status = read_starts(r, "rods", "dof_start", &dof_start, &dof_rows);
     }
     if (status == TDL_STATUS_OK && rows != dof_rows) {
         status = bad(r, "the tables of /rods differ in length");
@@ -203,7 +215,6 @@ static TdlStatus read_rods(TdlResult* r) {
         status = bad(r, "has more points than can be");
     }
     tdl_free(&r->host.mem, dof_start);
-    H5Gclose(group);
     return status == TDL_STATUS_OK ? read_rod_facts(r) : status;
 }
 
@@ -287,13 +298,100 @@ static TdlStatus read_shapes(TdlResult* r) {
     return status;
 }
 
+// Hands the meshes to their shapes, when every triangle has its vertices.
+static TdlStatus share_meshes(TdlResult* r, const int* vertex_start, const int* triangle_start) {
+    int mesh = 0;
+    for (int i = 0; i < r->info.shape_count; ++i) {
+        if (strcmp(r->shapes[i].shape, "mesh") != 0) {
+            continue;
+        }
+        int first = vertex_start[mesh], triangle = triangle_start[mesh];
+        TdlMesh own = {r->vertices + first, vertex_start[mesh + 1] - first,
+                       r->corners + 3 * (size_t)triangle, triangle_start[mesh + 1] - triangle};
+        for (int k = 0; k < 3 * own.triangle_count; ++k) {
+            if (own.triangles[k] < 0 || own.triangles[k] >= own.vertex_count) {
+                return bad_set(r, "meshes", "triangles", "names a vertex that is not there");
+            }
+        }
+        r->shapes[i].mesh = own;
+        ++mesh;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus read_meshes(TdlResult* r) {
+    int count = 0, rows[2] = {0};
+    for (int i = 0; i < r->info.shape_count; ++i) {
+        count += strcmp(r->shapes[i].shape, "mesh") == 0;
+    }
+    if (count == 0) {
+        return TDL_STATUS_OK;
+    }
+    int *vertex_start = NULL, *triangle_start = NULL;
+    TdlStatus status = read_starts(r, "meshes", "vertex_start", &vertex_start, &rows[0]);
+    if (status == TDL_STATUS_OK) {
+        status = read_starts(r, "meshes", "triangle_start", &triangle_start, &rows[1]);
+    }
+    if (status == TDL_STATUS_OK &&
+        (rows[0] != count + 1 || rows[1] != count + 1 || vertex_start[count] > MAX_ROWS ||
+         triangle_start[count] > MAX_ROWS)) {
+        status = bad(r, "the tables of /meshes do not fit the shapes");
+    }
+    if (status == TDL_STATUS_OK) {
+        int vertices = vertex_start[count], triangles = triangle_start[count];
+        r->vertices = tdl_alloc_array(&r->host.mem, (size_t)vertices + 1, sizeof *r->vertices);
+        r->corners = tdl_alloc_array(&r->host.mem, 3 * (size_t)triangles + 1, sizeof *r->corners);
+        Column corners = {"meshes", "triangles", H5T_STD_I32LE, H5T_NATIVE_INT, 3};
+        // three doubles in a row are a TdlVec3
+        status = r->vertices == NULL || r->corners == NULL
+                     ? TDL_STATUS_NO_MEMORY
+                     : read_reals(r, "meshes", "vertices", 3, vertices, (double*)r->vertices);
+        status = status == TDL_STATUS_OK ? read_column(r, &corners, triangles, r->corners) : status;
+        status = status == TDL_STATUS_OK ? share_meshes(r, vertex_start, triangle_start) : status;
+    }
+    tdl_free(&r->host.mem, vertex_start);
+    tdl_free(&r->host.mem, triangle_start);
+    return status;
+}
+
 static TdlStatus read_bodies(TdlResult* r) {
     TdlStatus status = count_rows(r, "colliders", "shape", &r->counts.colliders);
     if (status != TDL_STATUS_OK || r->version < 2) {
         return status == TDL_STATUS_OK ? read_collider_shapes(r) : status;
     }
     status = count_rows(r, "bodies", "shape", &r->counts.bodies);
-    return status == TDL_STATUS_OK ? read_shapes(r) : status;
+    status = status == TDL_STATUS_OK ? read_shapes(r) : status;
+    return status == TDL_STATUS_OK && r->version >= 3 ? read_meshes(r) : status;
+}
+
+static TdlStatus read_observers(TdlResult* r) {
+    if (r->version < 3 || H5Lexists(r->file, "observers", H5P_DEFAULT) <= 0) {
+        return TDL_STATUS_OK;
+    }
+    int n = 0;
+    TdlStatus status = count_rows(r, "observers", "name", &n);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    size_t rows = (size_t)n;
+    r->observers = tdl_alloc_array(&r->host.mem, rows, sizeof *r->observers);
+    char(*name)[TDL_RESULT_NAME_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *name);
+    char(*word)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, 2 * rows, sizeof *word);
+    status = TDL_STATUS_NO_MEMORY;
+    if (r->observers != NULL && name != NULL && word != NULL) {
+        status = read_texts(r, "observers", "name", n, TDL_RESULT_NAME_SIZE, (char*)name);
+        status = status == TDL_STATUS_OK ? read_words(r, "observers", "quantity", n, word) : status;
+        status = status == TDL_STATUS_OK ? read_words(r, "observers", "unit", n, word + n) : status;
+    }
+    for (size_t i = 0; status == TDL_STATUS_OK && i < rows; ++i) {
+        memcpy(r->observers[i].name, name[i], sizeof name[i]);
+        memcpy(r->observers[i].quantity, word[i], sizeof word[i]);
+        memcpy(r->observers[i].unit, word[rows + i], sizeof word[i]);
+    }
+    r->counts.observers = r->info.observer_count = n;
+    tdl_free(&r->host.mem, name);
+    tdl_free(&r->host.mem, word);
+    return status;
 }
 
 // --- the frames ----------------------------------------------------------------------------------
@@ -484,6 +582,7 @@ static TdlStatus open_all(TdlResult* r) {
     status = status == TDL_STATUS_OK ? read_head(r, &step_total) : status;
     status = status == TDL_STATUS_OK ? read_rods(r) : status;
     status = status == TDL_STATUS_OK ? read_bodies(r) : status;
+    status = status == TDL_STATUS_OK ? read_observers(r) : status;
     status = status == TDL_STATUS_OK ? open_sets(r) : status;
     status = status == TDL_STATUS_OK ? read_span(r, step_total) : status;
     r->info.rod_count = r->counts.rods;
@@ -549,6 +648,9 @@ void tdl_result_close(TdlResult* result) {
     tdl_free(&mem, result->point_start);
     tdl_free(&mem, result->rods);
     tdl_free(&mem, result->shapes);
+    tdl_free(&mem, result->observers);
+    tdl_free(&mem, result->vertices);
+    tdl_free(&mem, result->corners);
     result_frame_destroy(&result->host, &result->kept);
     tdl_free(&mem, result);
 }
@@ -631,6 +733,21 @@ TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses) {
         poses[i] = result_unpack_pose(numbers + 12 * i);
     }
     tdl_free(&result->host.mem, numbers);
+    return status;
+}
+
+TdlResultObserver tdl_result_observer(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->info.observer_count);
+    return result->observers[index];
+}
+
+TdlStatus tdl_result_read_observed(TdlResult* result, long frame, TdlVec3* values) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK) { // three doubles in a row are a TdlVec3
+        status = read_set(result, RESULT_OBSERVED, frame, H5T_NATIVE_DOUBLE, values);
+    }
+    hdf5_quiet_end(quiet);
     return status;
 }
 

@@ -89,7 +89,11 @@ int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out
     case TDL_SHAPE_CURVES:
         return put_curves(def->pieces, def->piece_count, def->radius, body, out);
     case TDL_SHAPE_MESH:
-        return 0; // among the meshes
+        put(out, 0, "mesh", body, at_origin(), def->radius, 0.0, 0.0);
+        if (out != NULL) {
+            out->mesh = def->mesh;
+        }
+        return 1;
     }
     return 0;
 }

@@ -232,7 +232,7 @@ static TdlStatus write_colliders(ResultWriter* writer, const ResultDef* def) {
     const Column columns[] = {
         {"shape",
          "1",
-         "plane, sphere, cylinder, capsule, plate, comb or curves",
+         "plane, sphere, cylinder, capsule, plate, comb, curves or mesh",
          word,
          word,
          {n, 0},
@@ -310,7 +310,13 @@ static TdlStatus write_shapes(ResultWriter* writer, const ResultDef* def) {
     }
     hid_t words = result_text_type(TDL_RESULT_WORD_SIZE);
     const Column columns[] = {
-        {"shape", "1", "plane, sphere, cylinder, capsule, disc or box", words, words, {n, 0}, word},
+        {"shape",
+         "1",
+         "plane, sphere, cylinder, capsule, disc, box or mesh",
+         words,
+         words,
+         {n, 0},
+         word},
         {"body",
          "1",
          "which it moves with: colliders from 0, then rigid bodies",
@@ -320,7 +326,9 @@ static TdlStatus write_shapes(ResultWriter* writer, const ResultDef* def) {
          body},
         {"size",
          "m",
-         "radius, then length of a capsule; radius of a disc, then of its rim; half sizes of a box",
+         "radius, then length of a capsule; radius of a disc, then of its rim; half sizes of a "
+         "box; "
+         "thickness of a mesh to each side",
          H5T_IEEE_F64LE,
          H5T_NATIVE_DOUBLE,
          {n, 3},
@@ -338,6 +346,119 @@ static TdlStatus write_shapes(ResultWriter* writer, const ResultDef* def) {
     H5Tclose(words);
     tdl_free(&writer->host.mem, block);
     return good ? TDL_STATUS_OK : writer_fail(writer, "its table of shapes");
+}
+
+// The meshes of the shapes, one after the other; with a null `vertex_start` they are only counted.
+static void count_meshes(const ResultDef* def, size_t* count, size_t* vertices, size_t* triangles,
+                         int* vertex_start, int* triangle_start) {
+    *count = *vertices = *triangles = 0;
+    for (int i = 0; i < def->shape_count; ++i) {
+        const TdlMesh* mesh = &def->shapes[i].mesh;
+        if (mesh->triangle_count > 0) {
+            ++*count;
+            *vertices += (size_t)mesh->vertex_count;
+            *triangles += (size_t)mesh->triangle_count;
+            if (vertex_start != NULL) {
+                vertex_start[*count] = (int)*vertices;
+                triangle_start[*count] = (int)*triangles;
+            }
+        }
+    }
+}
+
+static void gather_meshes(const ResultDef* def, double* vertex, int* corner) {
+    for (int i = 0; i < def->shape_count; ++i) {
+        const TdlMesh* mesh = &def->shapes[i].mesh;
+        for (int k = 0; k < mesh->vertex_count; ++k, vertex += 3) {
+            tdl_store3(vertex, 0, mesh->vertices[k]);
+        }
+        for (int k = 0; k < 3 * mesh->triangle_count; ++k) {
+            *corner++ = mesh->triangles[k];
+        }
+    }
+}
+
+static TdlStatus write_meshes(ResultWriter* writer, const ResultDef* def) {
+    size_t n, vertices, triangles;
+    count_meshes(def, &n, &vertices, &triangles, NULL, NULL);
+    if (n == 0) {
+        return TDL_STATUS_OK;
+    }
+    const TdlAllocator* mem = &writer->host.mem;
+    double* vertex = tdl_alloc_array(mem, 3 * vertices, sizeof *vertex);
+    int* corner = tdl_alloc_array(mem, 3 * triangles + 2 * (n + 1), sizeof *corner);
+    bool memory = vertex != NULL && corner != NULL, good = false;
+    if (memory) {
+        int *vertex_start = corner + 3 * triangles, *triangle_start = vertex_start + n + 1;
+        count_meshes(def, &n, &vertices, &triangles, vertex_start, triangle_start);
+        gather_meshes(def, vertex, corner);
+        const Column columns[] = {
+            {"vertex_start",
+             "1",
+             "first vertex of each mesh, in the order of the shapes that are meshes; and the end",
+             H5T_STD_I32LE,
+             H5T_NATIVE_INT,
+             {n + 1, 0},
+             vertex_start},
+            {"triangle_start",
+             "1",
+             "first triangle of each mesh; and the end",
+             H5T_STD_I32LE,
+             H5T_NATIVE_INT,
+             {n + 1, 0},
+             triangle_start},
+            {"vertices",
+             "m",
+             "places in the frame of the shape",
+             H5T_IEEE_F64LE,
+             H5T_NATIVE_DOUBLE,
+             {vertices, 3},
+             vertex},
+            {"triangles",
+             "1",
+             "their vertices, from 0 in each mesh, counterclockwise seen from outside",
+             H5T_STD_I32LE,
+             H5T_NATIVE_INT,
+             {triangles, 3},
+             corner},
+        };
+        int count = (int)(sizeof columns / sizeof *columns);
+        good = write_columns(writer->file, "meshes", columns, count);
+    }
+    tdl_free(mem, vertex);
+    tdl_free(mem, corner);
+    return !memory ? TDL_STATUS_NO_MEMORY
+           : good  ? TDL_STATUS_OK
+                   : writer_fail(writer, "its meshes");
+}
+
+static TdlStatus write_observers(ResultWriter* writer, const ResultDef* def) {
+    size_t n = (size_t)def->observer_count;
+    size_t row = TDL_RESULT_NAME_SIZE + 2 * TDL_RESULT_WORD_SIZE;
+    char* block = n == 0 ? NULL : tdl_alloc_array(&writer->host.mem, n, row);
+    if (block == NULL) {
+        return n == 0 ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+    }
+    char(*name)[TDL_RESULT_NAME_SIZE] = (void*)block;
+    char(*quantity)[TDL_RESULT_WORD_SIZE] = (void*)(name + n);
+    char(*unit)[TDL_RESULT_WORD_SIZE] = quantity + n;
+    for (size_t i = 0; i < n; ++i) {
+        memcpy(name[i], def->observers[i].name, sizeof name[i]);
+        memcpy(quantity[i], def->observers[i].quantity, sizeof quantity[i]);
+        memcpy(unit[i], def->observers[i].unit, sizeof unit[i]);
+    }
+    hid_t words = result_text_type(TDL_RESULT_WORD_SIZE);
+    hid_t names = result_text_type(TDL_RESULT_NAME_SIZE);
+    const Column columns[] = {
+        {"name", "1", "as in the scene", names, names, {n, 0}, name},
+        {"quantity", "1", "what is observed", words, words, {n, 0}, quantity},
+        {"unit", "1", "of the numbers of /frames/observed", words, words, {n, 0}, unit},
+    };
+    bool good = write_columns(writer->file, "observers", columns, 3);
+    H5Tclose(words);
+    H5Tclose(names);
+    tdl_free(&writer->host.mem, block);
+    return good ? TDL_STATUS_OK : writer_fail(writer, "its table of observers");
 }
 
 // --- the sets of a frame -------------------------------------------------------------------------
@@ -416,8 +537,8 @@ static TdlStatus count_all(const TdlHost* host, const ResultDef* def, ResultCoun
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "%lld points a frame are too many; use fewer samples", (long long)points);
     }
-    *out = (ResultCounts){def->rod_count, def->collider_count, def->body_count, (int)points,
-                          (int)dofs};
+    *out = (ResultCounts){def->rod_count, def->collider_count, def->body_count,
+                          (int)points,    (int)dofs,           def->observer_count};
     return TDL_STATUS_OK;
 }
 
@@ -433,6 +554,8 @@ static TdlStatus create_all(ResultWriter* writer, const ResultDef* def) {
     status = status == TDL_STATUS_OK ? write_colliders(writer, def) : status;
     status = status == TDL_STATUS_OK ? write_bodies(writer, def) : status;
     status = status == TDL_STATUS_OK ? write_shapes(writer, def) : status;
+    status = status == TDL_STATUS_OK ? write_meshes(writer, def) : status;
+    status = status == TDL_STATUS_OK ? write_observers(writer, def) : status;
     if (status == TDL_STATUS_OK && !create_sets(writer)) {
         status = writer_fail(writer, "its sets");
     }

@@ -166,6 +166,15 @@ static int list_shapes(const TdlWorld* world, TdlResultShape* out) {
     return count;
 }
 
+static void describe_observers(const Run* run, TdlResultObserver* out) {
+    for (int i = 0; i < run->plan.observer_count; ++i) {
+        TdlSceneObserver observer = tdl_scene_observer(run->scene, i);
+        snprintf(out[i].name, sizeof out[i].name, "%s", observer.name);
+        snprintf(out[i].quantity, sizeof out[i].quantity, "%s", observer.quantity);
+        snprintf(out[i].unit, sizeof out[i].unit, "%s", observer.unit);
+    }
+}
+
 // Creates the result file under the given name, without frames, and the scratch for frames.
 static TdlStatus create_result(Run* run, const char* name) {
     size_t rod_count = (size_t)tdl_world_rod_count(run->world);
@@ -176,9 +185,14 @@ static TdlStatus create_result(Run* run, const char* name) {
     ResultBody* bodies = tdl_alloc_array(&run->host.mem, body_count, sizeof *bodies);
     int shape_count = list_shapes(run->world, NULL);
     TdlResultShape* shapes = tdl_alloc_array(&run->host.mem, (size_t)shape_count, sizeof *shapes);
+    int observer_count = run->plan.observer_count;
+    TdlResultObserver* observers =
+        tdl_alloc_array(&run->host.mem, (size_t)observer_count, sizeof *observers);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (rods != NULL && colliders != NULL && bodies != NULL && shapes != NULL) {
+    if (rods != NULL && colliders != NULL && bodies != NULL && shapes != NULL &&
+        observers != NULL) {
         int points_most;
+        describe_observers(run, observers);
         describe_bodies(run, rods, colliders, bodies, &points_most);
         list_shapes(run->world, shapes);
         ResultDef def = {.title = run->plan.title,
@@ -192,7 +206,9 @@ static TdlStatus create_result(Run* run, const char* name) {
                          .rods = rods,
                          .colliders = colliders,
                          .bodies = bodies,
-                         .shapes = shapes};
+                         .shapes = shapes,
+                         .observer_count = observer_count,
+                         .observers = observers};
         char path[PATH_SIZE];
         status = result_writer_create(&run->host, run_path(run, name, path), &def, &run->writer);
         run->points = tdl_alloc_array(&run->host.mem, (size_t)points_most, sizeof *run->points);
@@ -203,6 +219,7 @@ static TdlStatus create_result(Run* run, const char* name) {
     if (status == TDL_STATUS_OK && run->points == NULL) {
         status = TDL_STATUS_NO_MEMORY;
     }
+    tdl_free(&run->host.mem, observers);
     tdl_free(&run->host.mem, shapes);
     tdl_free(&run->host.mem, bodies);
     tdl_free(&run->host.mem, rods);
@@ -261,6 +278,9 @@ static TdlStatus write_frame(Run* run) {
     run->frame.energy[2] = energy.gravity;
     observe_rods(run);
     observe_poses(run);
+    for (int i = 0; i < run->plan.observer_count; ++i) {
+        tdl_store3(run->frame.observed, i, tdl_scene_observe(run->scene, i, run->world));
+    }
     TdlStatus status = observe_contacts(run);
     status = status == TDL_STATUS_OK ? result_writer_append(run->writer, &run->frame) : status;
     run->at.frame_count = result_writer_frame_count(run->writer);
@@ -374,7 +394,7 @@ static TdlStatus start(Run* run, const TdlScene* scene) {
 static TdlStatus copy_frames(Run* run, TdlResult* old) {
     ResultCounts a = result_counts(old), b = result_writer_counts(run->writer);
     if (a.rods != b.rods || a.colliders != b.colliders || a.bodies != b.bodies ||
-        a.points != b.points || a.dofs != b.dofs ||
+        a.points != b.points || a.dofs != b.dofs || a.observers != b.observers ||
         tdl_result_info(old).frame_count < run->at.frame_count) {
         return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
                         "%s/result.h5: not the result that the checkpoint belongs to",

@@ -1,9 +1,10 @@
 """Run inside Blender: imports an OBJ, puts a point cache on it and looks at some frames.
 
 Usage: blender -b --factory-startup --python-exit-code 1 --python check_blender.py --
-       FILE.obj FILE.pc2 FILE.csv ALL.obj BODIES
+       FILE.obj FILE.pc2 FILE.csv ALL.obj BODIES FILE-bodies.obj FILE-bodies.pc2
 """
 import csv
+import struct
 import sys
 
 import bpy
@@ -21,7 +22,39 @@ def load(path):
     return {o.name: o for o in bpy.context.scene.objects}
 
 
-def main(obj, pc2, table, everything, bodies):
+def play(thing, pc2):
+    """Puts a cache on an object; a function that gives its vertices in a frame."""
+    cache = thing.modifiers.new("cache", "MESH_CACHE")
+    cache.cache_format = "PC2"
+    cache.filepath = pc2
+    cache.frame_start = 0
+
+    def vertices(frame):
+        bpy.context.scene.frame_set(frame)
+        shown = thing.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        return [v.co for v in shown.vertices]
+    return vertices
+
+
+def check_bodies(obj, pc2):
+    """Everything but the rods is one object, moved by its own cache."""
+    things = load(obj)
+    assert list(things) == ["bodies"], list(things)
+    data = open(pc2, "rb").read()
+    count, frames = struct.unpack_from("<I", data, 16)[0], struct.unpack_from("<I", data, 28)[0]
+    assert len(things["bodies"].data.vertices) == count
+    vertices = play(things["bodies"], pc2)
+    moved = 0.0
+    for k in range(frames):
+        for i, co in enumerate(vertices(k)):
+            want = struct.unpack_from("<3f", data, 32 + 12 * (k * count + i))
+            assert all(abs(co[c] - want[c]) < 1e-6 for c in range(3)), (k, i)
+            first = struct.unpack_from("<3f", data, 32 + 12 * i)
+            moved = max(moved, abs(co[0] - first[0]))
+    assert moved > 0.2, moved
+
+
+def main(obj, pc2, table, everything, bodies, bodies_obj, bodies_pc2):
     frames = {}
     with open(table) as file:
         for row in csv.DictReader(file):
@@ -40,16 +73,12 @@ def main(obj, pc2, table, everything, bodies):
     rods = objects["rods"]
     assert len(rods.data.vertices) == len(first)
     assert len(rods.data.edges) == len(first) - rod_count
-    cache = rods.modifiers.new("cache", "MESH_CACHE")
-    cache.cache_format = "PC2"
-    cache.filepath = pc2
-    cache.frame_start = 0
+    vertices = play(rods, pc2)
     for k, frame in enumerate(sorted(frames)):
-        bpy.context.scene.frame_set(k)
-        shown = rods.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-        for vertex, row in zip(shown.vertices, frames[frame]):
+        for i, (co, row) in enumerate(zip(vertices(k), frames[frame])):
             for c in range(3):
-                assert abs(vertex.co[c] - float(row["xyz"[c]])) < 1e-6, (frame, vertex.index)
+                assert abs(co[c] - float(row["xyz"[c]])) < 1e-6, (frame, i)
+    check_bodies(bodies_obj, bodies_pc2)
     print(f"Blender {bpy.app.version_string}: {len(first)} points, {len(frames)} frames")
 
 

@@ -1,5 +1,5 @@
 // Writes a result whose every number is known, for the tests of the page: fibres on helices that
-// swing, a ball, a floor, a comb and a rigid box, contacts, and a log.
+// swing, a ball, a floor, a comb, a mesh and a rigid box, contacts, and a log.
 //   make_result FOLDER RODS POINTS FRAMES
 // test_page.mjs has the same formulas.
 #include "io/result.h"
@@ -51,6 +51,7 @@ static void fill(ResultFrame* frame, int rods, int points, int f) {
     result_pack_pose(moved(0.0, -0.1), frame->poses);
     result_pack_pose(moved(0.1 + 0.1 * frame->time, -0.05), frame->poses + 12);
     result_pack_pose(moved(0.1, 0.2), frame->poses + 24);
+    result_pack_pose(moved(-0.1, 0.1), frame->poses + 36);
     result_pack_pose(moved(-0.05, 0.05), frame->body_poses);
     if (result_frame_reserve(&host, frame, f % 7) != TDL_STATUS_OK) {
         abort();
@@ -92,20 +93,28 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
                             .pitch = 0.01,
                             .pose.rotation = tdl_identity33()};
     TdlRigidDef box = {.shape = TDL_RIGID_BOX, .half = {0.01, 0.02, 0.03}};
+    // a roof: two quads that meet at 90 degrees, open
+    static const TdlVec3 corners[6] = {{-0.03, -0.04, 0}, {-0.03, 0.04, 0}, {0, -0.04, 0.03},
+                                       {0, 0.04, 0.03},   {0.03, -0.04, 0}, {0.03, 0.04, 0}};
+    static const int triangles[12] = {0, 2, 3, 0, 3, 1, 2, 4, 5, 2, 5, 3};
+    TdlColliderDef roof = {.shape = TDL_SHAPE_MESH, .mesh = {corners, 6, triangles, 4}};
     TdlResultShape shapes[16];
     int count = tdl_collider_shapes(&floor, 0, shapes);
     count += tdl_collider_shapes(&ball, 1, shapes + count);
     count += tdl_collider_shapes(&comb, 2, shapes + count);
-    count += tdl_rigid_shapes(&box, 3, shapes + count);
-    const ResultCollider colliders[3] = {
-        {TDL_SHAPE_PLANE, 0, 0}, {TDL_SHAPE_SPHERE, 0.02, 0}, {TDL_SHAPE_COMB, 0.002, 0.03}};
+    count += tdl_collider_shapes(&roof, 3, shapes + count);
+    count += tdl_rigid_shapes(&box, 4, shapes + count);
+    const ResultCollider colliders[4] = {{TDL_SHAPE_PLANE, 0, 0},
+                                         {TDL_SHAPE_SPHERE, 0.02, 0},
+                                         {TDL_SHAPE_COMB, 0.002, 0.03},
+                                         {TDL_SHAPE_MESH, 0, 0}};
     const ResultBody body = {TDL_RIGID_BOX};
     ResultDef def = {.title = "Made <for> the \"page\"",
                      .step = FRAME_TIME / 10.0,
                      .step_total = 10 * (frames - 1),
                      .samples = 1,
                      .rod_count = rods,
-                     .collider_count = 3,
+                     .collider_count = 4,
                      .body_count = 1,
                      .shape_count = count,
                      .rods = table,

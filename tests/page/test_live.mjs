@@ -2,7 +2,7 @@
 // who is slow or a stranger does not disturb it.
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
-import { rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, data, equal, finish, launch, look, near, openPage, shown, test, work } from './driver.mjs';
 
@@ -14,6 +14,7 @@ rods:
   - {name: a, material: rubber, length: 0.2, radius: 1e-3, elements: 8}
 `;
 const TIP = 32; // its last point
+const PLATE = 'v -0.1 -0.1 -0.2\nv 0.3 -0.1 -0.2\nv 0.3 0.1 -0.2\nv -0.1 0.1 -0.2\nf 1 2 3 4\n';
 const MANY = `title: Many rods side by side
 time: {step: 1e-3, end: 1000}
 output: {frame: 10, samples: 12}
@@ -197,6 +198,31 @@ async function slowOnesDoNotSlowIt(browser) {
   equal(await ended, 1, 'exit of a stopped run');
 }
 
+// A program named xdg-open is handed the address; a mesh is on the page.
+async function opensTheBrowser(browser) {
+  const bin = join(work, 'bin');
+  const told = join(work, 'opened.txt');
+  mkdirSync(bin, { recursive: true });
+  rmSync(told, { force: true });
+  writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$# $1" >'${told}'\n`);
+  chmodSync(join(bin, 'xdg-open'), 0o755);
+  writeFileSync(join(work, 'plate.obj'), PLATE);
+  const before = process.env.PATH;
+  process.env.PATH = `${bin}:${before}`;
+  const scene = `${ROD}colliders: [{name: plate, shape: mesh, mesh: {file: plate.obj}}]\n`;
+  const { run, url, ended } = await begin('opened', scene, '--open');
+  process.env.PATH = before;
+  const { page, faults, context } = await openPage(browser, url);
+  await shown(page);
+  equal(readFileSync(told, 'utf8'), `1 ${url}\n`, 'what xdg-open was handed');
+  const places = await page.evaluate(() => window.tendril.bodies.parts[0].part.geometry.attributes.position.count);
+  equal(places, 6, 'corners of the mesh');
+  equal(faults.join('; '), '', 'faults');
+  await context.close();
+  run.kill('SIGINT');
+  equal(await ended, 1, 'exit of a stopped run');
+}
+
 const browser = await launch();
 const { run, url, ended } = await begin('rod', ROD);
 await test('strangers are turned away', () => turnsStrangersAway(url));
@@ -213,6 +239,7 @@ await test('ends cleanly', async () => {
   await page.waitForFunction(() => /ended/.test(document.getElementById('message').textContent), null, { timeout: 10000 });
   equal(faults.filter((fault) => !fault.includes('/live')).join('; '), '', 'faults');
 });
+await test('opens the browser', () => opensTheBrowser(browser));
 await test('slow ones do not slow it', () => slowOnesDoNotSlowIt(browser));
 await browser.close();
 finish();

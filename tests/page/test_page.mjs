@@ -70,7 +70,8 @@ function decodesToWhatWentIn(html) {
       equal(frame.contacts[7 * k + 6], (f + k) % 2, 'sliding');
     }
     near(frame.poses[12], 0.1 + 0.1 * frame.time, 1e-7, 'ball x');
-    near(frame.poses[36], -0.05, 1e-7, 'box x');
+    near(frame.poses[36], -0.1, 1e-7, 'mesh x');
+    near(frame.poses[48], -0.05, 1e-7, 'box x');
     before = frame;
   }
   check(worst < 0.51, `places are right to ${worst} of a step, not to half of one`); // and float32
@@ -81,7 +82,7 @@ function decodesToWhatWentIn(html) {
 
 async function showsAndPlays(page) {
   equal(await data(page, 'fibres'), '5', 'fibres');
-  equal(await page.textContent('#facts'), '5 fibres, 105 points, 3 colliders, 1 rigid body', 'facts');
+  equal(await page.textContent('#facts'), '5 fibres, 105 points, 4 colliders, 1 rigid body', 'facts');
   equal(await page.title(), 'Made <for> the "page" - Tendril', 'title');
   const back = await look(page, 'desktop', [246, 247, 249], 12);
   const { width, height } = await page.evaluate(() => {
@@ -103,6 +104,24 @@ async function showsAndPlays(page) {
   check((await data(page, 'playing')) === undefined, 'it pauses');
   await page.fill('#slider', '0.145');
   equal(await data(page, 'frame'), '14', 'frame where the slider is');
+}
+
+// The roof of make_result.c: its triangles, smooth within each side, sharp at the ridge, in place.
+async function showsAMesh(page) {
+  const seen = await page.evaluate(() => {
+    const { part } = window.tendril.bodies.parts.find((p) => p.body === 3);
+    const { position, normal } = part.geometry.attributes;
+    return { places: Array.from(position.array), normals: Array.from(normal.array), at: part.matrix.elements.slice(12, 15) };
+  });
+  equal(seen.places.length, 36, 'numbers of four triangles');
+  const side = Math.SQRT1_2;
+  for (let i = 0; i < 12; ++i) {
+    near(seen.normals[3 * i], i < 6 ? -side : side, 1e-6, 'normal x');
+    near(seen.normals[3 * i + 2], side, 1e-6, 'normal z');
+  }
+  near(Math.max(...seen.places), 0.04, 1e-7, 'half length');
+  near(seen.at[0], -0.1, 1e-7, 'mesh x');
+  near(seen.at[2], 0.1, 1e-7, 'mesh z');
 }
 
 async function picksAFibre(page) {
@@ -207,6 +226,7 @@ async function small() {
   await shown(page);
   await until(page, 'unpacked', true);
   await test('shows and plays', () => showsAndPlays(page));
+  await test('shows a mesh', () => showsAMesh(page));
   await test('picks a fibre', () => picksAFibre(page));
   await test('plots follow the time', () => plotsFollow(page));
   await test('shows contacts', () => showsContacts(page));

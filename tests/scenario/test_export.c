@@ -20,9 +20,15 @@ static const char SCENE[] =
     "  - {name: pill, shape: capsule, radius: 0.02, length: 0.1, position: [0, 0.2, 0.1],\n"
     "     motion: {keyframes: [{time: 0}, {time: 0.03, position: [0, 0, 0.1],\n"
     "                                      rotation: [0, 0, 1]}]}}\n"
-    "  - {name: pole, shape: cylinder, radius: 0.01, position: [0, 0.3, 0.1]}\n";
+    "  - {name: pole, shape: cylinder, radius: 0.01, position: [0, 0.3, 0.1]}\n"
+    "  - {name: wedge, shape: mesh, mesh: {file: wedge.obj}, position: [0, -0.5, 0],\n"
+    "     motion: {keyframes: [{time: 0}, {time: 0.03, position: [0.25, 0, 0]}]}}\n";
 
-enum { FRAMES = 4, RODS = 2, BODIES = 4, POINTS = 49 + 21 };
+// A prism over a triangle, 0.1 by 0.2 and 0.3 high.
+static const char WEDGE[] = "v 0 0 0\nv 0.1 0 0\nv 0 0.2 0\nv 0 0 0.3\nv 0.1 0 0.3\nv 0 0.2 0.3\n"
+                            "f 1 3 2\nf 4 5 6\nf 1 2 5 4\nf 2 3 6 5\nf 3 1 4 6\n";
+
+enum { FRAMES = 4, RODS = 2, BODIES = 5, POINTS = 49 + 21 };
 
 // A result in the scratch folder, and its truth as the library reads it.
 typedef struct Result {
@@ -37,6 +43,7 @@ static Result* open_result(void) {
     TdlHost host = tdl_host_default();
     r = (Result){.scratch = scratch_make()};
     scratch_write(scratch_path(&r.scratch, "scene.yaml"), SCENE, strlen(SCENE));
+    scratch_write(scratch_path(&r.scratch, "wedge.obj"), WEDGE, strlen(WEDGE));
     if (COMMAND(&r.scratch, "run", "scene.yaml", "-o", "run", "-q") != 0 ||
         tdl_result_open(&host, scratch_path(&r.scratch, "run"), &r.file) != TDL_STATUS_OK) {
         FAIL("no result was made");
@@ -94,7 +101,7 @@ TEST(csv_has_every_point) {
     CHECK_INT(COMMAND(&r->scratch, "export", "run", "--format", "csv", "--json"), 0);
     CHECK(command_wrote(&r->scratch, "stdout",
                         "{\"format\": \"csv\", \"output\": \"run.csv\", \"frames\": 4, "
-                        "\"rods\": 2, \"points\": 70, \"bodies\": 4}"));
+                        "\"rods\": 2, \"points\": 70, \"bodies\": 5}"));
     char* text = scratch_read(scratch_path(&r->scratch, "run.csv"), NULL);
     REQUIRE(text != NULL);
     const char* line = strchr(text, '\n') + 1;
@@ -241,7 +248,7 @@ static void read_obj(const char* text, Obj* obj) {
         } else if (sscanf(line, "l %d %d", &a[0], &a[1]) == 2) {
             CHECK(a[0] > 0 && a[1] <= obj->v_count && a[1] == a[0] + 1);
             ++obj->line_count;
-        } else if (strncmp(line, "o body", 6) == 0) {
+        } else if (strncmp(line, "o bod", 5) == 0) {
             obj->bodies[obj->body_count++] =
                 (Body){.low = {9, 9, 9}, .high = {-9, -9, -9}, .worst_normal = 1.0};
         } else if (sscanf(line, "f %d//%d %d//%d %d//%d", &a[0], &m[0], &a[1], &m[1], &a[2],
@@ -310,6 +317,50 @@ TEST(obj_is_read_again_and_its_meshes_are_closed) {
     CHECK_NEAR(pill->high.z, 0.22, 1.0e-6);
     CHECK_NEAR(pill->high.x - pill->low.x, 0.1 * cos(1.0) + 0.04, 1.0e-3);
     CHECK_NEAR(pill->high.y - pill->low.y, 0.1 * sin(1.0) + 0.04, 1.0e-3);
+    // the mesh is the file's, with points doubled at its edges, moved along
+    const Body* wedge = &obj.bodies[4];
+    CHECK_INT(wedge->faces, 8);
+    CHECK(wedge->worst_normal > 0.999);
+    CHECK_NEAR(wedge->volume, 0.5 * 0.1 * 0.2 * 0.3, 1.0e-9);
+    CHECK_NEAR3(wedge->low, ((TdlVec3){0.25, -0.5, 0.0}), 1.0e-7);
+    CHECK_NEAR3(wedge->high, ((TdlVec3){0.35, -0.3, 0.3}), 1.0e-7);
+    close_result(r);
+}
+
+// The cache of the bodies has the points of every frame's .obj.
+TEST(a_point_cache_of_bodies_is_read_again) {
+    static Obj obj;
+    Result* r = open_result();
+    CHECK_INT(COMMAND(&r->scratch, "export", "run", "-f", "pc2", "-o", "c.pc2", "-q"), 0);
+    CHECK_INT(
+        COMMAND(&r->scratch, "export", "run", "-f", "obj", "-o", "all.obj", "--frames", ":", "-q"),
+        0);
+    size_t size;
+    char* data = scratch_read(scratch_path(&r->scratch, "c-bodies.pc2"), &size);
+    REQUIRE(data != NULL && size > 32);
+    int count = (int)get_u32(data + 16);
+    REQUIRE(size == 32 + 12 * (size_t)count * FRAMES && get_u32(data + 28) == FRAMES);
+    for (int k = 0; k < FRAMES; ++k) {
+        char name[32];
+        snprintf(name, sizeof name, "all-%04d.obj", k);
+        char* text = scratch_read(scratch_path(&r->scratch, name), NULL);
+        REQUIRE(text != NULL);
+        read_obj(text, &obj);
+        free(text);
+        REQUIRE(obj.v_count == POINTS + count);
+        for (int i = 0; i < count; ++i) {
+            const char* at = data + 32 + 12 * (k * count + i);
+            TdlVec3 p = {get_f32(at), get_f32(at + 4), get_f32(at + 8)};
+            CHECK_NEAR3(p, obj.v[POINTS + 1 + i], 1.0e-7);
+        }
+    }
+    free(data);
+    char* text = scratch_read(scratch_path(&r->scratch, "c-bodies.obj"), NULL);
+    REQUIRE(text != NULL);
+    read_obj(text, &obj);
+    free(text);
+    CHECK_INT(obj.v_count, count);
+    CHECK_INT(obj.body_count, 1); // a cache moves one object
     close_result(r);
 }
 
@@ -400,7 +451,7 @@ TEST(vtk_reads_what_was_written) {
     snprintf(line, sizeof line, "/usr/bin/python3 '%s/check_vtp.py' './a & b.pvd' run.csv",
              checks());
     CHECK(tool(r, line));
-    CHECK(command_wrote(&r->scratch, "tool.txt", "VTK read 4 frames, 4 bodies and "));
+    CHECK(command_wrote(&r->scratch, "tool.txt", "VTK read 4 frames, 5 bodies and "));
     close_result(r);
 }
 
@@ -494,9 +545,9 @@ TEST(parsers_of_usd_read_what_was_written) {
     Result* r = open_result();
     CHECK_INT(COMMAND(&r->scratch, "export", "run", "-f", "usda", "-q"), 0);
     CHECK_INT(COMMAND(&r->scratch, "export", "run", "-f", "csv", "-q"), 0);
-    snprintf(line, sizeof line, "node '%s/check_usd.mjs' run.usda run.csv 4", checks());
+    snprintf(line, sizeof line, "node '%s/check_usd.mjs' run.usda run.csv 5", checks());
     CHECK(tool(r, line));
-    CHECK(command_wrote(&r->scratch, "tool.txt", "USD: 4 frames, 2 rods, 4 bodies"));
+    CHECK(command_wrote(&r->scratch, "tool.txt", "USD: 4 frames, 2 rods, 5 bodies"));
     close_result(r);
 }
 
@@ -511,7 +562,8 @@ TEST(blender_reads_what_was_written) {
     CHECK_INT(COMMAND(&r->scratch, "export", "run", "-f", "csv", "-q"), 0);
     snprintf(line, sizeof line,
              "blender -b --factory-startup --python-exit-code 1 --python '%s/check_blender.py' -- "
-             "\"$PWD/run.obj\" \"$PWD/run.pc2\" run.csv \"$PWD/all.obj\" 4",
+             "\"$PWD/run.obj\" \"$PWD/run.pc2\" run.csv \"$PWD/all.obj\" 5 \"$PWD/run-bodies.obj\" "
+             "\"$PWD/run-bodies.pc2\"",
              checks());
     CHECK(tool(r, line));
     CHECK(command_wrote(&r->scratch, "tool.txt", ": 70 points, 4 frames"));

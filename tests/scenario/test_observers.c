@@ -332,6 +332,52 @@ TEST(the_log_has_a_column_for_each_component) {
     scratch_remove(&scratch);
 }
 
+// The number after so many commas of the row of a step, from 1.
+static double log_number(const char* text, int step, int column) {
+    for (int i = 0; i < step; ++i) {
+        text = strchr(text, '\n') + 1;
+    }
+    for (int i = 0; i < column; ++i) {
+        text = strchr(text, ',') + 1;
+    }
+    return strtod(text, NULL);
+}
+
+TEST(the_result_has_what_the_log_has_at_its_frames) {
+    Scratch scratch = scratch_make();
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    write_scene(&scratch);
+    const char* folder = scratch_path(&scratch, "run");
+    TdlRunInfo run;
+    REQUIRE(run_into(&host, &scratch, folder, false, &run) == TDL_STATUS_OK);
+    char* text = scratch_read(in_folder(folder, "log.csv"), NULL);
+    TdlResult* result;
+    REQUIRE(text != NULL && tdl_result_open(&host, folder, &result) == TDL_STATUS_OK);
+    TdlResultInfo info = tdl_result_info(result);
+    REQUIRE(info.observer_count == 4 && info.frame_count == 21);
+    CHECK_TEXT(tdl_result_observer(result, 0).name, "force_ball");
+    CHECK_TEXT(tdl_result_observer(result, 1).quantity, "torque");
+    CHECK_TEXT(tdl_result_observer(result, 3).unit, "m");
+    int before = 0; // columns of every step
+    for (const char* at = text; strncmp(at, "force_ball_x", 12) != 0; at = strchr(at, ',') + 1) {
+        ++before;
+    }
+    for (int frame = 1; frame < 21; ++frame) { // every ten steps
+        TdlVec3 values[4];
+        REQUIRE(tdl_result_read_observed(result, frame, values) == TDL_STATUS_OK);
+        for (int i = 0; i < 4; ++i) {
+            TdlVec3 row = {log_number(text, 10 * frame, before + 3 * i),
+                           log_number(text, 10 * frame, before + 3 * i + 1),
+                           log_number(text, 10 * frame, before + 3 * i + 2)};
+            CHECK(memcmp(&row, &values[i], sizeof row) == 0);
+        }
+    }
+    tdl_result_close(result);
+    free(text);
+    scratch_remove(&scratch);
+}
+
 TEST(a_resumed_run_observes_the_same) {
     Scratch scratch = scratch_make();
     Heard heard;

@@ -33,15 +33,21 @@ static const ResultBody BODIES[2] = {{TDL_RIGID_BOX}, {TDL_RIGID_CURVES}};
             }                                                                                      \
         }                                                                                          \
     }
-static const TdlResultShape SHAPES[4] = {
-    {"sphere", 0, {0.1, 0.0, 0.0}, SELF},
-    {"box", 1, {0.1, 0.2, 0.3}, SELF},
-    {"capsule", 2, {0.01, 0.5, 0.0}, SELF},
+static const TdlVec3 CORNERS[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.1, 0.2, 0.3}};
+static const int TRIANGLES[6] = {0, 1, 2, 2, 1, 3};
+static const TdlResultShape SHAPES[5] = {
+    {"sphere", 0, {0.1, 0.0, 0.0}, SELF, {0}},
+    {"box", 1, {0.1, 0.2, 0.3}, SELF, {0}},
+    {"capsule", 2, {0.01, 0.5, 0.0}, SELF, {0}},
     {"capsule",
      2,
      {0.01, 0.25, 0.0},
-     {{1.0, 2.0, 3.0}, {{0.0, 1.0, 0.0}, {-1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}}}},
+     {{1.0, 2.0, 3.0}, {{0.0, 1.0, 0.0}, {-1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}}},
+     {0}},
+    {"mesh", 1, {0.001, 0.0, 0.0}, SELF, {CORNERS, 4, TRIANGLES, 2}},
 };
+static const TdlResultObserver OBSERVERS[2] = {{"force_ball", "force", "N"},
+                                               {"point_of_a_long_name", "point", "m"}};
 
 static ResultDef sample_def(void) {
     return (ResultDef){.title = "two rods \xc3\xa0 la \"carte\"",
@@ -51,11 +57,13 @@ static ResultDef sample_def(void) {
                        .rod_count = 2,
                        .collider_count = 1,
                        .body_count = 2,
-                       .shape_count = 4,
+                       .shape_count = 5,
                        .rods = RODS,
                        .colliders = COLLIDERS,
                        .bodies = BODIES,
-                       .shapes = SHAPES};
+                       .shapes = SHAPES,
+                       .observer_count = 2,
+                       .observers = OBSERVERS};
 }
 
 static TdlVec3 random_vector(Rng* rng) {
@@ -111,6 +119,9 @@ static void fill_frame(ResultFrame* frame, ResultCounts counts, long index) {
     for (int i = 0; i < 12 * counts.bodies; ++i) {
         frame->body_poses[i] = rng_normal(&rng);
     }
+    for (int i = 0; i < 3 * counts.observers; ++i) {
+        frame->observed[i] = rng_normal(&rng);
+    }
     fill_contacts(frame, &rng, index);
 }
 
@@ -139,6 +150,7 @@ static bool same_frame(const ResultFrame* a, const ResultFrame* b, ResultCounts 
            memcmp(a->v, b->v, (size_t)counts.dofs * sizeof(double)) == 0 &&
            memcmp(a->poses, b->poses, 12 * (size_t)counts.colliders * sizeof(double)) == 0 &&
            memcmp(a->body_poses, b->body_poses, 12 * (size_t)counts.bodies * sizeof(double)) == 0 &&
+           memcmp(a->observed, b->observed, 3 * (size_t)counts.observers * sizeof(double)) == 0 &&
            same_contacts(a, b);
 }
 
@@ -220,14 +232,23 @@ TEST(round_trip_keeps_every_bit) {
     CHECK(rod.length == 0.2 && rod.radius[0] == 1.0e-4 && rod.mass == 2.0e-5);
     CHECK(tdl_result_rod(result, 0).radius[1] == 4.0e-5);
     CHECK_INT(info.body_count, 2);
-    CHECK_INT(info.shape_count, 4);
-    for (int i = 0; i < 4; ++i) {
+    CHECK_INT(info.shape_count, 5);
+    for (int i = 0; i < 5; ++i) {
         TdlResultShape shape = tdl_result_shape(result, i);
         CHECK_TEXT(shape.shape, SHAPES[i].shape);
         CHECK_INT(shape.body, SHAPES[i].body);
         CHECK(memcmp(shape.size, SHAPES[i].size, sizeof shape.size) == 0);
         CHECK(memcmp(&shape.pose, &SHAPES[i].pose, sizeof shape.pose) == 0);
+        CHECK_INT(shape.mesh.triangle_count, SHAPES[i].mesh.triangle_count);
     }
+    TdlMesh mesh = tdl_result_shape(result, 4).mesh;
+    REQUIRE(mesh.vertex_count == 4 && mesh.triangle_count == 2);
+    CHECK(memcmp(mesh.vertices, CORNERS, sizeof CORNERS) == 0);
+    CHECK(memcmp(mesh.triangles, TRIANGLES, sizeof TRIANGLES) == 0);
+    REQUIRE(info.observer_count == 2);
+    CHECK_TEXT(tdl_result_observer(result, 1).name, "point_of_a_long_name");
+    CHECK_TEXT(tdl_result_observer(result, 1).quantity, "point");
+    CHECK_TEXT(tdl_result_observer(result, 0).unit, "N");
 
     // the public reader: the same points as doubles
     double points[66], time = -1.0;
@@ -244,6 +265,9 @@ TEST(round_trip_keeps_every_bit) {
     CHECK(poses[0].position.x == frame.poses[0] && poses[0].position.z == frame.poses[2]);
     CHECK(poses[0].rotation.cx.y == frame.poses[4] && poses[0].rotation.cz.z == frame.poses[11]);
     CHECK(poses[2].position.x == frame.body_poses[12]);
+    TdlVec3 observed[2];
+    CHECK_INT(tdl_result_read_observed(result, 7, observed), TDL_STATUS_OK);
+    CHECK(memcmp(observed, frame.observed, sizeof observed) == 0);
     ResultFrame seen = {0};
     const TdlContactForce* contacts;
     fill_frame(&frame, result_counts(result), 40); // with many contacts
@@ -680,7 +704,7 @@ static void spoil(hid_t file, int kind) {
         write_numbers(file, "contacts/kind", (double[]){7, 0, 0, 0, 0, 0});
         break;
     case 23:
-        write_numbers(file, "shapes/body", (double[]){0, 1, 2, 3});
+        write_numbers(file, "shapes/body", (double[]){0, 1, 2, 3, 0});
         break;
     case 24:
         write_numbers(file, "rods/length", (double[]){1, NAN});
@@ -688,12 +712,37 @@ static void spoil(hid_t file, int kind) {
     case 25:
         H5Ldelete(file, "shapes/pose", H5P_DEFAULT);
         break;
+    case 26:
+        H5Ldelete(file, "meshes", H5P_DEFAULT);
+        break;
+    case 27: // a vertex that is not there
+        write_numbers(file, "meshes/triangles", (double[]){0, 1, 2, 2, 1, 4});
+        break;
+    case 28:
+        write_numbers(file, "meshes/triangles", (double[]){0, -1, 2, 2, 1, 3});
+        break;
+    case 29:
+        write_numbers(file, "meshes/triangle_start", (double[]){0, 3});
+        break;
+    case 30:
+        write_numbers(file, "meshes/vertices", (double[12]){0, NAN});
+        break;
+    case 31: // more meshes than shapes of that kind
+        replace_set(file, "meshes/vertex_start", H5T_STD_I32LE, 1, times, NULL);
+        break;
+    case 32:
+        H5Ldelete(file, "observers", H5P_DEFAULT);
+        replace_set(file, "observers", H5T_STD_I32LE, 1, times, NULL);
+        break;
+    case 33:
+        H5Ldelete(file, "frames/observed", H5P_DEFAULT);
+        break;
     default:
         break;
     }
 }
 
-enum { SPOIL_COUNT = 26 };
+enum { SPOIL_COUNT = 34 };
 
 // What version 1 did not have yet, taken away: the rest is read as ever.
 TEST(version_1_is_still_read) {
@@ -702,7 +751,7 @@ TEST(version_1_is_still_read) {
     TdlHost host = scratch_host(&heard);
     const char* path = scratch_path(&scratch, "result.h5");
     ResultDef def = sample_def();
-    def.body_count = 0;
+    def.body_count = def.observer_count = 0;
     def.shape_count = 1;
     REQUIRE(write_sample(&host, path, &def, 5, 1, NULL));
     hid_t file = edit(path);
@@ -734,6 +783,24 @@ TEST(version_1_is_still_read) {
     tdl_result_close(result);
     CHECK_INT(heard.count, 0);
     CHECK(no_handles_left());
+    scratch_remove(&scratch);
+}
+
+// And what version 2 did not have.
+TEST(version_2_is_still_read) {
+    Scratch scratch = scratch_make();
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    const char* path = scratch_path(&scratch, "result.h5");
+    ResultDef def = sample_def();
+    def.shape_count = 4;
+    def.observer_count = 0;
+    REQUIRE(write_sample(&host, path, &def, 5, 1, NULL));
+    hid_t file = edit(path);
+    set_int_attribute(file, "format_version", 2);
+    H5Fclose(file);
+    CHECK_INT(count_good_frames(&host, path), 5);
+    CHECK_INT(heard.count, 0);
     scratch_remove(&scratch);
 }
 

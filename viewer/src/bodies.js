@@ -1,6 +1,6 @@
 // Colliders and rigid bodies: each a list of simple shapes that moves with the body's pose.
 import * as THREE from 'three';
-import { mergeGeometries } from 'three/addons/utils/BufferGeometryUtils.js';
+import { mergeGeometries, toCreasedNormals } from 'three/addons/utils/BufferGeometryUtils.js';
 
 // Shapes have their axis along x, as Tendril's do; three's have it along y.
 const ALONG_X = new THREE.Matrix4().makeRotationZ(-Math.PI / 2);
@@ -45,9 +45,19 @@ function geometryOf(shape, reach) {
       return discGeometry(a, b);
     case 'box': // half sizes
       return new THREE.BoxGeometry(2 * a, 2 * b, 2 * c);
+    case 'mesh':
+      return meshGeometry(shape.vertices, shape.triangles);
     default:
       return null;
   }
+}
+
+// Smooth over edges that turn by less than 30 degrees.
+function meshGeometry(vertices, triangles) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute(vertices, 3));
+  geometry.setIndex(triangles);
+  return toCreasedNormals(geometry, Math.PI / 6);
 }
 
 function discGeometry(radius, rim) {
@@ -83,7 +93,8 @@ function poseMatrix(numbers, at, out) {
 }
 
 export class Bodies {
-  /** @param {{body: number, shape: string, size: number[], pose: number[]}[]} shapes */
+  /** @param {{body: number, shape: string, size: number[], pose: number[], vertices?: number[],
+   *   triangles?: number[]}[]} shapes */
   constructor(shapes, reach, centre) {
     this.group = new THREE.Group();
     this.reach = reach;
