@@ -83,7 +83,7 @@ const Command EXPORT_COMMAND = {
         "vtp: a .pvd for ParaView and, for each frame, the rods as lines with radius,\n"
         "curvature and rod number, the other bodies as meshes, and contacts with their forces.\n"
         "usda: USD text with curves, meshes, contacts as points, and time samples. obj: polylines\n"
-        "and meshes of a frame. pc2: a point cache of all frames, and the .obj it moves. hair:\n"
+        "and meshes of a frame. pc2: point caches of all frames, and the .obj each moves. hair:\n"
         "Cem Yuksel's format. csv: a row a point, and in NAME-contacts.csv a row a contact.\n"
         "Everything is in metres with z up.",
     .example = "tendril export out/wisp --format vtp -o wisp.pvd\n"
