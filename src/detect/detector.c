@@ -329,8 +329,7 @@ static void narrow_surfaces(const TdlDetector* d, int i, SiteList* out) {
     int own = d->own_surface[e->fibre];
     for (int k = 0; k < d->surface_count; ++k) {
         if (k != own && !(e->fixed && d->surface[k].body < 0)) {
-            narrow_surface(&d->host, &d->def, e, &d->capsules[i],
-                           e->place == d->fibre_size[e->fibre] - 1,
+            narrow_surface(&d->host, &d->def, e, e->place == d->fibre_size[e->fibre] - 1,
                            own < 0 ? NULL : &d->surface[own], &d->surface[k], out);
         }
     }

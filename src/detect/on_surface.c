@@ -400,15 +400,23 @@ TdlPose pose_inverse(TdlPose pose) {
     return (TdlPose){tdl_scale3(-1.0, tdl_mul33_3(back, pose.position)), back};
 }
 
-// A ball about the element against one about the surface.
-static bool is_far(const TdlDetectorDef* def, const TdlCurveCapsules* c, const TdlCurve* curve,
-                   const SurfaceBody* other) {
-    const SurfaceBox* box = &other->surface->node[0].box;
+void surface_body_measure(SurfaceBody* body) {
+    const SurfaceBox* box = &body->surface->node[0].box;
     TdlVec3 middle = tdl_scale3(0.5, tdl_add3(box->lo, box->hi));
-    TdlVec3 away = tdl_sub3(curve->origin, pose_point(other->pose, middle));
-    double reach = curve_size(curve) + 0.5 * other->surface->size + other->surface->radius +
-                   def->margin + fmax(curve->radius[0], curve->radius[1]) + (double)c->error;
-    return tdl_norm3(away) > reach * (1.0 + 1.0e-9);
+    TdlMat3 turn = tdl_sub33(body->pose.rotation, body->before.rotation);
+    double turned =
+        sqrt(tdl_dot3(turn.cx, turn.cx) + tdl_dot3(turn.cy, turn.cy) + tdl_dot3(turn.cz, turn.cz));
+    body->centre = pose_point(body->pose, middle);
+    body->ball = 0.5 * body->surface->size * (1.0 + 1.0e-9) + body->surface->radius;
+    body->travel =
+        tdl_norm3(tdl_sub3(body->centre, pose_point(body->before, middle))) + turned * body->ball;
+}
+
+// A ball about the element against one about the surface.
+static bool is_far(const TdlDetectorDef* def, const TdlCurve* curve, const SurfaceBody* other) {
+    double reach =
+        curve_size(curve) + other->ball + def->margin + fmax(curve->radius[0], curve->radius[1]);
+    return tdl_norm3(tdl_sub3(curve->origin, other->centre)) > reach * (1.0 + 1.0e-9);
 }
 
 static int compare_gaps(const void* a, const void* b) {
@@ -479,10 +487,9 @@ static void turn_round(ContactSite* site) {
     x->basis = (TdlMat3){tdl_scale3(-1.0, x->basis.cx), x->basis.cy, tdl_scale3(-1.0, x->basis.cz)};
 }
 
-void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
-                    const TdlCurveCapsules* capsules, bool last, const SurfaceBody* own,
-                    const SurfaceBody* other, SiteList* out) {
-    if (is_far(def, capsules, a->curve, other)) {
+void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a, bool last,
+                    const SurfaceBody* own, const SurfaceBody* other, SiteList* out) {
+    if (is_far(def, a->curve, other)) {
         return;
     }
     ++out->pairs;
@@ -577,11 +584,8 @@ void narrow_surface_edges(const TdlHost* host, const TdlDetectorDef* def, const 
     w.pose = (TdlPose){pose_point(back, mesh->pose.position),
                        tdl_mul33(back.rotation, mesh->pose.rotation)};
     // a ball about the first
-    const SurfaceBox* own = &box->surface->node[0].box;
-    TdlVec3 middle = tdl_scale3(0.5, tdl_add3(own->lo, own->hi));
-    middle = pose_point(there, pose_point(box->pose, middle));
-    double reach =
-        0.5 * box->surface->size + box->surface->radius + mesh->surface->radius + def->margin;
+    TdlVec3 middle = pose_point(there, box->centre);
+    double reach = box->ball + mesh->surface->radius + def->margin;
     TdlVec3 grow = {reach, reach, reach};
     surface_each_near(mesh->surface, (SurfaceBox){tdl_sub3(middle, grow), tdl_add3(middle, grow)},
                       walk_edges, &w);

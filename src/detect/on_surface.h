@@ -11,7 +11,13 @@ typedef struct SurfaceBody {
     TdlPose pose, before; // now, and before the step
     int body;             // fibre, or -1 - collider
     int element;          // of its contacts: one more than the fibre's last; 0 of a collider
+    TdlVec3 centre;       // of a ball about it, now
+    double ball;          // m, radius of the ball
+    double travel;        // m, none of its points moved by more in the step
 } SurfaceBody;
+
+// Sets what follows from the poses.
+void surface_body_measure(SurfaceBody* body);
 
 // A place where a curve is nearest to a surface, in the frame of both.
 typedef struct SurfaceTouch {
@@ -37,9 +43,8 @@ int surface_touches(const TdlHost* host, const Surface* surface, const TdlCurve*
 
 // Adds the contact sites of an element with a surface. `own` is the surface of the element's fibre,
 // or null; its edges then touch only towards their free side.
-void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
-                    const TdlCurveCapsules* capsules, bool last, const SurfaceBody* own,
-                    const SurfaceBody* other, SiteList* out);
+void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a, bool last,
+                    const SurfaceBody* own, const SurfaceBody* other, SiteList* out);
 
 // Adds the contact sites of the edges and corners of a collider's mesh with a fibre's surface: the
 // fibre's own edges meet the mesh as elements.

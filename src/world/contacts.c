@@ -358,6 +358,7 @@ static void fill_obstacles(const TdlWorld* world, Contacts* c) {
         int of = c->surface_of[i];
         c->surface[i].pose =
             c->surface[i].body < 0 ? world->colliders[of].pose : world->rigids[of].rigid->pose;
+        surface_body_measure(&c->surface[i]);
     }
 }
 

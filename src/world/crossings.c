@@ -357,16 +357,36 @@ static int fibre_of(const Contacts* c, int curve) {
     return low;
 }
 
-// Curve after curve, against all surfaces.
-static void look_at_surface(void* user, int index, int worker) {
+// None of its points moved by more.
+static double largest_travel(const Travel* t) {
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double most = 0.0;
+        for (int k = 0; k < 8; ++k) {
+            most = fmax(most, fmax(fabs((double)t->lo[axis][k]), fabs((double)t->hi[axis][k])));
+        }
+        square += most * most;
+    }
+    return sqrt(square);
+}
+
+// A curve against the surfaces that it may have met on its way: `passed` has a place for each.
+static void look_at_surfaces(void* user, int curve, int worker) {
     (void)worker;
     const Search* search = user;
     Contacts* c = search->contacts;
-    int curve = index / c->surface_count, fibre = fibre_of(c, curve);
-    const SurfaceBody* other = &c->surface[index % c->surface_count];
-    bool fixed = c->fibre[fibre].fixed && other->body < 0;
-    c->passed[index] =
-        !fixed && other->body != fibre && surface_crossed(search->world, c, curve, other);
+    const TdlCurve* after = &c->curve[curve];
+    int fibre = fibre_of(c, curve);
+    double reach = curve_size(after) + curve_radius(after) + largest_travel(&c->travel[curve]);
+    for (int k = 0; k < c->surface_count; ++k) {
+        const SurfaceBody* other = &c->surface[k];
+        bool fixed = c->fibre[fibre].fixed && other->body < 0;
+        bool far = tdl_norm3(tdl_sub3(after->origin, other->centre)) >
+                   (reach + other->ball + other->travel) * (1.0 + 1.0e-6);
+        c->passed[(size_t)curve * (size_t)c->surface_count + (size_t)k] =
+            !far && !fixed && other->body != fibre &&
+            surface_crossed(search->world, c, curve, other);
+    }
 }
 
 static bool add_crossing(Contacts* c, Pair pair) {
@@ -400,10 +420,11 @@ static bool look_along(const TdlWorld* world, Contacts* c, int fibre, int* cross
     return true;
 }
 
-// Looks at `count` pairs; `passed` tells what came out.
-static TdlStatus look_at_all(const TdlWorld* world, Contacts* c, long count, PoolFn look) {
+// Looks `count` times at what leaves `each` answers; `passed` tells what came out.
+static TdlStatus look_at_all(const TdlWorld* world, Contacts* c, long count, int each,
+                             PoolFn look) {
     Search search = {world, c};
-    if (count > INT_MAX || !contacts_room_for_passed(c, (int)count)) {
+    if (count > INT_MAX / each || !contacts_room_for_passed(c, (int)count * each)) {
         return TDL_STATUS_NO_MEMORY;
     }
     if (world->crossing_fn == NULL) {
@@ -416,9 +437,12 @@ static TdlStatus look_at_all(const TdlWorld* world, Contacts* c, long count, Poo
 }
 
 static TdlStatus find_through_surfaces(const TdlWorld* world, Contacts* c, int* crossed) {
-    long count = (long)c->curve_count * c->surface_count;
-    TdlStatus status = look_at_all(world, c, count, look_at_surface);
-    for (int i = 0; i < (int)count && status == TDL_STATUS_OK; ++i) {
+    if (c->surface_count == 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = look_at_all(world, c, c->curve_count, c->surface_count, look_at_surfaces);
+    int count = status == TDL_STATUS_OK ? c->curve_count * c->surface_count : 0;
+    for (int i = 0; i < count && status == TDL_STATUS_OK; ++i) {
         if (c->passed[i]) {
             int curve = i / c->surface_count, fibre = fibre_of(c, curve);
             const SurfaceBody* other = &c->surface[i % c->surface_count];
@@ -436,7 +460,7 @@ static TdlStatus find_through_surfaces(const TdlWorld* world, Contacts* c, int* 
 TdlStatus crossings_find(const TdlWorld* world, Contacts* c, int* crossed) {
     long count = detector_pair_count(c->detector);
     *crossed = 0;
-    TdlStatus status = look_at_all(world, c, count, look_at_pair);
+    TdlStatus status = look_at_all(world, c, count, 1, look_at_pair);
     if (status != TDL_STATUS_OK) {
         return status;
     }

@@ -1,5 +1,6 @@
 // Meshes and the faces of boxes in contact: against planes and cylinders in closed form, at rest,
 // rolling, falling, moved.
+#include "counting_allocator.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -493,4 +494,61 @@ TEST(a_world_with_surfaces_continues_with_the_same_bits) {
         tdl_world_destroy(world);
     }
     CHECK(hash[0] == hash[1]);
+}
+
+static TdlStatus make_bodies(const TdlHost* host, TdlWorld** out) {
+    TdlWorldDef def = tdl_world_def_default();
+    TdlMesh grid = make_grid(3, 1.0);
+    TdlColliderDef sheet = tdl_collider_def_default();
+    sheet.shape = TDL_SHAPE_MESH;
+    sheet.mesh = grid;
+    sheet.radius = 0.001;
+    TdlRigidDef box = tdl_rigid_def_default(), ball = box;
+    box.shape = TDL_RIGID_BOX;
+    box.half = (TdlVec3){0.03, 0.03, 0.01};
+    box.radius = 0.002;
+    box.pose.position.z = 0.012;
+    ball.pose.position = (TdlVec3){0.005, 0, 0.034};
+    TdlRodDef rod = tdl_rod_def_default();
+    rod.length = 0.1;
+    rod.radius[0] = rod.radius[1] = 1.0e-3;
+    rod.start = TDL_HOLD_FREE;
+    rod.element_count = 2;
+    rod.clamp.position = (TdlVec3){0.1, 0.2, 0.0025};
+    TdlRigidId body;
+    TdlColliderId collider;
+    TdlRodId id;
+    *out = NULL;
+    TdlStatus status = tdl_world_create(host, &def, out);
+    status = status == TDL_STATUS_OK ? tdl_world_add_rod(*out, &rod, &id) : status;
+    status = status == TDL_STATUS_OK ? tdl_world_add_rigid(*out, &box, &body) : status;
+    status = status == TDL_STATUS_OK ? tdl_world_add_rigid(*out, &ball, &body) : status;
+    status = status == TDL_STATUS_OK ? tdl_world_add_collider(*out, &sheet, &collider) : status;
+    for (int i = 0; i < 20 && status == TDL_STATUS_OK; ++i) {
+        status = tdl_world_step(*out, NULL);
+    }
+    free_mesh(grid);
+    return status;
+}
+
+TEST(memory_of_surfaces_is_reported_and_kept) {
+    long total = 0;
+    for (long fail_at = 0; fail_at <= total; ++fail_at) {
+        AllocCounter counter = {.fail_at = fail_at};
+        TdlHost host = tdl_host_default();
+        host.mem = counting_allocator(&counter);
+        TdlWorld* world;
+        TdlStatus status = make_bodies(&host, &world);
+        CHECK_INT(status, fail_at == 0 ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY);
+        if (fail_at == 0) {
+            total = counter.calls;
+            for (int i = 0; i < 50; ++i) {
+                REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
+            }
+            CHECK_INT(counter.calls, total); // a step allocates nothing
+        }
+        tdl_world_destroy(world);
+        CHECK_INT(counter.live, 0);
+    }
+    CHECK(total > 50);
 }
