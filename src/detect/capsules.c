@@ -89,7 +89,9 @@ uint64_t capsules_near_scalar(const TdlCurveCapsules* a, const TdlCurveCapsules*
 }
 
 #ifndef __AVX2__
-uint64_t capsules_near(const TdlCurveCapsules* a, const TdlCurveCapsules* b, double margin) {
+uint64_t capsules_near(const TdlCurveCapsules* a, const TdlCurveCapsules* b, double margin,
+                       const TdlCurve* soon) {
+    (void)soon;
     return capsules_near_scalar(a, b, margin);
 }
 #endif

@@ -7,6 +7,7 @@
 
 #ifdef __AVX2__
 #include <immintrin.h>
+#include <stddef.h>
 
 typedef struct Lanes {
     __m256 cx, cy, cz, ux, uy, uz, radius;
@@ -73,14 +74,26 @@ static inline unsigned lanes_near(const Lanes* a, const Lanes* b, __m256 limit, 
     return ~(unsigned)_mm256_movemask_ps(far) & 0xffU;
 }
 
+static inline __m256 pick(const float* values, __m256i index) {
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(values), index);
+}
+
 static inline Lanes gather(const TdlCurveCapsules* c, __m256i index) {
-    return (Lanes){_mm256_permutevar8x32_ps(_mm256_loadu_ps(c->cx), index),
-                   _mm256_permutevar8x32_ps(_mm256_loadu_ps(c->cy), index),
-                   _mm256_permutevar8x32_ps(_mm256_loadu_ps(c->cz), index),
-                   _mm256_permutevar8x32_ps(_mm256_loadu_ps(c->ux), index),
-                   _mm256_permutevar8x32_ps(_mm256_loadu_ps(c->uy), index),
-                   _mm256_permutevar8x32_ps(_mm256_loadu_ps(c->uz), index),
-                   _mm256_permutevar8x32_ps(_mm256_loadu_ps(c->radius), index)};
+    return (Lanes){pick(c->cx, index),    pick(c->cy, index), pick(c->cz, index),
+                   pick(c->ux, index),    pick(c->uy, index), pick(c->uz, index),
+                   pick(c->radius, index)};
+}
+
+// The places of the first eight set bits, a byte each, which are taken out; the last one again
+// where there are fewer. In one register: memory written in bytes is slow to read back whole.
+static inline uint64_t take_eight(uint64_t* bits) {
+    uint64_t places = 0, last = 0;
+    for (int k = 0; k < 8; ++k) {
+        last = *bits != 0 ? (uint64_t)__builtin_ctzll(*bits) : last;
+        places |= last << (8 * k);
+        *bits &= *bits - 1;
+    }
+    return places;
 }
 
 // Bit 8 i + j: the spheres about sub-capsules i and j may touch.
@@ -93,30 +106,42 @@ static inline uint64_t spheres_near(const TdlCurveCapsules* a, const TdlCurveCap
         __m256 rx = _mm256_sub_ps(bx, _mm256_set1_ps(a->cx[i]));
         __m256 ry = _mm256_sub_ps(by, _mm256_set1_ps(a->cy[i]));
         __m256 rz = _mm256_sub_ps(bz, _mm256_set1_ps(a->cz[i]));
-        __m256 far = _mm256_cmp_ps(dot(rx, ry, rz, rx, ry, rz), limit, _CMP_GT_OQ);
-        bits |= (uint64_t)(~(unsigned)_mm256_movemask_ps(far) & 0xffU) << (8 * i);
+        // not far, which what is not a number never is
+        __m256 close = _mm256_cmp_ps(dot(rx, ry, rz, rx, ry, rz), limit, _CMP_NGT_UQ);
+        bits |= (uint64_t)(unsigned)_mm256_movemask_ps(close) << (8 * i);
     }
     return bits;
 }
 
-uint64_t capsules_near(const TdlCurveCapsules* a, const TdlCurveCapsules* b, double margin) {
+// Tests the first eight pairs in `left`, and takes them out. A call: inlined, all loads are made
+// before the first group.
+static __attribute__((noinline)) uint64_t test_eight(const TdlCurveCapsules* a,
+                                                     const TdlCurveCapsules* b, float limit,
+                                                     float error, uint64_t* left) {
+    uint64_t places = take_eight(left), near = 0;
+    __m256i index = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)places));
+    Lanes la = gather(a, _mm256_srli_epi32(index, 3)), lb = gather(b, index);
+    unsigned lanes = lanes_near(&la, &lb, _mm256_set1_ps(limit), _mm256_set1_ps(error));
+    for (; lanes != 0; lanes &= lanes - 1) {
+        near |= 1ULL << (places >> (8 * __builtin_ctz(lanes)) & 63);
+    }
+    return near;
+}
+
+uint64_t capsules_near(const TdlCurveCapsules* a, const TdlCurveCapsules* b, double margin,
+                       const TdlCurve* soon) {
     float limit = capsule_limit(margin), error = a->error + b->error;
     float reach = ((a->reach + b->reach) + limit) + error;
     uint64_t left = spheres_near(a, b, reach * reach), near = 0;
+    if (left == 0) {
+        return 0;
+    }
+    // many of these end in a search: the curve is on its way meanwhile
+    for (size_t at = 0; at < offsetof(TdlCurve, helix) + sizeof soon->helix; at += 64) {
+        __builtin_prefetch((const char*)soon + at);
+    }
     while (left != 0) {
-        // the next eight survivors, without a branch; a short last group repeats its last pair
-        int place[8] __attribute__((aligned(32))), last = 0;
-        for (int k = 0; k < 8; ++k) {
-            last = left != 0 ? __builtin_ctzll(left) : last;
-            place[k] = last;
-            left &= left - 1;
-        }
-        __m256i p = _mm256_load_si256((const __m256i*)(const void*)place);
-        Lanes la = gather(a, _mm256_srli_epi32(p, 3)), lb = gather(b, p);
-        unsigned lanes = lanes_near(&la, &lb, _mm256_set1_ps(limit), _mm256_set1_ps(error));
-        for (; lanes != 0; lanes &= lanes - 1) {
-            near |= 1ULL << place[__builtin_ctz(lanes)];
-        }
+        near |= test_eight(a, b, limit, error, &left);
     }
     return near;
 }

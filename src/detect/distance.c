@@ -93,7 +93,7 @@ TdlStatus tdl_curve_distance(const TdlHost* host, const TdlCurve* a,
     uint64_t near = ~0ULL;
     bool fast = def->method == TDL_DISTANCE_FAST;
     if (fast && capsules_a != NULL && capsules_b != NULL) {
-        near = capsules_near(capsules_a, capsules_b, def->bound);
+        near = capsules_near(capsules_a, capsules_b, def->bound, b);
         if (near == 0) {
             *out = (TdlDistance){.certified = true, .boxes = 1};
             return TDL_STATUS_OK;

@@ -244,7 +244,7 @@ void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* 
                  const TdlCurveCapsules* ca, const Element* b, const TdlCurveCapsules* cb,
                  SiteList* out) {
     ++out->pairs;
-    uint64_t near = capsules_near(ca, cb, def->margin);
+    uint64_t near = capsules_near(ca, cb, def->margin, b->curve);
     if (near == 0) {
         return;
     }
@@ -346,7 +346,7 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
     } else {
         TdlCurveCapsules cb;
         tdl_curve_capsules(&curve, &cb);
-        uint64_t near = capsules_near(ca, &cb, def->margin);
+        uint64_t near = capsules_near(ca, &cb, def->margin, &curve);
         if (near == 0) {
             return;
         }

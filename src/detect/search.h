@@ -125,8 +125,9 @@ TdlStatus distance_plain(const TdlHost* host, Search* search);
 TdlStatus distance_polyline(const TdlHost* host, Search* search, const TdlDistanceDef* def);
 
 // --- the prefilter: bit 8 i + j is set when sub-capsules i of a and j of b may come within
-// `margin` of each other, beyond their radii. (X.16)
-uint64_t capsules_near(const TdlCurveCapsules* a, const TdlCurveCapsules* b, double margin);
+// `margin` of each other, beyond their radii; `soon` is fetched when spheres about them do. (X.16)
+uint64_t capsules_near(const TdlCurveCapsules* a, const TdlCurveCapsules* b, double margin,
+                       const TdlCurve* soon);
 uint64_t capsules_near_scalar(const TdlCurveCapsules* a, const TdlCurveCapsules* b, double margin);
 
 #endif

@@ -277,7 +277,7 @@ TEST(the_prefilter_is_safe_and_its_two_versions_agree) {
             TdlDistance d = distance(&a, &b, INFINITY, TDL_DISTANCE_FAST);
             for (int k = 0; k < 4; ++k) {
                 double margin = d.distance * (0.25 + 0.25 * k) * (1.0 + 1e-12);
-                uint64_t bits = capsules_near(&ca, &cb, margin);
+                uint64_t bits = capsules_near(&ca, &cb, margin, &b);
                 CHECK(bits == capsules_near_scalar(&ca, &cb, margin));
                 CHECK(k < 3 || bits != 0);
                 rejected += bits == 0;
