@@ -23,6 +23,20 @@ static inline double curve_fma(double a, double b, double c) {
 #endif
 }
 
+static inline double curve_dot(TdlVec3 a, TdlVec3 b) {
+    return curve_fma(a.z, b.z, curve_fma(a.y, b.y, a.x * b.x));
+}
+
+// a + s b
+static inline TdlVec3 curve_axpy(TdlVec3 a, double s, TdlVec3 b) {
+    return (TdlVec3){curve_fma(s, b.x, a.x), curve_fma(s, b.y, a.y), curve_fma(s, b.z, a.z)};
+}
+
+static inline TdlVec3 curve_cross(TdlVec3 a, TdlVec3 b) {
+    return (TdlVec3){curve_fma(a.y, b.z, -(a.z * b.y)), curve_fma(a.z, b.x, -(a.x * b.z)),
+                     curve_fma(a.x, b.y, -(a.y * b.x))};
+}
+
 // sum of k[n] y^n for n = 0..10, as a tree: short chains of operations
 static inline double curve_sum11(const double k[11], double y, double y2, double y4) {
     double low = curve_fma(y2, curve_fma(k[3], y, k[2]), curve_fma(k[1], y, k[0]));
@@ -73,9 +87,9 @@ static inline CurvePoint curve_eval_helix(const TdlCurve* curve, double s) {
     }
     double c0 = 1.0 - y * c2, f1 = s * (1.0 - y * c3), f2 = s2 * c2, f3 = s2 * s * c3;
     const TdlVec3 t = curve->helix.t, e1 = curve->helix.e1, e2 = curve->helix.e2;
-    return (CurvePoint){tdl_axpy3(tdl_axpy3(tdl_scale3(s, t), f2, e1), f3, e2),
-                        tdl_axpy3(tdl_axpy3(t, f1, e1), f2, e2),
-                        tdl_axpy3(tdl_scale3(c0, e1), f1, e2)};
+    return (CurvePoint){curve_axpy(curve_axpy(tdl_scale3(s, t), f2, e1), f3, e2),
+                        curve_axpy(curve_axpy(t, f1, e1), f2, e2),
+                        curve_axpy(tdl_scale3(c0, e1), f1, e2)};
 }
 
 static inline bool curve_is_helix(const TdlCurve* curve) {

@@ -32,6 +32,7 @@ void search_init(Search* search, const TdlCurve* a, const TdlCurve* b, double to
     if (curve_is_helix(a) && curve_is_helix(b)) {
         search->wa = sqrt(a->helix.w2);
         search->wb = sqrt(b->helix.w2);
+        search->cross = tdl_norm3(tdl_cross3(a->helix.w, b->helix.w));
         search->shear[0] = tdl_norm3(tdl_sub3(b->helix.w, a->helix.w));
         search->shear[1] = tdl_norm3(tdl_add3(b->helix.w, a->helix.w));
     }

@@ -25,6 +25,7 @@ typedef struct Search {
     double tolerance; // in the parameters
     double shear[2];  // |w_b - w_a| and |w_b + w_a|, for helices
     double wa, wb;    // |w|
+    double cross;     // |w_a x w_b|
 
     double best;   // least value found, or the bound
     double s, t;   // where, once found
@@ -99,12 +100,10 @@ void search_refine(Search* search, CurvePoint* a, CurvePoint* b);
 // them, or still the bound.
 void search_run(Search* search);
 
-// The ridge: settles the box when both curves are helices close enough to each other. False: not
-// applicable, no more than points found. `guess` is a parameter on a near the box's middle. (X.12)
+// The ridge: settles the box when the curves, of any kind but the user's own, are close enough to
+// each other. False: not applicable, no more than points found. `guess` is a parameter on a near
+// the box's middle. (X.12), (X.27)
 bool search_ridge(Search* search, const SearchBox* box, double guess);
-
-// The same for curves of any kind but the user's own. (X.27)
-bool search_ridge_any(Search* search, const SearchBox* box, double guess);
 
 static inline SearchBox search_domain(const Search* search) {
     double x = 0.5 * search->a->end, y = 0.5 * search->b->end;
