@@ -25,8 +25,10 @@ void search_init(Search* search, const TdlCurve* a, const TdlCurve* b, double to
     search->tapered = search->taper_a != 0.0 || search->taper_b != 0.0;
     search->radii = a->radius[0] + b->radius[0];
     double away = tdl_norm3(search->offset);
-    search->slack = curve_rounding(a) * curve_size(a) + curve_rounding(b) * curve_size(b) +
+    double round_a = curve_rounding(a), round_b = curve_rounding(b);
+    search->slack = round_a * curve_size(a) + round_b * curve_size(b) +
                     8.0 * DBL_EPSILON * (away + search->radii);
+    search->rounding = round_a + round_b;
     search->tolerance = tolerance;
     search->wa = search->wb = 0.0;
     if (curve_is_helix(a) && curve_is_helix(b)) {

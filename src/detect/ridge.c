@@ -75,10 +75,18 @@ static double screw_drift(const Ridge* ridge, const RidgePoint* p, double h) {
     return h * (tdl_norm3(slip) + h * tdl_norm3(skew));
 }
 
+// What rounding can do to E': little where the curves are close and nearly parallel. (X.30)
+static double slope_error(const Ridge* ridge, const RidgePoint* p) {
+    const Search* search = ridge->search;
+    double across = p->tau + 4.0 * ridge->a.bend * p->d;
+    return least(1.0, across) * search->slack + (4.0 * search->rounding + 3.0e-13) * p->d;
+}
+
 // A lower bound on the distance over the interval, from the ridge point in its middle. (X.15)
 static double interval_lower(const Ridge* ridge, const RidgePoint* p, const RidgeBounds* bounds) {
     const Search* search = ridge->search;
-    double h = bounds->h, slope = fabs(p->e1) + search->slack, second = p->e2 - ridge->error;
+    double h = bounds->h, slope = fabs(p->e1) + slope_error(ridge, p);
+    double second = p->e2 - ridge->error;
     double fall = second > 0.0 && slope < second * h ? 0.5 * slope * slope / second
                                                      : h * (slope - 0.5 * second * h);
     fall += bounds->third * h * h * h * (1.0 / 6.0);
@@ -97,15 +105,10 @@ static void offer(Ridge* ridge, const RidgePoint* p) {
     }
 }
 
-// How far above the minimum a settled point at the distance d may lie.
-static double allowance(const Search* search, double d) {
-    return most(least(search->tolerance, 1.0e-8 * d), 4.0 * search->slack);
-}
-
 // Whether the minimum of E lies no further below a point with |E'| <= slope than that, when E'' is
 // at least `second`. (X.15)
 static bool is_settled(const Search* search, double d, double slope, double second) {
-    return d - sqrt(most(0.0, d * d - slope * slope / second)) <= allowance(search, d);
+    return d - sqrt(most(0.0, d * d - slope * slope / second)) <= search_allowance(search, d);
 }
 
 // Takes the last Newton step, to `next`, without another evaluation; false when what that leaves
@@ -117,7 +120,7 @@ static bool finish_step(const Ridge* ridge, RidgePoint* p, double next, double s
     double s = p->s + step * p->c / (p->q * p->speed[0]);
     double slope = fabs(p->e1 + step * p->e2) + 0.5 * square;
     if (p->clamped || !ridge->by_arc || s < ridge->s_low || s > ridge->s_high ||
-        !(square * fabs(step) <= 0.01 * allowance(search, p->d) * p->d) ||
+        !(square * fabs(step) <= 0.01 * search_allowance(search, p->d) * p->d) ||
         !is_settled(search, p->d, slope, second)) {
         return false;
     }
@@ -344,7 +347,8 @@ static bool handle_interval(Ridge* ridge, RidgeInterval i) {
                                  : split_interval(ridge, &i, &p);
     }
     double change = bounds.third * h + ridge->error;
-    if (fabs(p.e1) - h * (fabs(p.e2) + 0.5 * change) - search->slack > 0.0) {
+    double away = fabs(p.e1) - slope_error(ridge, &p);
+    if (away > h * (fabs(p.e2) + 0.5 * change)) {
         return offer_ends(ridge, &i, p.e1 > 0.0, p.e1 < 0.0);
     }
     if (p.e2 < -change) {
@@ -362,7 +366,6 @@ static bool handle_interval(Ridge* ridge, RidgeInterval i) {
         return true;
     }
     // where the distance only grows from the middle on, the half behind it has nothing below
-    double away = fabs(p.e1) - search->slack;
     if (away > 0.0 && away + h * (p.e2 - ridge->error - 0.5 * bounds.third * h) > 0.0) {
         return p.e1 > 0.0 ? push_interval(ridge, i.low, t, true)
                           : push_interval(ridge, t, i.high, true);

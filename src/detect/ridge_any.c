@@ -84,6 +84,7 @@ bool ridge_project_any(Ridge* ridge, double t, RidgePoint* out) {
             out->b1 = b.t;
             out->b2 = b.k;
             ridge_set_point(out);
+            out->e1 -= out->c * tdl_dot3(g, a.t); // the component of g along a', which has none
             ridge->guess = s;
             return true;
         }

@@ -10,7 +10,7 @@ enum { MAX_PROJECTION = 12 };
 static const double MAX_MOVE = 0.05;
 
 // The angle, rad, below which what is left of a projection is first order.
-static const double MAX_REST = 1.0e-11;
+static const double MAX_REST = 1.0e-12;
 
 // Carries the point of a helix on by h: (X.1) and (X.2) about that point, with a''' = a3. The terms
 // left out are below 1e-17 for |w h| <= MAX_MOVE.

@@ -22,6 +22,7 @@ typedef struct Search {
     double radii;            // sum of the radii at both starts
     bool tapered;
     double slack;     // m, all that rounding can do to a distance. (X.3)
+    double rounding;  // and to a unit tangent
     double tolerance; // in the parameters
     double shear[2];  // |w_b - w_a| and |w_b + w_a|, for helices
     double wa, wb;    // |w|
@@ -53,10 +54,19 @@ static inline double search_taper(const Search* search, double s, double t) {
     return search->taper_a * s + search->taper_b * t;
 }
 
-// How much smaller than the best a value must be to be worth finding.
+// How far above the minimum a value of the size `size` may stay: the tolerance, eight digits, and
+// no finer than rounding.
+static inline double search_allowance(const Search* search, double size) {
+    double wanted = search->tolerance < 1.0e-8 * size ? search->tolerance : 1.0e-8 * size;
+    return wanted > 4.0 * search->slack ? wanted : 4.0 * search->slack;
+}
+
+// How much smaller than the best a value must be to be worth finding; never more than a thousandth
+// of it, however large the curves are.
 static inline double search_epsilon(const Search* search) {
     double size = search->tapered ? search->radii : search->best;
-    return search->found ? fmin(search->tolerance, 1.0e-8 * size) : 0.0;
+    double allowed = search_allowance(search, size);
+    return !search->found ? 0.0 : allowed < 1.0e-3 * size ? allowed : 1.0e-3 * size;
 }
 
 // True when nothing above `lower` is wanted.

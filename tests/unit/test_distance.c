@@ -104,7 +104,7 @@ TEST(other_kinds_side_by_side_are_certified) {
         double start = clock_now();
         for (int i = 0; i < count; ++i) {
             TdlCurve a, b;
-            double gap = pow(10.0, rng_range(&rng, -4.0, -1.5));
+            double gap = pow(10.0, rng_range(&rng, -8.0, -1.5));
             double angle = i % 4 == 0 ? 0.0 : pow(10.0, rng_range(&rng, -5.0, -1.0));
             side_by_side_others(&rng, kind, gap, angle, &a, &b);
             TdlDistance d = distance(&a, &b, 2.0 * gap, TDL_DISTANCE_FAST);
