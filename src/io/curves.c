@@ -159,11 +159,17 @@ static TdlStatus parse_hair(Builder* b, const char* data, size_t size) {
 
 // --- .obj -----------------------------------------------------------------------------------
 
-// One 'l' line; `last` is the vertex at which the curve before ended, -1 for none.
-static TdlStatus parse_polyline(Builder* b, const ObjFile* file, const char* at, const char* end,
-                                int* last) {
+typedef struct Polylines {
+    Builder* builder;
+    int last; // the vertex at which the curve before ended, -1 for none
+} Polylines;
+
+// One 'l' line.
+static TdlStatus add_polyline(void* user, const ObjFile* file, const char* at, const char* end) {
+    Polylines* lines = user;
+    Builder* b = lines->builder;
     TdlStatus status = TDL_STATUS_OK;
-    int before = *last;
+    int before = lines->last;
     for (int k = 0; status == TDL_STATUS_OK; ++k) {
         int index;
         status = obj_next_index(file, &at, end, "polyline", &index);
@@ -175,27 +181,15 @@ static TdlStatus parse_polyline(Builder* b, const ObjFile* file, const char* at,
         }
         status = k == 0 ? add_start(b) : status;
         status = status == TDL_STATUS_OK ? add_point(b, file->vertices[index]) : status;
-        *last = index;
+        lines->last = index;
     }
     return status;
 }
 
 static TdlStatus parse_obj(Builder* b, const char* data, size_t size) {
-    const char* end = data + size;
-    ObjFile file = {.host = b->host, .name = b->name, .line = 1};
-    TdlStatus status = TDL_STATUS_OK;
-    int last = -1;
-    for (const char* at = data; at < end && status == TDL_STATUS_OK; ++file.line) {
-        const char *stop = line_end(at, end), *inside = at;
-        char word[FIELD_SIZE];
-        bool any = next_word(&inside, stop, FIELD_BLANKS, word);
-        if (any && strcmp(word, "v") == 0) {
-            status = obj_add_vertex(&file, inside, stop);
-        } else if (any && strcmp(word, "l") == 0) {
-            status = parse_polyline(b, &file, inside, stop, &last);
-        }
-        at = stop + 1;
-    }
+    ObjFile file = {.host = b->host, .name = b->name};
+    Polylines lines = {b, -1};
+    TdlStatus status = obj_read(&file, data, size, "l", add_polyline, &lines);
     tdl_free(&b->host->mem, file.vertices);
     return status;
 }

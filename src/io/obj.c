@@ -61,7 +61,8 @@ static bool grow(const TdlHost* host, void* array, int count, int* capacity, siz
     return true;
 }
 
-TdlStatus obj_add_vertex(ObjFile* file, const char* at, const char* end) {
+// The vertex that stands on the rest of a line.
+static TdlStatus add_vertex(ObjFile* file, const char* at, const char* end) {
     char word[FIELD_SIZE];
     double x[3];
     for (int c = 0; c < 3; ++c) {
@@ -108,6 +109,25 @@ TdlStatus obj_next_index(const ObjFile* file, const char** at, const char* end, 
     return TDL_STATUS_OK;
 }
 
+TdlStatus obj_read(ObjFile* file, const char* data, size_t size, const char* kind, ObjLineFn fn,
+                   void* user) {
+    const char* end = data + size;
+    TdlStatus status = TDL_STATUS_OK;
+    file->line = 1;
+    for (const char* at = data; at < end && status == TDL_STATUS_OK; ++file->line) {
+        const char *stop = line_end(at, end), *inside = at;
+        char word[FIELD_SIZE];
+        bool any = next_word(&inside, stop, FIELD_BLANKS, word);
+        if (any && strcmp(word, "v") == 0) {
+            status = add_vertex(file, inside, stop);
+        } else if (any && strcmp(word, kind) == 0) {
+            status = fn(user, file, inside, stop);
+        }
+        at = stop + 1;
+    }
+    return status;
+}
+
 // --- meshes ---------------------------------------------------------------------------------
 
 typedef struct Triangles {
@@ -140,7 +160,8 @@ static TdlStatus add_triangle(const ObjFile* file, Triangles* t, const int corne
 }
 
 // One 'f' line, as a fan. Its triangles turn the same way round when the face is convex.
-static TdlStatus add_face(const ObjFile* file, Triangles* t, const char* at, const char* end) {
+static TdlStatus add_face(void* user, const ObjFile* file, const char* at, const char* end) {
+    Triangles* t = user;
     int corner[3], next, first = t->count;
     for (int k = 0; k < 2; ++k) {
         TdlStatus status = obj_next_index(file, &at, end, "face", &corner[k]);
@@ -170,21 +191,9 @@ static TdlStatus add_face(const ObjFile* file, Triangles* t, const char* at, con
 
 TdlStatus obj_parse_mesh(const TdlHost* host, const char* name, const char* data, size_t size,
                          TdlMesh* out) {
-    ObjFile file = {.host = host, .name = name, .line = 1};
+    ObjFile file = {.host = host, .name = name};
     Triangles triangles = {0};
-    TdlStatus status = TDL_STATUS_OK;
-    const char* end = data + size;
-    for (const char* at = data; at < end && status == TDL_STATUS_OK; ++file.line) {
-        const char *stop = line_end(at, end), *inside = at;
-        char word[FIELD_SIZE];
-        bool any = next_word(&inside, stop, FIELD_BLANKS, word);
-        if (any && strcmp(word, "v") == 0) {
-            status = obj_add_vertex(&file, inside, stop);
-        } else if (any && strcmp(word, "f") == 0) {
-            status = add_face(&file, &triangles, inside, stop);
-        }
-        at = stop + 1;
-    }
+    TdlStatus status = obj_read(&file, data, size, "f", add_face, &triangles);
     if (status == TDL_STATUS_OK && triangles.count == 0) {
         status = tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: has no faces", name);
     }

@@ -27,8 +27,11 @@ typedef struct ObjFile {
 TdlStatus obj_bad(const ObjFile* file, const char* what);
 TdlStatus obj_not_a_number(const ObjFile* file, const char* word);
 
-// The vertex that stands on the rest of a line.
-TdlStatus obj_add_vertex(ObjFile* file, const char* at, const char* end);
+// Reads all of a file, which has a zero byte behind it: keeps its vertices, and calls `fn` with
+// what follows the word `kind` on a line. The vertices are the caller's to free.
+typedef TdlStatus (*ObjLineFn)(void* user, const ObjFile* file, const char* at, const char* end);
+TdlStatus obj_read(ObjFile* file, const char* data, size_t size, const char* kind, ObjLineFn fn,
+                   void* user);
 
 // The next vertex that a line names, from 0; `what` is the line's thing. -1: the line is over.
 TdlStatus obj_next_index(const ObjFile* file, const char** at, const char* end, const char* what,

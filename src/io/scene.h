@@ -199,6 +199,28 @@ extern const Group SCENE_GROUP;
 extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
 extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP; // scene_contact_tables.c
 const char* scene_up_choices(void);
+
+// What groups that name a file of another program have in common.
+#define IMPORT_FIELDS(type)                                                                        \
+    {.key = "scale",                                                                               \
+     .kind = FIELD_REAL,                                                                           \
+     AT(type, scale),                                                                              \
+     .unit = "m",                                                                                  \
+     .range = {1.0e-9, 1.0e9, false, false},                                                       \
+     .fallback = "1",                                                                              \
+     .help = "What one unit of the file is."},                                                     \
+        {.key = "up",                                                                              \
+         .kind = FIELD_CHOICE,                                                                     \
+         AT(type, up),                                                                             \
+         .choices = scene_up_choices,                                                              \
+         .fallback = "z",                                                                          \
+         .help = "The axis of the file that points up; y becomes z."},                             \
+    {                                                                                              \
+        .key = "hash", .kind = FIELD_TEXT, AT(type, hash), .fallback_note = "any",                 \
+        .help = "Of the file; a run writes it into its copy of the scene, and a file that was "    \
+                "changed since is refused."                                                        \
+    }
+
 extern const char SCENE_EXAMPLE[]; // the one of the reference page
 
 struct TdlScene {
