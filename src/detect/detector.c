@@ -494,6 +494,20 @@ DetectorPair detector_get_pair(const TdlDetector* d, long index) {
     return (DetectorPair){{a, b}, d->element[a].curve, d->element[b].curve};
 }
 
+const TdlCurve* detector_curve(const TdlDetector* d, int element) {
+    return d->element[element].curve;
+}
+
+const TdlColliderDef* detector_colliders(const TdlDetector* d, int* count) {
+    *count = d->collider_count;
+    return d->collider;
+}
+
+bool detector_meets(const TdlDetector* d, int element, int collider) {
+    const Element* e = &d->element[element];
+    return !e->fixed && narrow_meets(&d->def, e, &d->collider[collider]);
+}
+
 bool detector_pair_may_have_met(const TdlDetector* d, long index) {
     int a = (int)(d->pairs.pair[index] >> 32), b = (int)(d->pairs.pair[index] & 0xffffffffU);
     const Travel *ta = &d->travel[a], *tb = &d->travel[b];

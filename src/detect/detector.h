@@ -30,6 +30,12 @@ typedef struct DetectorPair {
 } DetectorPair;
 
 DetectorPair detector_get_pair(const TdlDetector* detector, long index);
+const TdlCurve* detector_curve(const TdlDetector* detector, int element);
+
+// The colliders that the last update was given, and whether its narrow phase looked at an element
+// and one of them.
+const TdlColliderDef* detector_colliders(const TdlDetector* detector, int* count);
+bool detector_meets(const TdlDetector* detector, int element, int collider);
 
 // False: such a pair is proved not to have met on its way, of which the last update was told.
 bool detector_pair_may_have_met(const TdlDetector* detector, long index);

@@ -314,6 +314,23 @@ static bool obstacle_is_far(const TdlDetectorDef* def, const TdlCurve* c, const 
     return away * (1.0 - 1.0e-9) > size + fat;
 }
 
+bool narrow_meets(const TdlDetectorDef* def, const Element* a, const TdlColliderDef* obstacle) {
+    switch (obstacle->shape) {
+    case TDL_SHAPE_PLANE:
+    case TDL_SHAPE_PLATE:
+        return true;
+    case TDL_SHAPE_COMB:
+    case TDL_SHAPE_CURVES:
+        return false;
+    case TDL_SHAPE_SPHERE:
+    case TDL_SHAPE_CYLINDER:
+    case TDL_SHAPE_CAPSULE:
+        break;
+    }
+    TdlCurve curve = obstacle_curve(obstacle, a->curve);
+    return !obstacle_is_far(def, a->curve, &curve);
+}
+
 void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
                      const TdlCurveCapsules* ca, const TdlColliderDef* obstacle, int index,
                      SiteList* out) {

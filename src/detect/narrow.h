@@ -32,6 +32,9 @@ void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* 
                  const TdlCurveCapsules* ca, const Element* b, const TdlCurveCapsules* cb,
                  SiteList* out);
 
+// Whether an element that is not fixed reaches narrow_obstacle's search: is not far from it.
+bool narrow_meets(const TdlDetectorDef* def, const Element* a, const TdlColliderDef* obstacle);
+
 void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
                      const TdlCurveCapsules* ca, const TdlColliderDef* obstacle, int index,
                      SiteList* out);

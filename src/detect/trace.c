@@ -1,13 +1,14 @@
 // Recordings of the narrow phase, written and read. docs/detection.md
 //
 // A file is a header and a block for each update of a detector: the curves that take part, each
-// once, and the pairs by their numbers. All is little-endian and packed.
+// once, the planes, and the pairs by their numbers. All is little-endian and packed.
 #include "tendril/trace.h"
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "curve/curve.h"
 #include "detect/detector.h"
+#include "detect/obstacle.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,10 +19,11 @@
 #error "traces are written as they are in memory: little-endian"
 #endif
 
-static const char MAGIC[12] = {'t', 'd', 'l', 't', 'r', 'a', 'c', 'e', 1, 0, 0, 0};
+// In version 1 there were no planes.
+enum { VERSION = 2 };
+static const char MAGIC[8] = {'t', 'd', 'l', 't', 'r', 'a', 'c', 'e'};
 
-// A block starts with step, bound, curves and pairs.
-enum { BLOCK_HEAD = 32, PAIR_SIZE = 8, KINDS = 4, MOST_NUMBERS = 60 };
+enum { PAIR_SIZE = 8, PLANE_NUMBERS = 8, KINDS = 4, MOST_NUMBERS = 60 };
 
 // Numbers of a curve of each kind: end, two radii, origin, and what the kind adds.
 static const int NUMBERS[KINDS] = {9, 16, MOST_NUMBERS, 15};
@@ -161,7 +163,7 @@ struct TdlTraceWriter {
     char* path;
     TdlStatus status; // of what was written so far
     long calls;
-    int* number; // [capacity] of an element in its block, plus one
+    int *number, *order; // [capacity] of an element in its block, plus one; elements by number
     int capacity;
 };
 
@@ -180,7 +182,9 @@ TdlStatus tdl_trace_writer_create(const TdlHost* host, const char* path, TdlTrac
     }
     strcpy(name, path);
     *w = (TdlTraceWriter){.host = *host, .file = file, .path = name};
-    if (fwrite(MAGIC, sizeof MAGIC, 1, file) != 1) {
+    uint32_t version = VERSION;
+    if (fwrite(MAGIC, sizeof MAGIC, 1, file) != 1 ||
+        fwrite(&version, sizeof version, 1, file) != 1) {
         w->status = TDL_STATUS_IO;
     }
     *out = w;
@@ -201,67 +205,154 @@ static void put_curve(TdlTraceWriter* w, const TdlCurve* c) {
     put(w, numbers, (size_t)NUMBERS[kind] * sizeof *numbers);
 }
 
-static bool can_write(const DetectorPair* p) {
-    return p->a->kind != TDL_CURVE_USER && p->b->kind != TDL_CURVE_USER;
+// One call of the narrow phase: elements a and b, or element and collider.
+typedef struct NarrowCall {
+    int a, b;     // b: -1 with a collider
+    int collider; // -1 with an element
+} NarrowCall;
+
+// Goes through the calls in the order in which they are written.
+typedef struct NarrowCalls {
+    const TdlDetector* detector;
+    long pair;
+    int element, collider;
+} NarrowCalls;
+
+static bool next_call(NarrowCalls* at, NarrowCall* out) {
+    const TdlDetector* d = at->detector;
+    int elements = detector_element_count(d), colliders;
+    while (at->pair < detector_pair_count(d)) {
+        DetectorPair p = detector_get_pair(d, at->pair++);
+        if (p.a->kind != TDL_CURVE_USER && p.b->kind != TDL_CURVE_USER) {
+            *out = (NarrowCall){p.element[0], p.element[1], -1};
+            return true;
+        }
+    }
+    detector_colliders(d, &colliders);
+    for (; at->element < elements; ++at->element, at->collider = 0) {
+        bool known = detector_curve(d, at->element)->kind != TDL_CURVE_USER;
+        while (at->collider < colliders && known) {
+            int c = at->collider++;
+            if (detector_meets(d, at->element, c)) {
+                *out = (NarrowCall){at->element, -1, c};
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
-// Numbers the elements of the pairs in the order in which they first come.
-static bool number_elements(TdlTraceWriter* w, const TdlDetector* d, long pairs, uint32_t* curves,
-                            uint64_t* calls) {
-    int elements = detector_element_count(d);
+static bool is_plane(const TdlColliderDef* c) {
+    return c->shape == TDL_SHAPE_PLANE || c->shape == TDL_SHAPE_PLATE;
+}
+
+// What a block holds: elements, the axes of colliders, planes.
+typedef struct BlockCounts {
+    uint32_t elements, axes, planes;
+    uint64_t calls;
+} BlockCounts;
+
+// Numbers the elements in the order in which they first come.
+static bool count_block(TdlTraceWriter* w, const TdlDetector* d, BlockCounts* out) {
+    const TdlAllocator* mem = &w->host.mem;
+    int elements = detector_element_count(d), colliders;
+    const TdlColliderDef* collider = detector_colliders(d, &colliders);
     if (elements > w->capacity) {
-        int* grown = tdl_grow_array(&w->host.mem, w->number, (size_t)elements, sizeof *grown);
-        if (grown == NULL) {
+        int* number = tdl_grow_array(mem, w->number, (size_t)elements, sizeof *number);
+        w->number = number != NULL ? number : w->number;
+        int* order = tdl_grow_array(mem, w->order, (size_t)elements, sizeof *order);
+        w->order = order != NULL ? order : w->order;
+        if (number == NULL || order == NULL) {
             return false;
         }
-        w->number = grown;
         w->capacity = elements;
     }
     memset(w->number, 0, (size_t)elements * sizeof *w->number);
-    for (long k = 0; k < pairs; ++k) {
-        DetectorPair p = detector_get_pair(d, k);
-        if (can_write(&p)) {
-            ++*calls;
-            w->number[p.element[0]] =
-                w->number[p.element[0]] ? w->number[p.element[0]] : (int)++*curves;
-            w->number[p.element[1]] =
-                w->number[p.element[1]] ? w->number[p.element[1]] : (int)++*curves;
+    NarrowCalls at = {.detector = d};
+    for (NarrowCall call; next_call(&at, &call); ++out->calls) {
+        int element[2] = {call.a, call.b};
+        for (int side = 0; side < 2; ++side) {
+            if (element[side] >= 0 && w->number[element[side]] == 0) {
+                w->order[out->elements] = element[side];
+                w->number[element[side]] = (int)++out->elements;
+            }
         }
+        out->axes += call.b < 0 && !is_plane(&collider[call.collider]);
+    }
+    for (int c = 0; c < colliders; ++c) {
+        out->planes += is_plane(&collider[c]);
     }
     return true;
 }
 
+static void put_plane(TdlTraceWriter* w, const TdlColliderDef* c) {
+    bool disc = c->shape == TDL_SHAPE_PLATE;
+    double numbers[PLANE_NUMBERS];
+    double* to = put3(put3(numbers, c->pose.position), c->pose.rotation.cz);
+    to[0] = disc ? c->length : 0.0;
+    to[1] = disc ? c->radius : 0.0;
+    put(w, numbers, sizeof numbers);
+}
+
+static void put_curves(TdlTraceWriter* w, const TdlDetector* d, const BlockCounts* counts) {
+    int colliders;
+    const TdlColliderDef* collider = detector_colliders(d, &colliders);
+    for (uint32_t i = 0; i < counts->elements; ++i) {
+        put_curve(w, detector_curve(d, w->order[i]));
+    }
+    NarrowCalls at = {.detector = d};
+    for (NarrowCall call; counts->axes > 0 && next_call(&at, &call);) {
+        if (call.b < 0 && !is_plane(&collider[call.collider])) {
+            TdlCurve axis = obstacle_curve(&collider[call.collider], detector_curve(d, call.a));
+            put_curve(w, &axis);
+        }
+    }
+    for (int c = 0; c < colliders; ++c) {
+        if (is_plane(&collider[c])) {
+            put_plane(w, &collider[c]);
+        }
+    }
+}
+
+// Numbers of what stands for a collider: axes after the elements, planes after these.
+static uint32_t collider_number(const TdlColliderDef* collider, int index, uint32_t* axis,
+                                const BlockCounts* counts) {
+    if (!is_plane(&collider[index])) {
+        return (*axis)++;
+    }
+    uint32_t number = counts->elements + counts->axes;
+    for (int c = 0; c < index; ++c) {
+        number += is_plane(&collider[c]);
+    }
+    return number;
+}
+
 TdlStatus tdl_trace_writer_add(TdlTraceWriter* w, const TdlDetector* d, long step) {
-    uint32_t curves = 0, known = 0, unused = 0;
-    uint64_t calls = 0;
+    BlockCounts counts = {0};
     int64_t at = step;
-    long pairs = detector_pair_count(d);
     double bound = detector_margin(d);
-    if (w->status == TDL_STATUS_OK && !number_elements(w, d, pairs, &curves, &calls)) {
+    if (w->status == TDL_STATUS_OK && !count_block(w, d, &counts)) {
         w->status = TDL_STATUS_NO_MEMORY;
     }
+    if (w->status != TDL_STATUS_OK) {
+        return w->status;
+    }
+    uint32_t curves = counts.elements + counts.axes, axis = counts.elements;
     put(w, &at, sizeof at);
     put(w, &bound, sizeof bound);
     put(w, &curves, sizeof curves);
-    put(w, &unused, sizeof unused);
-    put(w, &calls, sizeof calls);
-    for (long k = 0; k < pairs && w->status == TDL_STATUS_OK; ++k) {
-        DetectorPair p = detector_get_pair(d, k);
-        for (int side = 0; side < 2 && can_write(&p); ++side) {
-            if (w->number[p.element[side]] == (int)known + 1) {
-                put_curve(w, side == 0 ? p.a : p.b);
-                ++known;
-            }
-        }
-    }
-    for (long k = 0; k < pairs && w->status == TDL_STATUS_OK; ++k) {
-        DetectorPair p = detector_get_pair(d, k);
-        if (can_write(&p)) {
-            uint32_t pair[2] = {(uint32_t)w->number[p.element[0]] - 1U,
-                                (uint32_t)w->number[p.element[1]] - 1U};
-            put(w, pair, sizeof pair);
-            ++w->calls;
-        }
+    put(w, &counts.planes, sizeof counts.planes);
+    put(w, &counts.calls, sizeof counts.calls);
+    put_curves(w, d, &counts);
+    int colliders;
+    const TdlColliderDef* collider = detector_colliders(d, &colliders);
+    NarrowCalls calls = {.detector = d};
+    for (NarrowCall call; w->status == TDL_STATUS_OK && next_call(&calls, &call);) {
+        uint32_t pair[2] = {(uint32_t)w->number[call.a] - 1U};
+        pair[1] = call.b >= 0 ? (uint32_t)w->number[call.b] - 1U
+                              : collider_number(collider, call.collider, &axis, &counts);
+        put(w, pair, sizeof pair);
+        ++w->calls;
     }
     return w->status;
 }
@@ -280,6 +371,7 @@ TdlStatus tdl_trace_writer_close(TdlTraceWriter* w, long* calls) {
     TdlAllocator mem = w->host.mem;
     tdl_free(&mem, w->path);
     tdl_free(&mem, w->number);
+    tdl_free(&mem, w->order);
     tdl_free(&mem, w);
     return status;
 }
@@ -292,7 +384,8 @@ typedef struct Reader {
     const unsigned char* data;
     size_t size, at;
     TdlTrace* out;
-    int curve_capacity, call_capacity;
+    uint32_t version;
+    int curve_capacity, plane_capacity, call_capacity;
 } Reader;
 
 static TdlStatus bad(const Reader* r, const char* what) {
@@ -349,26 +442,58 @@ static TdlStatus read_curve(Reader* r) {
     return TDL_STATUS_OK;
 }
 
+static TdlStatus read_plane(Reader* r) {
+    double numbers[PLANE_NUMBERS];
+    if (!take(r, numbers, sizeof numbers)) {
+        return bad(r, "the file ends within a plane");
+    }
+    const double* from = numbers;
+    TdlTracePlane p = {.point = get3(&from), .normal = get3(&from)};
+    p.disc = from[0];
+    p.rim = from[1];
+    bool sound = fabs(tdl_norm3(p.normal) - 1.0) < 1.0e-6 && p.disc >= 0.0 && p.rim >= 0.0;
+    for (int i = 0; i < PLANE_NUMBERS; ++i) {
+        sound = sound && fabs(numbers[i]) <= MAX_NUMBER;
+    }
+    if (!sound) {
+        return bad(r, "the numbers before are not those of a plane");
+    }
+    TdlTrace* t = r->out;
+    if (!room(&t->mem, &t->planes, &r->plane_capacity, (long)t->plane_count + 1, sizeof p)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    t->planes[t->plane_count++] = p;
+    return TDL_STATUS_OK;
+}
+
 static TdlStatus read_block(Reader* r) {
     int64_t step;
     double bound;
-    uint32_t curves, unused;
+    uint32_t curves, planes;
     uint64_t calls;
     if (!take(r, &step, sizeof step) || !take(r, &bound, sizeof bound) ||
-        !take(r, &curves, sizeof curves) || !take(r, &unused, sizeof unused) ||
+        !take(r, &curves, sizeof curves) || !take(r, &planes, sizeof planes) ||
         !take(r, &calls, sizeof calls)) {
         return bad(r, "the file ends within the head of a block");
     }
+    planes = r->version == 1 ? 0 : planes;
     if (!(fabs(bound) <= MAX_NUMBER) || step < 0 || step > LONG_MAX) {
         return bad(r, "step or bound before is out of range");
     }
     TdlTrace* t = r->out;
-    int first = t->curve_count;
-    if (calls > (r->size - r->at) / PAIR_SIZE || curves > r->size - r->at) {
+    int first = t->curve_count, first_plane = t->plane_count;
+    if (calls > (r->size - r->at) / PAIR_SIZE || curves > r->size - r->at ||
+        planes > r->size - r->at) {
         return bad(r, "the block is longer than the file");
     }
     for (uint32_t i = 0; i < curves; ++i) {
         TdlStatus status = read_curve(r);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    for (uint32_t i = 0; i < planes; ++i) {
+        TdlStatus status = read_plane(r);
         if (status != TDL_STATUS_OK) {
             return status;
         }
@@ -382,11 +507,12 @@ static TdlStatus read_block(Reader* r) {
         if (!take(r, pair, sizeof pair)) {
             return bad(r, "the file ends within the pairs of a block");
         }
-        if (pair[0] >= curves || pair[1] >= curves) {
+        if (pair[0] >= curves || pair[1] >= (uint64_t)curves + planes) {
             return bad(r, "a pair has a curve that the block does not have");
         }
-        t->calls[t->call_count++] =
-            (TdlTraceCall){first + (int)pair[0], first + (int)pair[1], bound, (long)step};
+        int b =
+            pair[1] < curves ? first + (int)pair[1] : -1 - (first_plane + (int)(pair[1] - curves));
+        t->calls[t->call_count++] = (TdlTraceCall){first + (int)pair[0], b, bound, (long)step};
     }
     return TDL_STATUS_OK;
 }
@@ -397,8 +523,9 @@ TdlStatus tdl_trace_parse(const TdlHost* host, const char* name, const void* dat
     Reader r = {.host = host, .name = name, .data = data, .size = size, .out = out};
     char magic[sizeof MAGIC];
     TdlStatus status = TDL_STATUS_OK;
-    if (!take(&r, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic) != 0) {
-        status = bad(&r, "this is not a trace of version 1");
+    if (!take(&r, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic) != 0 ||
+        !take(&r, &r.version, sizeof r.version) || r.version < 1 || r.version > VERSION) {
+        status = bad(&r, "this is not a trace of version 1 or 2");
     }
     while (status == TDL_STATUS_OK && r.at < size) {
         status = read_block(&r);
@@ -440,6 +567,7 @@ TdlStatus tdl_trace_load(const TdlHost* host, const char* path, TdlTrace* out) {
 
 void tdl_trace_free(TdlTrace* trace) {
     tdl_free(&trace->mem, trace->curves);
+    tdl_free(&trace->mem, trace->planes);
     tdl_free(&trace->mem, trace->calls);
     *trace = (TdlTrace){.mem = trace->mem};
 }

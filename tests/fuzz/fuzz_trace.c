@@ -31,6 +31,14 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     for (int i = 0; i < trace.call_count && i < 4; ++i) {
         const TdlTraceCall* c = &trace.calls[i];
+        if (c->b < 0) {
+            // a plane that is there, with a normal
+            if (-1 - c->b >= trace.plane_count ||
+                !(fabs(tdl_norm3(trace.planes[-1 - c->b].normal) - 1.0) < 1.0e-6)) {
+                abort();
+            }
+            continue;
+        }
         TdlDistanceDef def = tdl_distance_def_default();
         def.bound = c->bound;
         def.box_limit = 1000;

@@ -29,15 +29,16 @@ static void make_fibres(TdlCurve* curve, TdlFibre* fibre) {
     }
 }
 
-// A detector after an update, and its trace in a file, twice.
-static TdlDetector* record(const TdlFibre* fibre, const char* path, long* calls) {
+// A detector after an update, and its trace in a file, twice. `plane` may be null.
+static TdlDetector* record(const TdlFibre* fibre, const TdlColliderDef* plane, const char* path,
+                           long* calls) {
     TdlHost host = tdl_host_default();
     TdlDetectorDef def = tdl_detector_def_default();
     def.margin = 0.01;
     TdlDetector* d = NULL;
     TdlTraceWriter* writer;
     if (tdl_detector_create(&host, &def, &d) != TDL_STATUS_OK ||
-        tdl_detector_update(d, fibre, FIBRES, NULL, 0, NULL) != TDL_STATUS_OK ||
+        tdl_detector_update(d, fibre, FIBRES, plane, plane != NULL, NULL) != TDL_STATUS_OK ||
         tdl_trace_writer_create(&host, path, &writer) != TDL_STATUS_OK) {
         FAIL("no trace");
         return d;
@@ -56,7 +57,7 @@ TEST(a_trace_comes_back_bit_for_bit) {
     Scratch scratch = scratch_make();
     const char* path = scratch_path(&scratch, "a.trace");
     long calls = 0;
-    TdlDetector* d = record(fibre, path, &calls);
+    TdlDetector* d = record(fibre, NULL, path, &calls);
     TdlTrace trace;
     REQUIRE(tdl_trace_load(&host, path, &trace) == TDL_STATUS_OK);
     CHECK_INT(trace.call_count, calls);
@@ -89,6 +90,100 @@ TEST(a_trace_comes_back_bit_for_bit) {
     scratch_remove(&scratch);
 }
 
+// The least height of a curve above a plane, or its disc, on a fine grid.
+static double height(const TdlTracePlane* plane, const TdlCurve* c) {
+    double least = INFINITY;
+    for (int k = 0; k <= 20000; ++k) {
+        double s = c->end * k / 20000.0;
+        TdlVec3 p = tdl_sub3(tdl_curve_point(c, s), plane->point);
+        double z = tdl_dot3(p, plane->normal), out = tdl_norm3(tdl_axpy3(p, -z, plane->normal));
+        if (plane->disc == 0.0 || (out <= plane->disc && z >= -plane->rim)) {
+            least = fmin(least, z - tdl_curve_radius(c, s));
+        }
+    }
+    return least;
+}
+
+TEST(calls_with_colliders_are_recorded) {
+    TdlHost host = tdl_host_default();
+    TdlCurve curve[FIBRES];
+    TdlFibre fibre[FIBRES];
+    make_fibres(curve, fibre);
+    static const TdlShape shapes[] = {TDL_SHAPE_SPHERE, TDL_SHAPE_PLANE, TDL_SHAPE_CAPSULE,
+                                      TDL_SHAPE_PLATE, TDL_SHAPE_CYLINDER};
+    enum { SHAPES = sizeof shapes / sizeof *shapes };
+    TdlColliderDef collider[SHAPES];
+    Rng rng = rng_seed(62);
+    for (int i = 0; i < SHAPES; ++i) {
+        collider[i] = tdl_collider_def_default();
+        collider[i].shape = shapes[i];
+        collider[i].radius = 0.05;
+        collider[i].length = 0.4;
+        collider[i].pose = (TdlPose){random_vector(&rng, 0.1), random_frame(&rng)};
+    }
+    TdlDetectorDef def = tdl_detector_def_default();
+    def.margin = 0.01;
+    TdlDetector* d = NULL;
+    TdlDetectInfo info;
+    REQUIRE(tdl_detector_create(&host, &def, &d) == TDL_STATUS_OK);
+    REQUIRE(tdl_detector_update(d, fibre, FIBRES, collider, SHAPES, &info) == TDL_STATUS_OK);
+    Scratch scratch = scratch_make();
+    const char* path = scratch_path(&scratch, "c.trace");
+    TdlTraceWriter* writer;
+    TdlTrace trace;
+    long calls;
+    REQUIRE(tdl_trace_writer_create(&host, path, &writer) == TDL_STATUS_OK);
+    CHECK(tdl_trace_writer_add(writer, d, 1) == TDL_STATUS_OK);
+    CHECK(tdl_trace_writer_add(writer, d, 2) == TDL_STATUS_OK);
+    CHECK(tdl_trace_writer_close(writer, &calls) == TDL_STATUS_OK);
+    REQUIRE(tdl_trace_load(&host, path, &trace) == TDL_STATUS_OK);
+    CHECK_INT(calls, 2 * info.pair_count); // every call of the narrow phase
+    CHECK_INT(trace.call_count, calls);
+    CHECK_INT(trace.plane_count, 4);
+
+    // the calls of the second block give the gaps that the detector found
+    int count, met[SHAPES] = {0};
+    const TdlContact* contact = tdl_detector_contacts(d, &count);
+    for (int i = 0; i < count; ++i) {
+        int index = -1 - contact[i].body[1];
+        if (index < 0) {
+            continue;
+        }
+        bool plane = shapes[index] == TDL_SHAPE_PLANE || shapes[index] == TDL_SHAPE_PLATE;
+        const TdlCurve* mine = &curve[contact[i].body[0]];
+        double nearest = INFINITY;
+        for (int k = trace.call_count / 2; k < trace.call_count; ++k) {
+            const TdlTraceCall* c = &trace.calls[k];
+            const TdlCurve* a = &trace.curves[c->a];
+            if (tdl_norm3(tdl_sub3(a->origin, mine->origin)) > 0.0 || plane != (c->b < 0)) {
+                continue;
+            }
+            TdlDistance found = {.gap = INFINITY};
+            if (plane) {
+                found.gap = height(&trace.planes[-1 - c->b], a);
+            } else {
+                TdlDistanceDef query = tdl_distance_def_default();
+                query.bound = c->bound;
+                CHECK_INT(
+                    tdl_curve_distance(&host, a, NULL, &trace.curves[c->b], NULL, &query, &found),
+                    TDL_STATUS_OK);
+                found.gap = found.below ? found.gap : INFINITY;
+            }
+            nearest = fmin(nearest, fabs(found.gap - contact[i].gap));
+        }
+        CHECK_BELOW(nearest, plane ? 1.0e-7 : 1.0e-9); // the grid's steps, squared
+        ++met[index];
+    }
+    printf("  %ld calls, contacts with sphere %d, plane %d, capsule %d, plate %d, cylinder %d\n",
+           calls, met[0], met[1], met[2], met[3], met[4]);
+    for (int i = 0; i < SHAPES; ++i) {
+        CHECK(met[i] > 0);
+    }
+    tdl_trace_free(&trace);
+    tdl_detector_destroy(d);
+    scratch_remove(&scratch);
+}
+
 typedef struct Messages {
     int count;
     char last[200];
@@ -100,6 +195,15 @@ static void listen(void* user, TdlLogLevel level, const char* message) {
     snprintf(m->last, sizeof m->last, "%s", message);
 }
 
+static size_t read_bytes(const char* path, unsigned char* data, size_t size) {
+    FILE* file = fopen(path, "rb");
+    size_t count = file != NULL ? fread(data, 1, size, file) : 0;
+    if (file != NULL) {
+        fclose(file);
+    }
+    return count;
+}
+
 TEST(what_is_not_a_trace_is_refused) {
     TdlCurve curve[FIBRES];
     TdlFibre fibre[FIBRES];
@@ -107,18 +211,29 @@ TEST(what_is_not_a_trace_is_refused) {
     Scratch scratch = scratch_make();
     const char* path = scratch_path(&scratch, "b.trace");
     long calls = 0;
-    tdl_detector_destroy(record(fibre, path, &calls));
-    FILE* file = fopen(path, "rb");
-    REQUIRE(file != NULL);
     static unsigned char data[1 << 16];
-    size_t size = fread(data, 1, sizeof data, file);
-    fclose(file);
+    tdl_detector_destroy(record(fibre, NULL, path, &calls));
+    size_t size = read_bytes(path, data, sizeof data);
     REQUIRE(size > 1000 && size < sizeof data);
     Messages messages = {0};
     TdlHost host = tdl_host_default();
     host.log = listen;
     host.log_user = &messages;
     TdlTrace trace;
+
+    // version 1 had no planes, and nothing in the place of their number; there is no version 3
+    for (unsigned char version = 0; version < 4; ++version) {
+        data[8] = version;
+        TdlStatus status = tdl_trace_parse(&host, "t", data, size, &trace);
+        CHECK_INT(status == TDL_STATUS_OK, version == 1 || version == 2);
+        CHECK(status != TDL_STATUS_OK || trace.call_count == calls);
+        tdl_trace_free(&trace);
+    }
+    TdlColliderDef plane = tdl_collider_def_default();
+    plane.shape = TDL_SHAPE_PLANE;
+    tdl_detector_destroy(record(fibre, &plane, path, &calls));
+    size = read_bytes(path, data, sizeof data);
+    REQUIRE(size > 1000 && size < sizeof data);
 
     // cut anywhere but between the blocks
     int whole = 0;
