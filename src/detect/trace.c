@@ -523,8 +523,8 @@ TdlStatus tdl_trace_parse(const TdlHost* host, const char* name, const void* dat
     Reader r = {.host = host, .name = name, .data = data, .size = size, .out = out};
     char magic[sizeof MAGIC];
     TdlStatus status = TDL_STATUS_OK;
-    if (!take(&r, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic) != 0 ||
-        !take(&r, &r.version, sizeof r.version) || r.version < 1 || r.version > VERSION) {
+    if (!take(&r, magic, sizeof magic) || !take(&r, &r.version, sizeof r.version) ||
+        memcmp(magic, MAGIC, sizeof magic) != 0 || r.version < 1 || r.version > VERSION) {
         status = bad(&r, "this is not a trace of version 1 or 2");
     }
     while (status == TDL_STATUS_OK && r.at < size) {
