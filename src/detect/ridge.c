@@ -75,17 +75,10 @@ static double screw_drift(const Ridge* ridge, const RidgePoint* p, double h) {
     return h * (tdl_norm3(slip) + h * tdl_norm3(skew));
 }
 
-// What rounding can do to E': little where the curves are close and nearly parallel. (X.30)
-static double slope_error(const Ridge* ridge, const RidgePoint* p) {
-    const Search* search = ridge->search;
-    double across = p->tau + 4.0 * ridge->a.bend * p->d;
-    return least(1.0, across) * search->slack + (4.0 * search->rounding + 3.0e-13) * p->d;
-}
-
 // A lower bound on the distance over the interval, from the ridge point in its middle. (X.15)
 static double interval_lower(const Ridge* ridge, const RidgePoint* p, const RidgeBounds* bounds) {
     const Search* search = ridge->search;
-    double h = bounds->h, slope = fabs(p->e1) + slope_error(ridge, p);
+    double h = bounds->h, slope = fabs(p->e1) + ridge_slope_error(ridge, p);
     double second = p->e2 - ridge->error;
     double fall = second > 0.0 && slope < second * h ? 0.5 * slope * slope / second
                                                      : h * (slope - 0.5 * second * h);
@@ -347,7 +340,7 @@ static bool handle_interval(Ridge* ridge, RidgeInterval i) {
                                  : split_interval(ridge, &i, &p);
     }
     double change = bounds.third * h + ridge->error;
-    double away = fabs(p.e1) - slope_error(ridge, &p);
+    double away = fabs(p.e1) - ridge_slope_error(ridge, &p);
     if (away > h * (fabs(p.e2) + 0.5 * change)) {
         return offer_ends(ridge, &i, p.e1 > 0.0, p.e1 < 0.0);
     }

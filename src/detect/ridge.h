@@ -100,6 +100,13 @@ static inline void ridge_set_point(RidgePoint* p) {
     p->clamped = false;
 }
 
+// What rounding can do to E': little where the curves are close and nearly parallel. (X.30)
+static inline double ridge_slope_error(const Ridge* ridge, const RidgePoint* p) {
+    const Search* search = ridge->search;
+    double across = ridge_least(1.0, p->tau) + 4.0 * ridge->a.bend * p->d;
+    return across * search->slack + 4.0 * search->rounding * p->d;
+}
+
 // For the box, without intervals; false when curves that are far, turn or cross are for boxes.
 bool ridge_begin(Ridge* ridge, Search* search, const SearchBox* box, double guess);
 

@@ -10,7 +10,7 @@ enum { MAX_PROJECTION = 12 };
 static const double MAX_MOVE = 0.05;
 
 // The angle, rad, below which what is left of a projection is first order.
-static const double MAX_REST = 1.0e-12;
+static const double MAX_REST = 1.0e-10;
 
 // Carries the point of a helix on by h: (X.1) and (X.2) about that point, with a''' = a3. The terms
 // left out are below 1e-17 for |w h| <= MAX_MOVE.
@@ -52,7 +52,7 @@ bool ridge_project_helix(Ridge* ridge, double t, RidgePoint* out) {
         *out = (RidgePoint){
             .t = t, .g = g, .a1 = a.d1, .a2 = a.d2, .b1 = b.d1, .b2 = b.d2, .speed = {1.0, 1.0}};
         move_point(out, a3, w2, h);
-        double rest = curve_dot(out->g, out->a1) * inverse;
+        double rest = curve_dot(out->g, out->a1) / (1.0 - curve_dot(out->g, out->a2));
         s += h + rest;
         if (w * fabs(rest) <= MAX_REST) {
             out->s = s;

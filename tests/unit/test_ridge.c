@@ -135,6 +135,83 @@ TEST(other_curves_keep_within_their_bounds) {
     check_kinds(2, 3, 8u, 10);
 }
 
+typedef struct Long3 {
+    long double x, y, z;
+} Long3;
+
+static Long3 long_cross(Long3 a, Long3 b) {
+    return (Long3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static long double long_dot(Long3 a, Long3 b) {
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static Long3 long_axpy(Long3 a, long double s, Long3 b) {
+    return (Long3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+}
+
+static Long3 to_long(TdlVec3 v) {
+    return (Long3){v.x, v.y, v.z};
+}
+
+// Place, tangent and curvature vector of a helix in extended precision. (X.1), (X.2)
+static void long_helix(const TdlCurve* c, long double s, Long3 out[3]) {
+    Long3 t = to_long(c->helix.t), w = to_long(c->helix.w);
+    Long3 e1 = long_cross(w, t), e2 = long_cross(w, e1);
+    long double y = long_dot(w, w) * s * s, c2 = 0.0L, c3 = 0.0L, term = 0.5L;
+    for (int n = 3; n < 80; n += 2) {
+        c2 += term;
+        c3 += term / n;
+        term *= -y / (long double)(n * (n + 1));
+    }
+    const Long3 zero = {0.0L, 0.0L, 0.0L};
+    out[0] = long_axpy(long_axpy(long_axpy(to_long(c->origin), s, t), s * s * c2, e1),
+                       s * s * s * c3, e2);
+    out[1] = long_axpy(long_axpy(t, s * (1.0L - y * c3), e1), s * s * c2, e2);
+    out[2] = long_axpy(long_axpy(zero, 1.0L - y * c2, e1), s * (1.0L - y * c3), e2);
+}
+
+// E' against extended precision: curves that are close are worse known than their slope.
+TEST(slopes_are_as_good_as_is_said) {
+    Rng rng = rng_seed(10u);
+    double worst = 0.0, least = 1.0;
+    int used = 0;
+    for (int i = 0; i < 4000; ++i) {
+        TdlCurve a, b;
+        close_pair(&rng, 1, 1, &a, &b);
+        b.origin = tdl_scale3(pow(10.0, rng_range(&rng, -6.0, 0.0)), b.origin);
+        Search search;
+        search_init(&search, &a, &b, 1.0e-12);
+        search.best = 0.1;
+        SearchBox box = search_domain(&search);
+        Ridge ridge;
+        RidgePoint p;
+        double t = rng_unit(&rng);
+        if (!ridge_begin(&ridge, &search, &box, t) || !project(&ridge, t, &p) ||
+            p.d * a.helix.bend > RIDGE_CLOSENESS) {
+            continue;
+        }
+        long double s = p.s;
+        Long3 at[3], to[3], g = {0.0L, 0.0L, 0.0L};
+        long_helix(&b, t, to);
+        for (int k = 0; k < 6; ++k) {
+            long_helix(&a, s, at);
+            g = long_axpy(to[0], -1.0L, at[0]);
+            s += long_dot(g, at[1]) / (1.0L - long_dot(g, at[2]));
+        }
+        double off = fabs((double)(long_dot(g, to[1]) - p.e1));
+        double allowed = ridge_slope_error(&ridge, &p);
+        CHECK_BELOW(off, allowed);
+        worst = fmax(worst, off / allowed);
+        least = fmin(least, allowed / search.slack);
+        ++used;
+    }
+    printf("  %d points, off by at most %.2f of what is allowed, which is down to %.1e slack\n",
+           used, worst, least);
+    CHECK(used > 2000 && least < 1.0e-4);
+}
+
 // E' and E'' against central differences, whose error falls by four when the step is halved.
 TEST(derivatives_agree_with_differences) {
     Rng rng = rng_seed(9u);
