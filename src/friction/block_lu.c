@@ -172,7 +172,7 @@ static inline void transpose(int d, int s, const double* a, double* c) {
 }
 
 // Inverse by Gauss-Jordan with row pivoting; returns how many pivots were shifted.
-static int invert(int d, int s, const double* a, double* inverse) {
+static int invert(int d, int s, const double* a, double* inverse, int* sign) {
     double w[6][12];
     double largest = 0.0;
     int shifted = 0;
@@ -194,11 +194,13 @@ static int invert(int d, int s, const double* a, double* inverse) {
             memcpy(swap, w[k], sizeof swap);
             memcpy(w[k], w[best], sizeof swap);
             memcpy(w[best], swap, sizeof swap);
+            *sign = -*sign;
         }
         if (fabs(w[k][k]) < PIVOT_PART * largest) {
             w[k][k] = w[k][k] < 0.0 ? -PIVOT_PART * largest : PIVOT_PART * largest;
             ++shifted;
         }
+        *sign = w[k][k] < 0.0 ? -*sign : *sign;
         double scale = 1.0 / w[k][k];
         for (int j = 0; j < 2 * d; ++j) {
             w[k][j] *= scale;
@@ -303,7 +305,7 @@ static inline void factor(BlockLu* lu, int d, int s, const System* sys, const do
             c = after;
         }
         double* pivot = lu->pivot + (size_t)k * block;
-        lu->shifted += invert(d, s, lu->column + (size_t)k * block, pivot);
+        lu->shifted += invert(d, s, lu->column + (size_t)k * block, pivot, &lu->sign);
         for (int e = lu->start[k]; e < lu->start[k + 1]; ++e) {
             size_t row = (size_t)lu->row[e] * block;
             product(d, s, lu->column + row, pivot, lu->lower + (size_t)e * block);
@@ -324,6 +326,7 @@ void block_lu_factor(BlockLu* lu, const System* sys, const double* value, const 
                      bool symmetric) {
     lu->symmetric = symmetric;
     lu->shifted = 0;
+    lu->sign = 1;
     memset(lu->head, 0xff, (size_t)lu->n * sizeof(int));
     if (lu->d == 3) {
         factor(lu, 3, 4, sys, value, idle);

@@ -20,6 +20,7 @@ typedef struct BlockLu {
     double* x;             // [n d] work of the solve
     bool symmetric;
     int shifted;  // pivots shifted in the last factorisation
+    int sign;     // of the determinant
     double flops; // multiplications of one factorisation, about
 } BlockLu;
 

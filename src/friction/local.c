@@ -56,7 +56,22 @@ static void jacobi_eigen(int m, double* a, double* q) {
     }
 }
 
-void local_prepare(int d, const double* w, double* prep) {
+// The same of size two: one rotation, the eigenvalues as they are updated by it.
+static inline void rotate_eigen(double* a, double* q) {
+    double t = 0.0;
+    if (a[1] != 0.0) {
+        double theta = (a[3] - a[0]) / (2.0 * a[1]);
+        t = (theta >= 0.0 ? 1.0 : -1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
+    }
+    double c = 1.0 / sqrt(t * t + 1.0), s = t * c;
+    a[0] -= t * a[1];
+    a[3] += t * a[1];
+    q[0] = q[3] = c;
+    q[1] = -s;
+    q[2] = s;
+}
+
+static inline void prepare(int d, const double* w, double* prep) {
     int m = d - 1;
     double schur[25], trace = 0.0;
     for (int k = 0; k < d; ++k) {
@@ -73,7 +88,11 @@ void local_prepare(int d, const double* w, double* prep) {
     }
     double* s = prep + PREP_S;
     double *wt = s + m, *q = wt + m;
-    jacobi_eigen(m, schur, q);
+    if (m == 2) {
+        rotate_eigen(schur, q);
+    } else {
+        jacobi_eigen(m, schur, q);
+    }
     for (int k = 0; k < m; ++k) {
         s[k] = schur[k * m + k] > floor ? schur[k * m + k] : 0.0;
         wt[k] = 0.0;
@@ -84,6 +103,14 @@ void local_prepare(int d, const double* w, double* prep) {
     prep[PREP_WNN] = w[0] > floor ? wnn : 0.0;
     prep[PREP_FLOOR] = floor > 0.0 ? floor : DBL_MIN;
     prep[PREP_ALPHA] = 0.0;
+}
+
+void local_prepare(int d, const double* w, double* prep) {
+    if (d == 3) {
+        prepare(3, w, prep);
+    } else {
+        prepare(d, w, prep);
+    }
 }
 
 // t(alpha), n(alpha), and h with its derivative. (F.17)

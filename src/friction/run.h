@@ -35,6 +35,7 @@ TdlStatus run_alive(Run* run); // the same, without the last resort to sweeps
 TdlStatus run_turns(Run* run); // the same, over all contacts
 TdlStatus run_faceted(Run* run);
 TdlStatus run_interior(Run* run);
+TdlStatus run_path(Run* run);
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used);
 
 // Measures r, whose velocity is u, and keeps it when it is the best so far. Returns its error.

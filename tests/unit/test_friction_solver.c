@@ -187,10 +187,10 @@ TEST(special_contacts) {
     TdlHost host = tdl_host_default();
     TdlFrictionProblem* p;
     REQUIRE(tdl_friction_problem_create(&host, &def, &p) == TDL_STATUS_OK);
-    static const TdlFrictionSolverKind kinds[] = {TDL_FRICTION_AUTO,     TDL_FRICTION_GAUSS_SEIDEL,
-                                                  TDL_FRICTION_ANDERSON, TDL_FRICTION_PROXIMAL,
-                                                  TDL_FRICTION_INTERIOR, TDL_FRICTION_ADMM,
-                                                  TDL_FRICTION_GRADIENT, TDL_FRICTION_ALTERNATING};
+    static const TdlFrictionSolverKind kinds[] = {
+        TDL_FRICTION_AUTO,     TDL_FRICTION_GAUSS_SEIDEL, TDL_FRICTION_ANDERSON,
+        TDL_FRICTION_PROXIMAL, TDL_FRICTION_INTERIOR,     TDL_FRICTION_ADMM,
+        TDL_FRICTION_GRADIENT, TDL_FRICTION_ALTERNATING,  TDL_FRICTION_PATH};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
         TdlFrictionOptions o = tdl_friction_options_default();
         o.solver = kinds[k];
@@ -480,6 +480,31 @@ TEST(hard_piles_converge_beyond_nu_2) {
         TdlFrictionInfo info = solve(p, &o, r, u);
         CHECK(info.nu > 1.9);
         CHECK(info.outcome == TDL_FRICTION_CONVERGED);
+        CHECK_BELOW(law_violation(p->n, c.mu, u, r, 1.0), 1.0e-6);
+        free(r);
+        free(u);
+        tdl_friction_problem_destroy(p);
+        case_free(&c);
+    }
+}
+
+// Sweeps, Newton steps and interior points all stall on these; the path turns back in t on its way.
+TEST(the_path_leads_through_piles_of_rough_rocks) {
+    TdlHost host = tdl_host_default();
+    static const double mus[] = {1.0, 1.5};
+    for (size_t k = 0; k < sizeof mus / sizeof *mus; ++k) {
+        FrictionCase c;
+        TdlFrictionProblem* p;
+        case_rocks(&c, k + 1, 40, mus[k]);
+        REQUIRE(case_problem(&c, &host, &p) == TDL_STATUS_OK);
+        double* r = calloc(3 * (size_t)p->n, sizeof(double));
+        double* u = calloc(3 * (size_t)p->n, sizeof(double));
+        TdlFrictionOptions o = tdl_friction_options_default();
+        o.solver = k == 0 ? TDL_FRICTION_AUTO : TDL_FRICTION_PATH;
+        TdlFrictionInfo info = solve(p, &o, r, u);
+        CHECK(info.nu > 2.5);
+        CHECK(info.outcome == TDL_FRICTION_CONVERGED);
+        CHECK(k > 0 || info.solver == TDL_FRICTION_PATH);
         CHECK_BELOW(law_violation(p->n, c.mu, u, r, 1.0), 1.0e-6);
         free(r);
         free(u);

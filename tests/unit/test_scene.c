@@ -298,7 +298,7 @@ TEST(each_mistake_of_contacts_is_told_at_its_place) {
     check_fails(
         CONTACTS "{solver: newtn}\n",
         "s:5:20: solver must be one of auto|gauss-seidel|anderson|newton|proximal|interior|"
-        "admm|fixed-point|gradient|alternating|faceted, not 'newtn'; did you mean 'newton'?");
+        "admm|fixed-point|gradient|alternating|path|faceted, not 'newtn'; did you mean 'newton'?");
     check_fails(CONTACTS "{pairs: [{friction: 1}]}\n", "s:5:20: the pair needs the key 'between'");
     check_fails(CONTACTS "{pairs: [{between: hair}]}\n",
                 "s:5:30: between must be a list of 2 names, not the text 'hair'");
