@@ -321,6 +321,7 @@ bool narrow_meets(const TdlDetectorDef* def, const Element* a, const TdlCollider
         return true;
     case TDL_SHAPE_COMB:
     case TDL_SHAPE_CURVES:
+    case TDL_SHAPE_MESH:
         return false;
     case TDL_SHAPE_SPHERE:
     case TDL_SHAPE_CYLINDER:

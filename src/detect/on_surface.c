@@ -96,7 +96,7 @@ static void touch_side(Touching* t, int f, TdlVec3 normal) {
         TdlVec3 at = tdl_curve_point(t->curve, s[i]);
         double height = gap[i] + tdl_curve_radius(t->curve, s[i]);
         TdlVec3 foot = tdl_axpy3(at, -height, normal);
-        if ((!t->aim->stiff && t->curve->end > 0.0 && falls_inwards(t->curve, s[i], normal)) ||
+        if ((!t->aim->ends && t->curve->end > 0.0 && falls_inwards(t->curve, s[i], normal)) ||
             !surface_covers(surface, f, foot)) {
             continue;
         }
@@ -428,14 +428,15 @@ static int compare_gaps(const void* a, const void* b) {
 }
 
 // Of places on facets that hardly turn, the deepest: over a fine mesh a bent element has one at
-// every edge, more than it can follow.
-static int thin_out(SurfaceTouch* touch, int count, double apart) {
+// every edge, more than it can follow. Its own ends count apart: it lies on them (X.24).
+static int thin_out(SurfaceTouch* touch, int count, double apart, double end) {
     int kept = 0;
     qsort(touch, (size_t)count, sizeof *touch, compare_gaps);
     for (int i = 0; i < count; ++i) {
-        bool near = false;
+        bool near = false, tip = touch[i].s <= 0.0 || touch[i].s >= end;
         for (int k = 0; k < kept && !near; ++k) {
-            near = fabs(touch[i].s - touch[k].s) < apart &&
+            near = tip == (touch[k].s <= 0.0 || touch[k].s >= end) &&
+                   fabs(touch[i].s - touch[k].s) < apart &&
                    tdl_dot3(touch[i].normal, touch[k].normal) > SMOOTH;
         }
         if (!near) {
@@ -494,12 +495,16 @@ void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Elemen
     }
     ++out->pairs;
     SurfaceTouch touch[MAX_TOUCHES];
-    SurfaceAim aim = {def->margin, def->tolerance, a->stiff, {a->place == 0, last}};
+    SurfaceAim aim = {.margin = def->margin,
+                      .tolerance = def->tolerance,
+                      .stiff = a->stiff,
+                      .ends = a->stiff || def->obstacle_ends,
+                      .tip = {a->place == 0, last}};
     TdlCurve curve = curve_moved(a->curve, pose_inverse(other->pose));
     int count =
         surface_touches(host, other->surface, &curve, &aim, MAX_TOUCHES, touch, &out->certified);
     out->accepted += count > 0;
-    count = a->stiff ? count : thin_out(touch, count, def->minima_share * curve.end);
+    count = a->stiff ? count : thin_out(touch, count, def->minima_share * curve.end, curve.end);
     for (int i = 0; i < count; ++i) {
         ContactSite site = make_site(a, other, &touch[i]);
         if (own != NULL) {
@@ -566,7 +571,7 @@ static void walk_edges(void* user, int f) {
                           pose_point(w->pose, mesh->vertex[edge->vertex[1]]), &curve);
         curve.radius[0] = curve.radius[1] = mesh->radius;
         SurfaceTouch touch[MAX_TOUCHES];
-        SurfaceAim aim = {w->def->margin, w->def->tolerance, true, {true, true}};
+        SurfaceAim aim = {w->def->margin, w->def->tolerance, true, true, {true, true}};
         ++w->out->pairs;
         int count = surface_touches(w->host, w->box->surface, &curve, &aim, MAX_TOUCHES, touch,
                                     &w->out->certified);

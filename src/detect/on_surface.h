@@ -31,7 +31,8 @@ typedef struct SurfaceTouch {
 typedef struct SurfaceAim {
     double margin;    // m, those with smaller gaps
     double tolerance; // m
-    bool stiff;       // the curve does not bend: its ends over faces are wanted as well
+    bool stiff;       // the curve does not bend
+    bool ends;        // its ends over faces are wanted as well
     bool tip[2];      // whether the curve's ends are ends of the fibre
 } SurfaceAim;
 

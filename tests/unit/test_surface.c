@@ -128,7 +128,7 @@ static int try_scene(const Scene* x, double margin) {
         return 0;
     }
     SurfaceTouch touch[CAPACITY];
-    SurfaceAim aim = {margin, 1.0e-12, false, {true, true}};
+    SurfaceAim aim = {.margin = margin, .tolerance = 1.0e-12, .tip = {true, true}};
     bool certified = true;
     int count = surface_touches(&host, surface, &x->curve, &aim, CAPACITY, touch, &certified);
     CHECK(certified);
