@@ -327,10 +327,13 @@ static int element_blocks(const TdlDetector* d) {
 static void narrow_surfaces(const TdlDetector* d, int i, SiteList* out) {
     const Element* e = &d->element[i];
     int own = d->own_surface[e->fibre];
+    bool first = e->stiff || e->place == 0;
+    bool last = e->stiff || e->place == d->fibre_size[e->fibre] - 1;
+    const TdlCurve* const beside[2] = {first ? NULL : e[-1].curve, last ? NULL : e[1].curve};
     for (int k = 0; k < d->surface_count; ++k) {
         if (k != own && !(e->fixed && d->surface[k].body < 0)) {
-            narrow_surface(&d->host, &d->def, e, e->place == d->fibre_size[e->fibre] - 1,
-                           own < 0 ? NULL : &d->surface[own], &d->surface[k], out);
+            narrow_surface(&d->host, &d->def, e, beside, own < 0 ? NULL : &d->surface[own],
+                           &d->surface[k], out);
         }
     }
 }

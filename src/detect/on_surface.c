@@ -23,8 +23,8 @@ static const double SAME_POINT = 1.0e-6;
 // level; one shorter than this share of the curve is a point.
 static const double LEVEL_CHANGE = 1.0e-12, LEVEL_SHARE = 1.0e-2;
 
-// A joint of a rod's curves at which the gap changes by more than this per unit of length is no
-// minimum: the next curve has it. As in W.6.
+// A gap that falls by more than this per unit of length, inwards or on the next curve of the fibre,
+// has no minimum at the end of a curve. As in W.6.
 static const double LEVEL = 1.0e-6;
 
 // Straight elements that cross an edge at a smaller sine than this may touch along a stretch.
@@ -152,13 +152,11 @@ static Half half_square(const Feature* f, double m, double x) {
     return h;
 }
 
-static bool at_joint(const Touching* t, double s, TdlVec3 d) {
-    const TdlCurve* c = t->curve;
-    bool start = s <= 0.0 && !t->aim->tip[0], end = s >= c->end && !t->aim->tip[1];
-    if (t->aim->stiff || !(start || end)) {
-        return false;
-    }
-    return fabs(tdl_dot3(d, tdl_unit3(tdl_curve_derivative(c, s)))) > LEVEL;
+// Whether the distance goes on falling on the next curve: then that has the minimum.
+static bool falls_beyond(const Touching* t, double s, TdlVec3 d) {
+    const TdlVec3* beyond = t->aim->beyond;
+    return (s <= 0.0 && tdl_dot3(d, beyond[0]) < -LEVEL) ||
+           (s >= t->curve->end && tdl_dot3(d, beyond[1]) < -LEVEL);
 }
 
 // The point of the curve at s and the point of the feature that is abreast of it.
@@ -186,7 +184,7 @@ static void offer(const Feature* f, double s) {
     d = tdl_scale3(1.0 / distance, d);
     bool faces = f->vertex < 0 ? surface_edge_faces(surface, f->edge, d)
                                : surface_vertex_faces(surface, f->vertex, d);
-    if (faces && !at_joint(t, s, d)) {
+    if (faces && !falls_beyond(t, s, d)) {
         add_touch(t, (SurfaceTouch){s, at, foot, tdl_scale3(-1.0, d), gap});
     }
 }
@@ -488,19 +486,31 @@ static void turn_round(ContactSite* site) {
     x->basis = (TdlMat3){tdl_scale3(-1.0, x->basis.cx), x->basis.cy, tdl_scale3(-1.0, x->basis.cz)};
 }
 
-void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a, bool last,
-                    const SurfaceBody* own, const SurfaceBody* other, SiteList* out) {
+static TdlVec3 direction_beyond(const TdlCurve* next, bool after, TdlMat3 back) {
+    if (next == NULL) {
+        return (TdlVec3){0};
+    }
+    TdlVec3 t = tdl_unit3(tdl_curve_derivative(next, after ? 0.0 : next->end));
+    return tdl_mul33_3(back, after ? t : tdl_scale3(-1.0, t));
+}
+
+void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
+                    const TdlCurve* const beside[2], const SurfaceBody* own,
+                    const SurfaceBody* other, SiteList* out) {
     if (is_far(def, a->curve, other)) {
         return;
     }
     ++out->pairs;
     SurfaceTouch touch[MAX_TOUCHES];
+    TdlPose there = pose_inverse(other->pose);
     SurfaceAim aim = {.margin = def->margin,
                       .tolerance = def->tolerance,
                       .stiff = a->stiff,
-                      .ends = a->stiff || def->obstacle_ends,
-                      .tip = {a->place == 0, last}};
-    TdlCurve curve = curve_moved(a->curve, pose_inverse(other->pose));
+                      .ends = a->stiff || def->obstacle_ends};
+    for (int k = 0; k < 2; ++k) {
+        aim.beyond[k] = direction_beyond(beside[k], k == 1, there.rotation);
+    }
+    TdlCurve curve = curve_moved(a->curve, there);
     int count =
         surface_touches(host, other->surface, &curve, &aim, MAX_TOUCHES, touch, &out->certified);
     out->accepted += count > 0;
@@ -571,7 +581,7 @@ static void walk_edges(void* user, int f) {
                           pose_point(w->pose, mesh->vertex[edge->vertex[1]]), &curve);
         curve.radius[0] = curve.radius[1] = mesh->radius;
         SurfaceTouch touch[MAX_TOUCHES];
-        SurfaceAim aim = {w->def->margin, w->def->tolerance, true, true, {true, true}};
+        SurfaceAim aim = {w->def->margin, w->def->tolerance, true, true, {{0}}};
         ++w->out->pairs;
         int count = surface_touches(w->host, w->box->surface, &curve, &aim, MAX_TOUCHES, touch,
                                     &w->out->certified);

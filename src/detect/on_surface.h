@@ -29,11 +29,11 @@ typedef struct SurfaceTouch {
 
 // Which of them are wanted.
 typedef struct SurfaceAim {
-    double margin;    // m, those with smaller gaps
-    double tolerance; // m
-    bool stiff;       // the curve does not bend
-    bool ends;        // its ends over faces are wanted as well
-    bool tip[2];      // whether the curve's ends are ends of the fibre
+    double margin;     // m, those with smaller gaps
+    double tolerance;  // m
+    bool stiff;        // the curve does not bend
+    bool ends;         // its ends over faces are wanted as well
+    TdlVec3 beyond[2]; // unit, how the fibre goes on beyond the curve's ends; 0 where it does not
 } SurfaceAim;
 
 // All local minima of the gap between a curve and a surface that lie below the margin, at most
@@ -42,10 +42,12 @@ typedef struct SurfaceAim {
 int surface_touches(const TdlHost* host, const Surface* surface, const TdlCurve* curve,
                     const SurfaceAim* aim, int capacity, SurfaceTouch* out, bool* certified);
 
-// Adds the contact sites of an element with a surface. `own` is the surface of the element's fibre,
-// or null; its edges then touch only towards their free side.
-void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a, bool last,
-                    const SurfaceBody* own, const SurfaceBody* other, SiteList* out);
+// Adds the contact sites of an element with a surface. `beside` are the curves before and after it
+// on its fibre, or null. `own` is the surface of the fibre, or null; its edges then touch only
+// towards their free side.
+void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
+                    const TdlCurve* const beside[2], const SurfaceBody* own,
+                    const SurfaceBody* other, SiteList* out);
 
 // Adds the contact sites of the edges and corners of a collider's mesh with a fibre's surface: the
 // fibre's own edges meet the mesh as elements.

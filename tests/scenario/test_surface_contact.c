@@ -287,6 +287,39 @@ TEST(a_rod_over_a_meshed_cylinder_comes_to_that_over_the_cylinder) {
     }
 }
 
+// A chain of straight edges bends over a ridge with a node right on it.
+TEST(a_node_of_a_chain_lies_on_a_ridge) {
+    const TdlVec3 v[6] = {{-0.1, -0.2, -0.2}, {0.1, -0.2, -0.2}, {-0.1, 0, 0},
+                          {0.1, 0, 0},        {-0.1, 0.2, -0.2}, {0.1, 0.2, -0.2}};
+    const int t[12] = {0, 1, 3, 0, 3, 2, 2, 3, 5, 2, 5, 4};
+    TdlWorld* world = make_world(5.0e-4, 0.8);
+    add_mesh(world, (TdlMesh){v, 6, t, 4}, 0.0, at(0, 0, 0));
+    TdlRodDef def = tdl_rod_def_default();
+    TdlRodId id;
+    def.model = "der";
+    def.length = 0.2;
+    def.radius[0] = def.radius[1] = 2.0e-3;
+    def.young = 1.0e6;
+    def.element_count = 8;
+    def.mass_damping = 20.0;
+    def.start = TDL_HOLD_FREE;
+    def.clamp = (TdlPose){{0, -0.1, 2.5e-3}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
+    REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
+    run(world, 800);
+    // the edges on both sides of the node slope down: each passes the ridge at a radius
+    TdlVec3 node = tdl_rod_point(world, id, 0.1);
+    CHECK_BELOW(fabs(node.y), 2.0e-5);
+    for (int side = -1; side <= 1; side += 2) {
+        TdlVec3 edge = tdl_sub3(tdl_rod_point(world, id, 0.1 + 0.025 * side), node);
+        CHECK_NEAR(tdl_norm3(tdl_cross3(node, edge)) / tdl_norm3(edge), 2.0e-3, 2.0e-5);
+    }
+    CHECK(tdl_rod_point(world, id, 0.0).z < -2.0e-3); // it hangs down on both sides
+    TdlWrench w = tdl_world_contact_wrench(world, TDL_BODY_ROD, 0);
+    double weight = PI * 4.0e-6 * 0.2 * 1000.0 * G;
+    CHECK_NEAR(w.force.z, weight, 0.02 * weight);
+    tdl_world_destroy(world);
+}
+
 // --- faces of boxes -------------------------------------------------------------------------
 
 TEST(a_sphere_comes_to_rest_on_the_face_of_a_box) {

@@ -128,7 +128,7 @@ static int try_scene(const Scene* x, double margin) {
         return 0;
     }
     SurfaceTouch touch[CAPACITY];
-    SurfaceAim aim = {.margin = margin, .tolerance = 1.0e-12, .tip = {true, true}};
+    SurfaceAim aim = {.margin = margin, .tolerance = 1.0e-12};
     bool certified = true;
     int count = surface_touches(&host, surface, &x->curve, &aim, CAPACITY, touch, &certified);
     CHECK(certified);
@@ -289,4 +289,28 @@ TEST(the_tree_finds_what_is_near) {
     surface_destroy(&host, s);
     free(v);
     free(t);
+}
+
+// Above the ridge of a roof: a corner of a polyline on it is a minimum, though both its segments
+// rise from there; where the next one goes on falling it is not.
+TEST(a_corner_over_a_ridge_is_found_and_a_joint_passed_on) {
+    TdlHost host = tdl_host_default();
+    const TdlVec3 v[4] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, -1}, {0, 1, -1}};
+    const int t[6] = {0, 1, 3, 1, 0, 2};
+    TdlMesh mesh = {v, 4, t, 2};
+    Surface* s;
+    REQUIRE(surface_create(&host, &mesh, 0.0, &s) == TDL_STATUS_OK);
+    TdlCurve c;
+    REQUIRE(tdl_curve_segment(&host, (TdlVec3){0, 0, 0.1}, (TdlVec3){0, 0.1, 0.13}, &c) ==
+            TDL_STATUS_OK);
+    const TdlVec3 beyond[3] = {{0}, {0, -0.8, 0.6}, {0, -0.8, -0.6}};
+    for (int i = 0; i < 3; ++i) {
+        SurfaceAim aim = {.margin = 0.2, .tolerance = 1.0e-12, .beyond = {beyond[i]}};
+        SurfaceTouch touch[8];
+        bool certified = true;
+        int count = surface_touches(&host, s, &c, &aim, 8, touch, &certified);
+        CHECK_INT(count, i == 2 ? 0 : 1);
+        CHECK(count == 0 || fabs(touch[0].gap - 0.1) < 1.0e-12);
+    }
+    surface_destroy(&host, s);
 }
