@@ -323,8 +323,7 @@ static bool settle_convex(Search* search, const SearchBox* box) {
     double value = search_descend(search, box, &s, &t, &slope);
     double d = value + search_taper(search, s, t);
     double least = search->tapered ? d - slope : sqrt(fmax(0.0, d * d - 2.0 * slope));
-    double allowed = fmax(fmin(search->tolerance, 1.0e-8 * d), 4.0 * search->slack);
-    if (d - least > allowed) {
+    if (d - least > search_allowance(search, d)) {
         return false;
     }
     if (value < search->best) {
