@@ -24,6 +24,8 @@ static const double RATIO[2] = {1.0, 10.0};
 static const double SPREAD = 1.0; // logarithm of the largest factor
 // Factorisations a path may take, besides one for every two contacts.
 static const int STEPS_SHORT = 250, STEPS_LONG = 1500;
+// Multiplications of all paths together: some minutes.
+static const double WORK_MOST = 1.0e12;
 // Values of ln t at which the proximal method is tried, and the steps it has.
 static const double TRIES[] = {-12.0, -15.0, -18.0, -21.0};
 enum { TRY_STEPS = 40 };
@@ -458,9 +460,10 @@ TdlStatus run_path(Run* run) {
     Path p;
     TdlStatus status = path_init(&p, run);
     int end = run->iterations + run->limit;
+    double work = run->work + WORK_MOST;
     for (int k = 0; status == TDL_STATUS_OK && k < PATHS && !run_done(run); ++k) {
         int left = end - run->iterations, most = k < SHORT_PATHS ? STEPS_SHORT : STEPS_LONG;
-        if (left <= 0) {
+        if (left <= 0 || run->work > work) {
             break;
         }
         most += run->sys->n / 2;
