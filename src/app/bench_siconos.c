@@ -48,6 +48,9 @@ bool siconos_available(void) {
     if (siconos.library != NULL) {
         return siconos.drive != NULL;
     }
+    // one thread, as ours; its linear algebra would take all
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    setenv("OMP_NUM_THREADS", "1", 0);
     siconos.library = dlopen("libsiconos_numerics.so.7", RTLD_NOW | RTLD_LOCAL);
     return siconos.library != NULL && find("frictionContact_new_from_filename", &siconos.load) &&
            find("frictionContactProblem_free", &siconos.free_problem) &&
