@@ -9,9 +9,11 @@
 
 #include <string.h>
 
+// With more contacts than this full steps come first, and what is left out is looked at again each
+// time that the error has fallen to this part: the last digits are for those that stay.
+enum { FEW = 1000 };
+static const double ROUND_PART = 0.03;
 // Sweeps over all before the choice, and accelerated ones over those chosen before Newton steps.
-// Above this many contacts sweeps have it to themselves: factors grow faster than they do.
-enum { MOST_CONTACTS = 3000 };
 enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 8 };
 // A contact at rest that nothing holds is near when it closes within this part of the velocity that
 // impulses give.
@@ -93,14 +95,18 @@ static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, Sys
     *part = *sys;
     part->n = a->count;
     part->contact = a->contact;
-    part->colour_count = 0;
-    part->pool = NULL;
     part->sweep_bodies = false;
+    // a part of a colour is one
+    part->colour_start = ARENA_NEW(arena, int, (size_t)sys->colour_count + 1);
+    for (int c = 0; c <= sys->colour_count && part->colour_start != NULL; ++c) {
+        bool whole = sys->colour_count == 0 || sys->colour_start[c] == sys->n;
+        part->colour_start[c] = whole ? a->count : a->at[sys->colour_start[c]];
+    }
     part->law = ARENA_NEW(arena, ContactLaw, n);
     part->mu = ARENA_NEW(arena, double, n);
     part->b = ARENA_NEW(arena, double, 3 * n);
     part->diag = ARENA_NEW(arena, double, 9 * n);
-    if (!part->law || !part->mu || !part->b || !part->diag) {
+    if (!part->law || !part->mu || !part->b || !part->diag || !part->colour_start) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < sys->n; ++i) {
@@ -131,13 +137,19 @@ static TdlStatus solve_part(Run* run, const Alive* a, double* r) {
             memcpy(inner.best + 3 * a->at[i], r + 3 * i, 3 * sizeof(double));
         }
     }
+    bool many = run->sys->n > FEW;
     // those left out add rounding only
-    part.target *= 0.9;
+    part.target = fmax(0.9 * part.target, many ? ROUND_PART * run->error : 0.0);
     system_velocity(&part, inner.best, u);
     inner.error = system_error(&part, u, inner.best);
     inner.start = NULL;
+    if (many && !run_done(&inner)) {
+        status = run_strides(&inner);
+    }
     inner.limit = run->limit < SWEEPS ? run->limit : SWEEPS;
-    status = run_done(&inner) ? TDL_STATUS_OK : run_anderson(&inner);
+    if (status == TDL_STATUS_OK && !run_done(&inner)) {
+        status = run_anderson(&inner);
+    }
     inner.limit = run->limit < STEPS ? run->limit : STEPS;
     if (status == TDL_STATUS_OK && !run_done(&inner)) {
         status = run_turns(&inner);
@@ -202,9 +214,6 @@ TdlStatus run_alive(Run* run) {
 }
 
 TdlStatus run_alternating(Run* run) {
-    TdlStatus status = TDL_STATUS_OK;
-    if (run->sys->n <= MOST_CONTACTS) {
-        status = run_alive(run);
-    }
+    TdlStatus status = run_alive(run);
     return status == TDL_STATUS_OK && !run_done(run) ? run_anderson(run) : status;
 }

@@ -19,22 +19,27 @@ enum { EASY_STEPS = 2, FAIR_STEPS = 5, MOST_STEPS = 10, MOST_REFUSED = 2, MOST_H
 // Accelerated sweeps after a step, and how much less error ends a problem.
 enum { SWEEPS = 20 };
 static const double PART = 0.1;
+// Full steps: at most so many in a row, and the part of the contacts that may change their mode
+// from one to the next; sweeps between them lower the error by FALL, or are given up.
+enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
+static const double FULL_CHANGES = 0.01, FALL = 0.1;
 // Lengths of a step that are tried: each this part of the one before.
 static const double SHORTER = 0.4;
 enum { LENGTHS = 5 };
 
 typedef struct Turns {
-    Run* run;         // of the caller
-    Run inner;        // on the regularised problem
-    System sys;       // which is this
-    double eps;       //
-    int* diagonal;    // [n] where the diagonal blocks are, -1: there is none
-    double* weight;   // [n] D
-    double* rho;      // [2 n] steps of the maps, normal and tangential
-    double* shift;    // [n] mu |u_T|
-    Reduced* reduced; // [n]
-    double *r, *u;    // [3 n] iterate and its velocity in the regularised problem
-    double *base, *x; // [3 n] where a step starts, with the modes as they were taken; the step
+    Run* run;            // of the caller
+    Run inner;           // on the regularised problem
+    System sys;          // which is this
+    double eps;          //
+    int* diagonal;       // [n] where the diagonal blocks are, -1: there is none
+    double* weight;      // [n] D
+    double* rho;         // [2 n] steps of the maps, normal and tangential
+    double* shift;       // [n] mu |u_T|
+    Reduced* reduced;    // [n]
+    unsigned char* mode; // [n] unknowns in the last step
+    double *r, *u;       // [3 n] iterate and its velocity in the regularised problem
+    double *base, *x;    // [3 n] where a step starts, with the modes as they were taken; the step
     double *trial, *trial_u;
 } Turns;
 
@@ -48,6 +53,7 @@ static TdlStatus turns_init(Turns* t, Run* run) {
     t->sys.sweep_bodies = false;
     t->diagonal = ARENA_NEW(run->arena, int, n);
     t->reduced = ARENA_NEW(run->arena, Reduced, n);
+    t->mode = ARENA_NEW(run->arena, unsigned char, n);
     t->weight = ARENA_NEW(run->arena, double, n);
     t->shift = ARENA_NEW(run->arena, double, n);
     t->rho = ARENA_NEW(run->arena, double, 2 * n);
@@ -60,8 +66,8 @@ static TdlStatus turns_init(Turns* t, Run* run) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
-    if (!t->diagonal || !t->reduced || !t->weight || !t->shift || !t->rho || !t->sys.diag ||
-        !t->sys.blocks) {
+    if (!t->diagonal || !t->reduced || !t->mode || !t->weight || !t->shift || !t->rho ||
+        !t->sys.diag || !t->sys.blocks) {
         return TDL_STATUS_NO_MEMORY;
     }
     memcpy(t->sys.blocks, sys->blocks, blocks * sizeof(double));
@@ -174,13 +180,13 @@ static TdlStatus find_step(Turns* t) {
     return status;
 }
 
-// trial <- base + alpha x, every contact put back into its set
-static void move(Turns* t, double alpha) {
+// out <- base + alpha x; what slides stays on the cone as long as it is pressed.
+static void go(const Turns* t, double alpha, double* out) {
     const System* sys = &t->sys;
     for (int i = 0; i < sys->n; ++i) {
         const Reduced* a = &t->reduced[i];
-        double r[3];
-        memcpy(r, t->base + 3 * i, sizeof r);
+        double* r = out + 3 * i;
+        memcpy(r, t->base + 3 * i, 3 * sizeof *r);
         for (int k = 0; k < a->size; ++k) {
             double x = alpha * t->x[3 * i + k];
             for (int c = 0; c < 3; ++c) {
@@ -188,12 +194,19 @@ static void move(Turns* t, double alpha) {
             }
         }
         if (a->size == 2 && sys->law[i] == LAW_CONE && r[0] > 0.0) {
-            // what slides stays on the cone
             double norm = hypot(r[1], r[2]), s = norm > 0.0 ? sys->mu[i] * r[0] / norm : 0.0;
             r[1] *= s;
             r[2] *= s;
         }
-        law_project(3, sys->law[i], sys->mu[i], r, t->trial + 3 * i);
+    }
+}
+
+// out <- r, every contact put back into its set
+static void put_back(const Turns* t, const double* r, double* out) {
+    for (int i = 0; i < t->sys.n; ++i) {
+        double p[3];
+        law_project(3, t->sys.law[i], t->sys.mu[i], r + 3 * i, p);
+        memcpy(out + 3 * i, p, sizeof p);
     }
 }
 
@@ -216,7 +229,8 @@ static double search(Turns* t, double error) {
     }
     double before = energy(t, t->r, t->u), alpha = 1.0;
     for (int k = 0; k < LENGTHS; ++k, alpha *= SHORTER) {
-        move(t, alpha);
+        go(t, alpha, t->trial);
+        put_back(t, t->trial, t->trial);
         system_velocity(&t->sys, t->trial, t->trial_u);
         double now = system_error(&t->sys, t->trial_u, t->trial);
         if (now < 0.5 * error || energy(t, t->trial, t->trial_u) < before) {
@@ -271,6 +285,65 @@ static TdlStatus solve_around(Turns* t, int limit, int* steps, bool* good) {
         *good = error <= goal;
     }
     return TDL_STATUS_OK;
+}
+
+// Contacts whose mode is another than in the last step.
+static int count_changes(Turns* t) {
+    int changes = 0;
+    for (int i = 0; i < t->sys.n; ++i) {
+        changes += t->reduced[i].size != t->mode[i];
+        t->mode[i] = (unsigned char)t->reduced[i].size;
+    }
+    return changes;
+}
+
+// Full steps from the best iterate: near the solution a few do, elsewhere modes keep changing.
+static TdlStatus step_freely(Turns* t) {
+    Run* run = t->run;
+    size_t size = 3 * (size_t)t->sys.n * sizeof(double);
+    memcpy(t->r, run->best, size);
+    memset(t->mode, 0, (size_t)t->sys.n);
+    set_centre(t);
+    for (int k = 0; k < FULL_STEPS && !run_done(run); ++k) {
+        TdlStatus status = find_step(t);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        if (count_changes(t) > FULL_CHANGES * t->sys.n && k > 0) {
+            return TDL_STATUS_OK;
+        }
+        ++run->iterations;
+        go(t, 1.0, t->r); // a contact that pulls is open in the next step
+        system_velocity(&t->sys, t->r, t->u);
+        put_back(t, t->r, t->trial);
+        system_velocity(run->sys, t->trial, t->trial_u);
+        run_offer(run, t->trial_u, t->trial);
+    }
+    return TDL_STATUS_OK;
+}
+
+// Accelerated sweeps and full steps from the best iterate, until sweeps no longer help.
+TdlStatus run_strides(Run* run) {
+    ArenaMark mark = arena_mark(run->arena);
+    System* sys = run->sys;
+    Turns t;
+    TdlStatus status = turns_init(&t, run);
+    t.eps = EPS_LEAST;
+    double target = sys->target, before = INFINITY;
+    int limit = run->limit;
+    run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
+    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * FALL * before) {
+        before = run->error;
+        sys->target = fmax(target, FALL * before);
+        status = run_anderson(run);
+        sys->target = target;
+        if (status == TDL_STATUS_OK && !run_done(run)) {
+            status = step_freely(&t);
+        }
+    }
+    run->limit = limit;
+    arena_release(run->arena, mark);
+    return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
 }
 
 TdlStatus run_turns(Run* run) {

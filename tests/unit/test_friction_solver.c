@@ -259,11 +259,13 @@ static uint64_t bits_of(const TdlFrictionProblem* p, TdlFrictionOptions o, int t
 // Fewer contacts carry than there are: those left out must be right too, in both forms.
 TEST(alternating_solves_wisps_and_spaghetti) {
     TdlHost host = tdl_host_default();
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 5; ++k) {
         FrictionCase c;
         TdlFrictionProblem *p, *matrix;
         if (k < 2) {
             case_wisp(&c, (uint64_t)k + 1, 20, 12, 20, 0.3);
+        } else if (k >= 4) {
+            case_wisp(&c, (uint64_t)k + 1, 150, 4, 20, 0.1); // over a thousand
         } else {
             case_spaghetti(&c, (uint64_t)k + 1, 20, 16, (k - 1) * 240, 0.3);
         }
@@ -278,6 +280,7 @@ TEST(alternating_solves_wisps_and_spaghetti) {
             TdlFrictionInfo info = solve(form == 0 ? p : matrix, &o, r, u);
             CHECK(info.outcome == TDL_FRICTION_CONVERGED);
             CHECK_BELOW(tdl_friction_error(p, TDL_FRICTION_ERROR_NATURAL, true, r), 1.0e-8);
+            CHECK(k < 4 || n > 1000);
             // from its own solution there is nothing to do
             CHECK_INT(solve(form == 0 ? p : matrix, &o, r, u).iterations, 0);
             free(r);
@@ -305,6 +308,12 @@ TEST(same_bits_for_any_number_of_threads) {
     CHECK(bits_of(p, o, 5) == one);
     o.solver = TDL_FRICTION_GRADIENT;
     one = bits_of(p, o, 1);
+    CHECK(bits_of(p, o, 3) == one);
+    o.solver = TDL_FRICTION_ALTERNATING;
+    o.tolerance = 1.0e-2; // a round of those that carry and some more
+    o.max_iterations = 100;
+    one = bits_of(p, o, 1);
+    CHECK(bits_of(p, o, 2) == one);
     CHECK(bits_of(p, o, 3) == one);
     tdl_friction_problem_destroy(p);
     case_free(&c);
