@@ -14,6 +14,8 @@ typedef struct Candidate {
     TdlVec3 force;  // N on the second body in the last step; the first guess
     double closing; // m/s at which the gap was closing when it was found
     double radius;  // m, the smaller of the two
+    double sunk;    // m, by which it overlapped anew in the attempt before; 0 elsewhere
+    bool fresh;     // it is new, or as deep as before the step
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap
     bool jointed;   // two rods of one tree, which grow out of each other: they do not touch
     bool passed_on; // at a joint of a rod's curves, beyond which the gap shrinks: the next has it
@@ -51,6 +53,12 @@ struct Contacts {
     bool ready;
     TdlContact* missed; // near contacts at the end of a step that was undone
     int missed_count, missed_capacity;
+    ContactSite* sunk; // places that overlap anew at the end of a step that is done again
+    int sunk_count, sunk_capacity;
+    TdlVec3* tried; // [tried_count] N, forces of the candidates in the last attempt
+    int tried_count, tried_capacity;
+    double* tried_velocity; // [tried_dofs] of all bodies in it
+    int tried_dofs, tried_dofs_capacity;
     bool* passed; // pairs of detection that met in the step
     int passed_capacity;
 
@@ -92,7 +100,8 @@ static inline double side_radius(const Contacts* c, const TdlContact* x, int sid
     return curve == NULL ? 0.0 : tdl_curve_radius(curve, x->s[side]);
 }
 
-// Room for so many; null and false when memory runs out.
+// Room for so many; null and false when memory runs out. `array` is the address of a pointer.
+bool contacts_reserve(const TdlAllocator* mem, void* array, int* capacity, int count, size_t size);
 TdlContact* contacts_room_for_missed(Contacts* contacts, int count);
 bool contacts_room_for_passed(Contacts* contacts, int count);
 

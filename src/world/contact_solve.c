@@ -257,6 +257,15 @@ static double normal_bias(const Problem* p, const TdlContact* x, TdlContactLaw l
     return -gap / p->dt;
 }
 
+// What displacements or velocities of the bodies make along the normal.
+static double normal_motion(const Problem* p, int i, const double* move) {
+    double sum = 0.0;
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        sum += p->body[side] < 0 ? 0.0 : side_product(p, side, 0, move);
+    }
+    return sum;
+}
+
 static void fill_contact(void* user, int i, int worker) {
     (void)worker;
     const Problem* p = user;
@@ -271,6 +280,11 @@ static void fill_contact(void* user, int i, int worker) {
                                     side_material(p->world, contact_side(p->world, x, 1)));
     p->mu[i] = law.mu;
     p->bias[i] = normal_bias(p, x, law, u.x + fixed.x);
+    if (c->sunk > 0.0 && p->contacts->tried_dofs == p->dof_start[p->body_count]) {
+        // so much more than in the attempt before (W.7)
+        double tried = normal_motion(p, i, p->contacts->tried_velocity) + fixed.x;
+        p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
+    }
     tdl_store3(p->fixed, i, fixed);
     TdlVec3 guess = tdl_tmul33_3(x->basis, c->force);
     tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
@@ -419,14 +433,9 @@ static void hand_out_velocities(const Problem* p) {
 static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     Contacts* c = p->contacts;
     int first = c->force_kept, count = first + p->count;
-    if (count > c->force_capacity) {
-        int room = count + count / 2 + 16;
-        void* grown = tdl_grow_array(&c->host.mem, c->force, (size_t)room, sizeof *c->force);
-        if (grown == NULL) {
-            return TDL_STATUS_NO_MEMORY;
-        }
-        c->force = grown;
-        c->force_capacity = room;
+    const TdlAllocator* mem = &c->host.mem;
+    if (!contacts_reserve(mem, &c->force, &c->force_capacity, count, sizeof *c->force)) {
+        return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < c->count; ++i) {
         c->found[i].force = (TdlVec3){0};
@@ -458,15 +467,26 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     return TDL_STATUS_OK;
 }
 
-// --- overlaps -------------------------------------------------------------------------------
-
-static double normal_motion(const Problem* p, int i, const double* move) {
-    double sum = 0.0;
-    for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        sum += p->body[side] < 0 ? 0.0 : side_product(p, side, 0, move);
+// Keeps what this attempt found, for the next one at the same step.
+static TdlStatus note_tried(const Problem* p) {
+    Contacts* c = p->contacts;
+    const TdlAllocator* mem = &c->host.mem;
+    int dofs = p->dof_start[p->body_count];
+    if (!contacts_reserve(mem, &c->tried, &c->tried_capacity, c->count, sizeof *c->tried) ||
+        !contacts_reserve(mem, &c->tried_velocity, &c->tried_dofs_capacity, dofs,
+                          sizeof *c->tried_velocity)) {
+        return TDL_STATUS_NO_MEMORY;
     }
-    return sum;
+    for (int i = 0; i < c->count; ++i) {
+        c->tried[i] = c->found[i].force;
+    }
+    memcpy(c->tried_velocity, p->velocity, (size_t)dofs * sizeof *p->velocity);
+    c->tried_count = c->count;
+    c->tried_dofs = dofs;
+    return TDL_STATUS_OK;
 }
+
+// --- overlaps -------------------------------------------------------------------------------
 
 static void add_normal(const Problem* p, int i, double amount, double* move, bool* moved) {
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
@@ -585,6 +605,9 @@ TdlStatus contacts_solve(TdlWorld* world, double dt, ContactsSolved* out) {
     TdlStatus status = solve_friction(&p, out);
     if (status == TDL_STATUS_OK) {
         status = note_forces(&p, out);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = note_tried(&p);
     }
     if (status == TDL_STATUS_OK && !find_pushes(&p)) {
         status = TDL_STATUS_NO_MEMORY;

@@ -25,6 +25,11 @@ static const double MARGIN_KEPT = 0.8; // of the last step's
 // A contact nearer than so many radii at the end of an undone step was missed by it.
 static const double MISSED_RADII = 0.5;
 
+// Overlap in radii from which a place is held when the step is done again, and the part of an older
+// one that may be left; an overlap counts as new when a step leaves more of it than that.
+static const double SUNK_RADII = 0.015;
+static const double RECOVERY = 0.85;
+
 // Elements of a thick rod, which may wind about each other, are cut into pieces of so many radii: a
 // pair has one contact, its deepest. Long thin ones, which may run side by side, are cut in two,
 // and a pair has a contact at each minimum of its gap.
@@ -107,6 +112,9 @@ void contacts_destroy(Contacts* c) {
     free_layout(c);
     tdl_free(&host.mem, c->found);
     tdl_free(&host.mem, c->missed);
+    tdl_free(&host.mem, c->sunk);
+    tdl_free(&host.mem, c->tried);
+    tdl_free(&host.mem, c->tried_velocity);
     tdl_free(&host.mem, c->passed);
     tdl_free(&host.mem, c->force);
     tdl_free(&host.mem, c);
@@ -462,7 +470,7 @@ static double site_radius(const Contacts* c, const TdlContact* contact) {
     return isfinite(least) ? least : c->thinnest;
 }
 
-static bool reserve(const TdlAllocator* mem, void* array, int* capacity, int count, size_t size) {
+bool contacts_reserve(const TdlAllocator* mem, void* array, int* capacity, int count, size_t size) {
     if (count <= *capacity) {
         return true;
     }
@@ -543,7 +551,8 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
     const ContactSite* sites = detector_sites(c->detector, &count);
     ArenaMark mark = arena_mark(&c->arena);
     Candidate* old = ARENA_NEW(&c->arena, Candidate, before + 1);
-    if (old == NULL || !reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
+    if (old == NULL ||
+        !contacts_reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
         return TDL_STATUS_NO_MEMORY;
     }
     if (before > 0) {
@@ -562,6 +571,9 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
             const Candidate* was = &old[contact->previous];
             x->force = was->force;
             x->closing = was->closing;
+            x->fresh = contact->gap < RECOVERY * was->site.contact.gap;
+        } else {
+            x->fresh = true;
         }
         if (dt > 0.0) {
             TdlVec3 apart =
@@ -571,6 +583,7 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
         out->closing = fmax(out->closing, x->closing);
         out->deepest = fmin(out->deepest, contact->gap);
         out->worst = fmin(out->worst, contact->gap / x->radius);
+        out->fresh = x->fresh ? fmin(out->fresh, contact->gap / x->radius) : out->fresh;
     }
     c->count = out->count = count;
     arena_release(&c->arena, mark);
@@ -644,7 +657,6 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
     }
     pool_run(world->pool, c->fibre_count, 8, fill_fibre, world);
     fill_obstacles(world, c);
-    c->missed_count = 0;
     if (c->rod_count + c->rigid_count == 0) {
         c->count = 0;
         c->ready = true;
@@ -654,12 +666,14 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
 }
 
 TdlContact* contacts_room_for_missed(Contacts* c, int count) {
-    bool room = reserve(&c->host.mem, &c->missed, &c->missed_capacity, count, sizeof *c->missed);
+    bool room =
+        contacts_reserve(&c->host.mem, &c->missed, &c->missed_capacity, count, sizeof *c->missed);
     return room ? c->missed : NULL;
 }
 
 bool contacts_room_for_passed(Contacts* c, int count) {
-    return reserve(&c->host.mem, &c->passed, &c->passed_capacity, count, sizeof *c->passed);
+    return contacts_reserve(&c->host.mem, &c->passed, &c->passed_capacity, count,
+                            sizeof *c->passed);
 }
 
 static int compare_bodies(const TdlContact* a, const TdlContact* b) {
@@ -669,6 +683,10 @@ static int compare_bodies(const TdlContact* a, const TdlContact* b) {
 
 static int compare_missed(const void* a, const void* b) {
     return compare_bodies(a, b);
+}
+
+void contacts_start_interval(Contacts* c) {
+    c->missed_count = 0;
 }
 
 TdlStatus contacts_note_missed(Contacts* c) {
@@ -701,6 +719,118 @@ static void mark_missed(Contacts* c) {
             c->found[i].missed = c->found[i].missed || same_place(&c->missed[k], x);
         }
     }
+}
+
+TdlStatus contacts_note_sunk(Contacts* c) {
+    c->sunk_count = 0;
+    for (int i = 0; i < c->count; ++i) {
+        const Candidate* x = &c->found[i];
+        bool sunk = x->fresh && x->site.contact.gap < -SUNK_RADII * x->radius;
+        if (!sunk || x->jointed || x->passed_on || x->site.contact.body[1] < 0) {
+            continue; // obstacles are convex: where they are touched does not run away
+        }
+        if (!contacts_reserve(&c->host.mem, &c->sunk, &c->sunk_capacity, c->sunk_count + 1,
+                              sizeof *c->sunk)) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        c->sunk[c->sunk_count++] = x->site;
+    }
+    return TDL_STATUS_OK;
+}
+
+// The nearest place on a curve from a guess that is not far: three steps along the tangent.
+static double foot(const TdlCurve* curve, TdlVec3 from, double s) {
+    for (int k = 0; k < 3; ++k) {
+        TdlVec3 t = tdl_curve_derivative(curve, s);
+        double along = tdl_dot3(tdl_sub3(from, tdl_curve_point(curve, s)), t) / tdl_dot3(t, t);
+        s = fmin(fmax(s + along, 0.0), curve->end);
+    }
+    return s;
+}
+
+static bool is_end(const TdlCurve* curve, double s) {
+    return s <= 0.0 || s >= curve->end;
+}
+
+// The place of a site in the present shape: the same on the first body, the nearest on the second,
+// and the gap across both. False when the bodies are turned too much for that.
+static bool hold_place(const Contacts* c, ContactSite* site) {
+    TdlContact* x = &site->contact;
+    const TdlCurve* a = &c->curve[c->first[x->body[0]] + x->element[0]];
+    const TdlCurve* b = &c->curve[c->first[x->body[1]] + x->element[1]];
+    x->point[0] = tdl_curve_point(a, x->s[0]);
+    x->s[1] = foot(b, x->point[0], x->s[1]);
+    x->point[1] = tdl_curve_point(b, x->s[1]);
+    TdlVec3 ta = side_tangent(c, x, 0), tb = side_tangent(c, x, 1), last = x->basis.cx;
+    TdlVec3 between = tdl_sub3(x->point[1], x->point[0]), n = tdl_cross3(ta, tb), t = ta;
+    if (tdl_norm3(n) > SIDE_BY_SIDE) {
+        bool end = is_end(a, x->s[0]) || is_end(b, x->s[1]);
+        n = end ? between : tdl_scale3(tdl_dot3(n, last) < 0.0 ? -1.0 : 1.0, n);
+    } else {
+        t = tdl_unit3(tdl_axpy3(ta, tdl_dot3(ta, tb) < 0.0 ? -1.0 : 1.0, tb));
+        n = tdl_axpy3(between, -tdl_dot3(between, t), t);
+    }
+    n = tdl_unit3(n);
+    t = fabs(tdl_dot3(n, t)) < 0.9 ? t : tb;
+    t = tdl_unit3(tdl_axpy3(t, -tdl_dot3(n, t), n));
+    x->basis = (TdlMat3){n, t, tdl_cross3(n, t)};
+    x->gap = tdl_dot3(between, n) - tdl_curve_radius(a, x->s[0]) - tdl_curve_radius(b, x->s[1]);
+    x->previous = -1;
+    return tdl_dot3(n, last) > 0.5;
+}
+
+static int compare_candidates(const void* a, const void* b) {
+    return contact_compare(&((const Candidate*)a)->site, &((const Candidate*)b)->site);
+}
+
+// The first of the candidates at a site, within a radius along both; where there is none, the
+// count.
+static int find_near(const Contacts* c, int known, const ContactSite* site) {
+    for (int i = 0; i < known; ++i) {
+        const Candidate* x = &c->found[i];
+        if (compare_bodies(&x->site.contact, &site->contact) == 0 && !x->passed_on &&
+            fabs(x->site.arc[0] - site->arc[0]) < x->radius &&
+            fabs(x->site.arc[1] - site->arc[1]) < x->radius) {
+            return i;
+        }
+    }
+    return c->count;
+}
+
+TdlStatus contacts_hold_sunk(TdlWorld* world) {
+    Contacts* c = world->contacts;
+    int count = c->count + c->sunk_count;
+    ArenaMark mark = arena_mark(&c->arena);
+    ContactSite* sites = ARENA_NEW(&c->arena, ContactSite, count + 1);
+    if (sites == NULL ||
+        !contacts_reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    // the attempt before is a good guess
+    for (int i = 0; i < c->count && c->tried_count == c->count; ++i) {
+        c->found[i].force = c->tried[i];
+    }
+    for (int i = 0, known = c->count; i < c->sunk_count; ++i) {
+        ContactSite site = c->sunk[i];
+        double later = site.contact.gap;
+        if (!hold_place(c, &site)) {
+            continue;
+        }
+        int at = find_near(c, known, &site);
+        if (at == c->count) {
+            c->found[c->count++] =
+                (Candidate){.site = site, .radius = site_radius(c, &site.contact), .missed = true};
+        }
+        double sunk = RECOVERY * fmin(c->found[at].site.contact.gap, 0.0) - later;
+        c->found[at].sunk = fmax(c->found[at].sunk, sunk);
+    }
+    qsort(c->found, (size_t)c->count, sizeof *c->found, compare_candidates);
+    for (int i = 0; i < c->count; ++i) {
+        sites[i] = c->found[i].site;
+    }
+    TdlStatus status = detector_set_last(c->detector, sites, c->count);
+    arena_release(&c->arena, mark);
+    return status;
 }
 
 TdlStatus contacts_widen(TdlWorld* world, double reach) {
@@ -809,7 +939,7 @@ TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size) {
     const char* rest = (const char*)bytes + sizeof c->margin;
     int count = (int)((size - sizeof c->margin) / sizeof *c->found);
     if (status != TDL_STATUS_OK ||
-        !reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
+        !contacts_reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
         return TDL_STATUS_NO_MEMORY;
     }
     ArenaMark mark = arena_mark(&c->arena);

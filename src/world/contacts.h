@@ -14,6 +14,7 @@ typedef struct ContactsFound {
     int count;
     double deepest; // m, the least gap; 0 when there is no contact
     double worst;   // the least gap over the thinner of the two radii; 0 when there is no contact
+    double fresh;   // the same of contacts that are new or deeper than before the step
     double closing; // m/s, the fastest closing of a gap in the step that led here
     int crossed;    // pairs of curves that passed through each other in the step that led here
 } ContactsFound;
@@ -22,8 +23,15 @@ typedef struct ContactsFound {
 // of `next`. Impulses are carried over to contacts that go on.
 TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* out);
 
-// At the end of a step that is going to be undone: keeps in mind which contacts came close.
+// Before the first attempt at a step, and at the end of one that is going to be undone: keeps in
+// mind which contacts came close.
+void contacts_start_interval(Contacts* contacts);
 TdlStatus contacts_note_missed(Contacts* contacts);
+
+// At the end of a step that is going to be done again since places overlap anew: keeps in mind
+// where; and, in the shape before that step, makes contacts of these places, beside those known.
+TdlStatus contacts_note_sunk(Contacts* contacts);
+TdlStatus contacts_hold_sunk(TdlWorld* world);
 
 // Looks again in the shape before that step, up to a gap for bodies that come so much closer, and
 // marks those that came close: they take part in the next solve.

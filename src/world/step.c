@@ -28,6 +28,9 @@ static const double SURPLUS_LIMIT = 0.05;
 // Overlap, in radii, at which a step is undone; contacts of a deeper one from the start are let be.
 static const double DEEP = 0.5;
 
+// New overlap, in radii, for which a step is done again with its places held.
+static const double SUNK = 0.03;
+
 // --- one rod -------------------------------------------------------------------------------
 
 // Items of work for one body are small; enough of them make a block worth a lock.
@@ -409,28 +412,51 @@ static void say_again(const TdlWorld* world, double start, double dt, const char
             world->step_count + 1, start, dt, fault, how);
 }
 
-// One attempt, and where contacts were missed a second one that looks further.
-static TdlStatus try_interval(TdlWorld* world, double start, double dt, const SavedState* saved,
-                              Attempt* attempt) {
-    double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
-    *attempt = attempt_step(world, start, dt);
-    bool missed = judge_contacts(attempt, worst);
-    if (!missed || attempt->status != TDL_STATUS_OK) {
-        return attempt->status;
-    }
-    double reach = dt * attempt->found.closing;
-    say_again(world, start, dt, attempt->fault, "looking further");
-    TdlStatus status = contacts_note_missed(world->contacts);
-    if (status == TDL_STATUS_OK) {
-        status = world_load_state(world, saved->bytes, saved->size, start);
-    }
-    if (status == TDL_STATUS_OK) {
+// Makes the step again, knowing what the attempt before has missed.
+static TdlStatus attempt_again(TdlWorld* world, double start, double dt, const SavedState* saved,
+                               double reach, bool hold, Attempt* attempt) {
+    TdlStatus status = world_load_state(world, saved->bytes, saved->size, start);
+    if (status == TDL_STATUS_OK && reach > 0.0) {
         status = contacts_widen(world, reach);
+    }
+    if (status == TDL_STATUS_OK && hold) {
+        status = contacts_hold_sunk(world);
     }
     if (status == TDL_STATUS_OK) {
         *attempt = attempt_step(world, start, dt);
-        judge_contacts(attempt, worst);
         status = attempt->status;
+    }
+    return status;
+}
+
+// One attempt; where contacts were missed a second one that looks further; and where places overlap
+// anew one with these held.
+static TdlStatus try_interval(TdlWorld* world, double start, double dt, const SavedState* saved,
+                              Attempt* attempt) {
+    double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts), reach = 0.0;
+    if (world->contacts != NULL) {
+        contacts_start_interval(world->contacts);
+    }
+    *attempt = attempt_step(world, start, dt);
+    TdlStatus status = attempt->status;
+    bool missed = judge_contacts(attempt, worst);
+    if (status == TDL_STATUS_OK && missed) {
+        reach = dt * attempt->found.closing;
+        say_again(world, start, dt, attempt->fault, "looking further");
+        status = contacts_note_missed(world->contacts);
+        if (status == TDL_STATUS_OK) {
+            status = attempt_again(world, start, dt, saved, reach, false, attempt);
+        }
+        judge_contacts(attempt, worst);
+    }
+    bool sunk = attempt->fault == NULL && attempt->found.fresh < -SUNK;
+    if (status == TDL_STATUS_OK && sunk) {
+        say_again(world, start, dt, "places overlap anew", "held too");
+        status = contacts_note_sunk(world->contacts);
+        if (status == TDL_STATUS_OK) {
+            status = attempt_again(world, start, dt, saved, reach, true, attempt);
+        }
+        judge_contacts(attempt, worst);
     }
     return status;
 }
