@@ -125,6 +125,9 @@ typedef struct TdlCombDef {
     double mass_damping;         // 1/s, >= 0: of all motion; default 4
     double settle_damping;       // 1/s, >= 0: the same at first, falling to 0 within 4/5 of
                                  // the relaxation; default 2000
+    bool hung;                   // hair starts as it hangs with a weight at its tip that draws its
+                                 // curls out, near its rest, and not straight; default false
+    bool settle_loosely;         // hair may pass through hair meanwhile; default false
     double spacing, jitter;      // m: of roots, and how far each is moved at most along x and y;
                                  // jitter below (spacing - 2 radius) / 2; default 5e-4, 1e-4
     int seed;                    // of the random offsets, >= 0; default 1
@@ -132,11 +135,13 @@ typedef struct TdlCombDef {
     double relaxation;           // s, > 0, before the comb moves; default 4
     double speed;                // m/s, > 0, of the comb; default 0.05
     double depth;                // m, > 0: of the comb's first place below the roots; default 0.03
-    double travel;               // m, > 0: how far it is pulled; default 0.3
-    double tooth_length;         // m, > 0; default 0.04
-    double frame_period;         // s between frames of the result; default 0.02
-    double tolerance;            // > 0, of the contact solver; default 1e-8
-    int max_iterations;          // > 0, of the contact solver; default 1000
+    double clearance;    // m, >= 0: of its teeth to the outermost roots at first; default 0:
+                         // as far as hair may curl, and 2 cm
+    double travel;       // m, > 0: how far it is pulled; default 0.3
+    double tooth_length; // m, > 0; default 0.04
+    double frame_period; // s between frames of the result; default 0.02
+    double tolerance;    // > 0, of the contact solver; default 1e-8
+    int max_iterations;  // > 0, of the contact solver; default 1000
 } TdlCombDef;
 
 TDL_API TdlCombDef tdl_comb_def_default(void);

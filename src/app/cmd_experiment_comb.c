@@ -39,7 +39,10 @@ static int read_options(const Args* args, TdlCombDef* def) {
     def->step = args_real(args, "dt", def->step);
     def->relaxation = args_real(args, "relax", def->relaxation);
     def->settle_damping = args_real(args, "settle", def->settle_damping);
+    def->settle_loosely = args_has(args, "loosely");
+    def->hung = args_has(args, "hung");
     def->speed = args_real(args, "speed", def->speed);
+    def->clearance = args_real(args, "clearance", def->clearance);
     def->travel = args_real(args, "travel", def->travel);
     def->depth = args_real(args, "depth", def->depth);
     def->tolerance = args_real(args, "tolerance", def->tolerance);
@@ -49,18 +52,23 @@ static int read_options(const Args* args, TdlCombDef* def) {
 }
 
 void combing_tell_options(const TdlCombDef* def, const char* detection, char text[512]) {
-    char proxies[48] = "";
+    char proxies[48] = "", clearance[48] = "";
+    if (def->clearance > 0.0) {
+        snprintf(clearance, sizeof clearance, " --clearance %g", def->clearance);
+    }
     if (strcmp(detection, "curves") != 0) {
         snprintf(proxies, sizeof proxies, " --proxies %d", def->segments * def->element_count);
     }
-    snprintf(text, 512,
-             "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
-             "--relax %g --settle %g --speed %g --travel %g --depth %g --teeth %g --spacing %g "
-             "--seed %d "
-             "--tolerance %g",
-             def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
-             detection, proxies, def->step, def->relaxation, def->settle_damping, def->speed,
-             def->travel, def->depth, def->tooth_length, def->spacing, def->seed, def->tolerance);
+    snprintf(
+        text, 512,
+        "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
+        "--relax %g --settle %g%s%s --speed %g%s --travel %g --depth %g --teeth %g --spacing %g "
+        "--seed %d "
+        "--tolerance %g",
+        def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
+        detection, proxies, def->step, def->relaxation, def->settle_damping,
+        def->hung ? " --hung" : "", def->settle_loosely ? " --loosely" : "", def->speed, clearance,
+        def->travel, def->depth, def->tooth_length, def->spacing, def->seed, def->tolerance);
 }
 
 static void print_plain(const Combing* combing) {
@@ -202,7 +210,20 @@ static const Option OPTIONS[] = {
      "damping of all motion at the start, which falls to 0 before the comb comes, 1/s; default "
      "2000",
      false},
+    {"hung", 0, OPTION_SWITCH, NULL, 0, 0,
+     "hair starts as it hangs with a weight at its tip that draws its curls out, near its rest, "
+     "and "
+     "not straight",
+     false},
+    {"loosely", 0, OPTION_SWITCH, NULL, 0, 0,
+     "hair may pass through hair while that damping lasts: faster, and as good a rest to start "
+     "from",
+     false},
     {"speed", 0, OPTION_REAL, "M/S", 1e-6, 10, "of the comb, m/s; default 0.05", false},
+    {"clearance", 0, OPTION_REAL, "M", 0, 1,
+     "between the teeth and the outermost roots at first, m; default 0: as far as hair may curl, "
+     "and 2 cm",
+     false},
     {"travel", 0, OPTION_REAL, "M", 1e-6, 10, "how far the comb is pulled, m; default 0.3", false},
     {"depth", 0, OPTION_REAL, "M", 1e-4, 10,
      "where the comb enters, m below the roots; default 0.03", false},

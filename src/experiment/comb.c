@@ -4,11 +4,15 @@
 // The scene does the work: `repeat` makes the grid with its random offsets, keyframes the comb's
 // way. Hair starts straight, so that nothing overlaps, bent together by a hair's breadth out of the
 // plane in which its natural curvature acts: without that a single hair would stay in that plane.
+// Or it starts as it hangs with a weight at its tip: as long as it runs downwards everywhere,
+// copies of it side by side do not meet, and it has a short way to its rest.
 //
 // S0 says of the comb: teeth of 1.1 mm diameter, spaced by 1.2 mm. We take the 1.2 mm as the gap
 // between teeth, so that they are 2.3 mm apart from axis to axis; otherwise a single hair of 0.1 mm
 // would just fit between two.
 #include "base/log.h"
+#include "base/memory.h"
+#include "math/rotation.h"
 #include "tendril/experiment.h"
 
 #include <string.h>
@@ -16,9 +20,10 @@
 static const double TOOTH_RADIUS = 0.55e-3; // m
 static const double TOOTH_GAP = 1.2e-3;     // m
 static const double START_BEND = 1.0;       // 1/m, of all hairs, out of the plane
-static const double APPROACH = 0.02;        // m between wisp and teeth at first
-static const double SETTLE_SHARE = 0.8;     // of the relaxation with more damping
-static const double SLOPE = 0.5;            // sine of the pull's angle to the vertical: 30 degrees
+static const double WEIGHT = 0.6;       // N over EI kappa0^2: hair runs down at 20 degrees or more
+static const double APPROACH = 0.02;    // m between wisp and teeth at first, unless told
+static const double SETTLE_SHARE = 0.8; // of the relaxation with more damping
+static const double SLOPE = 0.5;        // sine of the pull's angle to the vertical: 30 degrees
 
 typedef struct Preset {
     const char* name;
@@ -115,8 +120,9 @@ static const char* find_fault(const TdlCombDef* def) {
     if (!(isfinite(def->natural_curvature) && def->natural_curvature >= 0.0 && isfinite(def->mu) &&
           def->mu >= 0.0 && isfinite(def->damping) && def->damping >= 0.0 &&
           isfinite(def->mass_damping) && def->mass_damping >= 0.0 &&
-          isfinite(def->settle_damping) && def->settle_damping >= 0.0)) {
-        return "curvature, friction and damping must not be negative";
+          isfinite(def->settle_damping) && def->settle_damping >= 0.0 && isfinite(def->clearance) &&
+          def->clearance >= 0.0)) {
+        return "curvature, friction, damping and clearance must not be negative";
     }
     if (!(def->jitter >= 0.0 && def->spacing > 2.0 * (def->radius + def->jitter))) {
         return "roots must stay apart: spacing > 2 (radius + jitter), jitter >= 0";
@@ -154,8 +160,9 @@ static Layout lay_out(const TdlCombDef* def) {
     double half[2] = {0.5 * (l.rows - 1) * def->spacing + def->jitter,
                       0.5 * (l.columns - 1) * def->spacing + def->jitter};
     double reach = curl_reach(def), pitch = 2.0 * TOOTH_RADIUS + TOOTH_GAP;
+    double clearance = def->clearance > 0.0 ? def->clearance : reach + APPROACH;
     l.teeth = 2 * (int)ceil((half[1] + reach) / pitch) + 2; // even: a gap in the middle
-    l.start = -(half[0] + reach + def->tooth_length + APPROACH);
+    l.start = -(half[0] + clearance + def->tooth_length);
     l.way = -half[0] - 0.5 * def->tooth_length - l.start;
     return l;
 }
@@ -167,7 +174,64 @@ TdlCombTimes tdl_comb_times(const TdlCombDef* def) {
     return t;
 }
 
-static void write_rods(const TdlCombDef* def, const Layout* l, FILE* out) {
+// The material curvatures, 1/m, of a hair that hangs with a weight at its tip.
+static TdlStatus hang(const TdlHost* host, const TdlCombDef* def, TdlVec3* curvature) {
+    double inertia = 0.25 * M_PI * pow(def->radius, 4.0);
+    double weight = WEIGHT * def->young * inertia * pow(def->natural_curvature, 2.0);
+    TdlRodLoad load = {.at = def->length, .force = {0.0, 0.0, -weight}};
+    TdlRodDef rod = tdl_rod_def_default();
+    rod.length = def->length;
+    rod.radius[0] = rod.radius[1] = def->radius;
+    rod.element_count = def->element_count;
+    rod.young = def->young;
+    rod.poisson = def->poisson;
+    rod.density = def->density;
+    rod.natural_curvature = (TdlVec3){0.0, def->natural_curvature, 0.0};
+    rod.curvature = (TdlVec3){0.0, 0.0, START_BEND};
+    rod.clamp.rotation =
+        tdl_frame_from_tangent_hint((TdlVec3){0.0, 0.0, -1.0}, (TdlVec3){0.0, 1.0, 0.0});
+    rod.loads = &load;
+    rod.load_count = 1;
+    TdlWorldDef world_def = tdl_world_def_default();
+    TdlWorld* world;
+    TdlRodId id;
+    TdlStatus status = tdl_world_create(host, &world_def, &world);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_world_add_rod(world, &rod, &id);
+    if (status == TDL_STATUS_OK) {
+        status = tdl_world_settle(world, NULL);
+    }
+    double each = def->length / def->element_count;
+    for (int i = 0; i < def->element_count && status == TDL_STATUS_OK; ++i) {
+        curvature[i] = tdl_scale3(1.0 / each, tdl_load3(tdl_rod_coordinates(world, id), i));
+    }
+    tdl_world_destroy(world);
+    return status;
+}
+
+static TdlStatus write_curvature(const TdlHost* host, const TdlCombDef* def, FILE* out) {
+    if (!def->hung) {
+        fprintf(out, "    curvature: [0, 0, %.17g]\n", START_BEND);
+        return TDL_STATUS_OK;
+    }
+    TdlVec3* curvature = tdl_alloc_array(&host->mem, (size_t)def->element_count, sizeof *curvature);
+    if (curvature == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = hang(host, def, curvature);
+    fprintf(out, "    curvature:\n");
+    for (int i = 0; i < def->element_count && status == TDL_STATUS_OK; ++i) {
+        fprintf(out, "      - [%.17g, %.17g, %.17g]\n", curvature[i].x, curvature[i].y,
+                curvature[i].z);
+    }
+    tdl_free(&host->mem, curvature);
+    return status;
+}
+
+static TdlStatus write_rods(const TdlHost* host, const TdlCombDef* def, const Layout* l,
+                            FILE* out) {
     fprintf(out,
             "materials:\n"
             "  - {name: hair, young: %.17g, poisson: %.17g, density: %.17g, damping: %.17g, "
@@ -181,9 +245,9 @@ static void write_rods(const TdlCombDef* def, const Layout* l, FILE* out) {
             "    radius: %.17g\n"
             "    elements: %d\n"
             "    natural_curvature: [0, %.17g, 0]\n"
-            "    curvature: [0, 0, %.17g]\n"
             "    clamp: {direction: [0, 0, -1], normal: [0, 1, 0]}\n",
-            def->length, def->radius, def->element_count, def->natural_curvature, START_BEND);
+            def->length, def->radius, def->element_count, def->natural_curvature);
+    TdlStatus status = write_curvature(host, def, out);
     fprintf(out,
             "    repeat:\n"
             "      count: [%d, %d, 1]\n"
@@ -191,6 +255,7 @@ static void write_rods(const TdlCombDef* def, const Layout* l, FILE* out) {
             "      jitter: [%.17g, %.17g, 0]\n"
             "      seed: %d\n",
             l->rows, l->columns, def->spacing, def->spacing, def->jitter, def->jitter, def->seed);
+    return status;
 }
 
 static void write_comb(const TdlCombDef* def, const Layout* l, FILE* out) {
@@ -232,11 +297,16 @@ TdlStatus tdl_comb_write_scene(const TdlHost* host, const TdlCombDef* def, const
     fprintf(out,
             "# Made by `tendril experiment comb`.\n"
             "title: %s\n"
-            "time: {step: %.17g, end: %.17g, settle: %.17g, settle_damping: %.17g}\n"
+            "time: {step: %.17g, end: %.17g, settle: %.17g, settle_damping: %.17g, "
+            "settle_loosely: %s}\n"
             "output: {frame: %.17g}\n",
             title, def->step, end, SETTLE_SHARE * def->relaxation, def->settle_damping,
-            fmax(def->frame_period, def->step));
-    write_rods(def, &l, out);
+            def->settle_loosely ? "true" : "false", fmax(def->frame_period, def->step));
+    TdlStatus status = write_rods(host, def, &l, out);
+    if (status != TDL_STATUS_OK) {
+        return tdl_fail(host, status,
+                        "comb: a hair with a weight at its tip does not come to rest");
+    }
     write_comb(def, &l, out);
     fprintf(out,
             "contacts: {detection: %s, segments: %d, friction: %.17g, tolerance: %.17g, "

@@ -10,6 +10,7 @@ typedef struct TimeSpec {
     const Node* node;
     double step, end;              // s
     double settle, settle_damping; // s, 1/s
+    bool settle_loosely;
 } TimeSpec;
 
 typedef struct OutputSpec {

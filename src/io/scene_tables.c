@@ -60,6 +60,12 @@ static const Field TIME_FIELDS[] = {
      .fallback = "0",
      .help = "Damping of all motion beside the materials' `mass_damping`; of the share "
              "x of the time left until `settle` there is 0.975 x^16 + 0.025 x."},
+    {.key = "settle_loosely",
+     .kind = FIELD_BOOL,
+     AT(TimeSpec, settle_loosely),
+     .fallback = "false",
+     .help = "Until `settle`, a step is kept though bodies passed through each other in it or "
+             "overlap: faster, for a rest whose history does not matter."},
     {0},
 };
 

@@ -434,12 +434,13 @@ static TdlStatus attempt_again(TdlWorld* world, double start, double dt, const S
 static TdlStatus try_interval(TdlWorld* world, double start, double dt, const SavedState* saved,
                               Attempt* attempt) {
     double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts), reach = 0.0;
+    bool loosely = world->def.settle_loosely && start < world->def.settle;
     if (world->contacts != NULL) {
         contacts_start_interval(world->contacts);
     }
     *attempt = attempt_step(world, start, dt);
     TdlStatus status = attempt->status;
-    bool missed = judge_contacts(attempt, worst);
+    bool missed = !loosely && judge_contacts(attempt, worst);
     if (status == TDL_STATUS_OK && missed) {
         reach = dt * attempt->found.closing;
         say_again(world, start, dt, attempt->fault, "looking further");
@@ -449,7 +450,7 @@ static TdlStatus try_interval(TdlWorld* world, double start, double dt, const Sa
         }
         judge_contacts(attempt, worst);
     }
-    bool sunk = attempt->fault == NULL && attempt->found.fresh < -SUNK;
+    bool sunk = !loosely && attempt->fault == NULL && attempt->found.fresh < -SUNK;
     if (status == TDL_STATUS_OK && sunk) {
         say_again(world, start, dt, "places overlap anew", "held too");
         status = contacts_note_sunk(world->contacts);

@@ -75,6 +75,91 @@ TEST(the_force_on_the_comb_is_what_the_hairs_miss) {
     scratch_remove(&scratch);
 }
 
+// Hairs side by side touch in places that run along them: without holding them anew 36 hairs
+// overlap by 12 % of a radius.
+TEST(hairs_that_are_combed_overlap_by_less_than_a_twentieth) {
+    Scratch scratch = scratch_make();
+    TdlCombDef def = tdl_comb_def_default();
+    def.fibre_count = 36;
+    def.natural_curvature = 10.0;
+    def.relaxation = 0.05;
+    def.clearance = 0.002;
+    def.speed = 0.2;
+    TdlScene* scene;
+    TdlWorld* world = build(&scratch, &def, &scene);
+    double deepest = 0.0;
+    int contacts = 0, parts = 0;
+    for (int k = 0; k < 200; ++k) {
+        TdlStepInfo info;
+        CHECK_INT(tdl_world_step(world, &info), TDL_STATUS_OK);
+        deepest = fmin(deepest, info.deepest);
+        contacts += info.contact_count;
+        parts += info.substeps;
+        CHECK_INT(info.unsolved, 0);
+    }
+    printf("  deepest overlap %.3g of a radius, %d contacts in 200 steps of %d parts\n",
+           -deepest / def.radius, contacts, parts);
+    CHECK(contacts > 4000);
+    CHECK_INT(parts, 200);
+    CHECK_BELOW(-deepest, 0.05 * def.radius);
+    tdl_world_destroy(world);
+    tdl_scene_destroy(scene);
+    scratch_remove(&scratch);
+}
+
+// Copies of a hair that runs down steeply everywhere, side by side, do not meet.
+TEST(hung_hair_runs_down_everywhere) {
+    static const double KAPPA[] = {10.0, 60.0, 100.0, 200.0};
+    for (int k = 0; k < 4; ++k) {
+        Scratch scratch = scratch_make();
+        TdlCombDef def = tdl_comb_def_default();
+        def.hung = true;
+        def.fibre_count = 4;
+        def.natural_curvature = KAPPA[k];
+        def.element_count = KAPPA[k] > 100.0 ? 32 : 12;
+        TdlScene* scene;
+        TdlWorld* world = build(&scratch, &def, &scene);
+        TdlRodId hair = tdl_world_rod(world, 0);
+        double flattest = 1.0, step = def.length / 500.0;
+        for (int i = 0; i < 500; ++i) {
+            double fall = tdl_rod_point(world, hair, i * step).z -
+                          tdl_rod_point(world, hair, (i + 1) * step).z;
+            flattest = fmin(flattest, fall / step);
+        }
+        printf("  %3.0f 1/m: at least %.2g downwards\n", KAPPA[k], flattest);
+        // roots are 0.3 mm apart at least and hairs 0.1 mm wide
+        CHECK(flattest > 1.0 / 3.0);
+        tdl_world_destroy(world);
+        tdl_scene_destroy(scene);
+        scratch_remove(&scratch);
+    }
+}
+
+// While it settles loosely no step is done in parts; strictly these long ones are.
+TEST(hair_that_settles_loosely_takes_each_step_at_once) {
+    int parts[2] = {0};
+    for (int loosely = 0; loosely < 2; ++loosely) {
+        Scratch scratch = scratch_make();
+        TdlCombDef def = small(25);
+        def.settle_damping = 100.0;
+        def.step = 8.0e-3;
+        def.settle_loosely = loosely == 1;
+        TdlScene* scene;
+        TdlWorld* world = build(&scratch, &def, &scene);
+        for (int k = 0; k < 28; ++k) { // 0.224 of 0.24 s
+            TdlStepInfo info;
+            CHECK_INT(tdl_world_step(world, &info), TDL_STATUS_OK);
+            parts[loosely] += info.substeps;
+        }
+        tdl_world_destroy(world);
+        tdl_scene_destroy(scene);
+        scratch_remove(&scratch);
+    }
+    printf("  28 steps in %d parts, loosely in %d\n", parts[0], parts[1]);
+    CHECK(parts[0] > 28);
+    CHECK_INT(parts[1], 28);
+}
+
 TEST(roughness_is_that_of_second_differences) {
     TdlCombSample samples[5] = {0};
     const double forces[5] = {1.0, 2.0, 1.0, 2.0, 1.0};
