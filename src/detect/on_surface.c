@@ -581,7 +581,8 @@ static void walk_edges(void* user, int f) {
                           pose_point(w->pose, mesh->vertex[edge->vertex[1]]), &curve);
         curve.radius[0] = curve.radius[1] = mesh->radius;
         SurfaceTouch touch[MAX_TOUCHES];
-        SurfaceAim aim = {w->def->margin, w->def->tolerance, true, true, {{0}}};
+        SurfaceAim aim = {
+            .margin = w->def->margin, .tolerance = w->def->tolerance, .stiff = true, .ends = true};
         ++w->out->pairs;
         int count = surface_touches(w->host, w->box->surface, &curve, &aim, MAX_TOUCHES, touch,
                                     &w->out->certified);

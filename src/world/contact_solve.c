@@ -281,7 +281,7 @@ static void fill_contact(void* user, int i, int worker) {
     p->mu[i] = law.mu;
     p->bias[i] = normal_bias(p, x, law, u.x + fixed.x);
     if (c->sunk > 0.0 && p->contacts->tried_dofs == p->dof_start[p->body_count]) {
-        // so much more than in the attempt before (W.7)
+        // so much more than in the attempt before (W.8)
         double tried = normal_motion(p, i, p->contacts->tried_velocity) + fixed.x;
         p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
     }

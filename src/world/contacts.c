@@ -524,7 +524,7 @@ static bool winds(const TdlWorld* world, const TdlContact* contact, int side) {
 // A contact at a joint of a rod's curves, where the gap goes on shrinking, is no minimum: the next
 // curve has it, and the slanted normal of this one would stop what slides. It is passed on. Between
 // rods side by side it stays, as one of the places on which they lie, with its normal across; and
-// where rods wind about each other, which are held apart in many places, as it is. (W.6)
+// where rods wind about each other, which are held apart in many places, as it is. (W.7)
 static bool is_passed_on(const TdlWorld* world, const Contacts* c, TdlContact* contact) {
     bool surface = side_curve(c, contact, 0) == NULL || side_curve(c, contact, 1) == NULL;
     if (surface || (winds(world, contact, 0) && winds(world, contact, 1))) {
