@@ -3,7 +3,8 @@
 // Writes results.csv (a row for a problem and a solver), profile.csv (the part of the problems each
 // solver solves within a factor of the fastest), convergence.csv (error against time), nu.csv (S1
 // figure 10 again: spaghetti from few contacts to three times too many), bodies.csv (velocity space
-// against explicit W); and pictures of the profile and of the convergence as SVG and PNG.
+// against explicit W); and pictures of the profile, of nu, and of the convergence on each problem
+// as SVG and PNG.
 #include "app/bench_siconos.h"
 #include "app/command.h"
 #include "app/plot.h"
@@ -41,9 +42,6 @@ typedef struct Bench {
     int contacts[MAX_PROBLEMS];
     Cell cells[MAX_PROBLEMS][ALL];
     double factors[FACTORS], profile[ALL][FACTORS]; // part solved within a factor of the fastest
-    int convergence_count[OURS];
-    double convergence_ms[OURS][DIGITS * MAX_PROBLEMS];
-    double convergence_error[OURS][DIGITS * MAX_PROBLEMS];
 } Bench;
 
 static const char* solver_name(int k) {
@@ -281,12 +279,15 @@ static void print_summary(const Bench* b, bool json) {
 
 // --- studies -------------------------------------------------------------------------------------
 
-// Error against time: every solver asked for ever more digits.
-static void study_convergence(Bench* b, const char* name, const TdlFrictionProblem* problem,
+// Error against time: every solver asked for ever more digits, with a picture for each problem.
+static void study_convergence(const Bench* b, const char* name, const TdlFrictionProblem* problem,
                               FILE* file) {
     TdlFrictionSize size = tdl_friction_problem_size(problem);
     double* r = calloc((size_t)size.contact_count * (size_t)size.block_size + 1, sizeof(double));
+    double ms[OURS][DIGITS], error[OURS][DIGITS];
+    PlotSeries series[OURS];
     for (int k = 0; r != NULL && k < OURS; ++k) {
+        int count = 0;
         for (double tolerance = 1.0e-2; tolerance > 0.5e-12; tolerance *= 1.0e-2) {
             TdlFrictionOptions options = tdl_friction_options_default();
             options.solver = (TdlFrictionSolverKind)k;
@@ -296,16 +297,24 @@ static void study_convergence(Bench* b, const char* name, const TdlFrictionProbl
             run_ours(b, problem, options, 1, r, &cell);
             fprintf(file, "%s,%s,%.0e,%d,%.3e,%.6g,%d\n", name, solver_name(k), tolerance,
                     cell.iterations, cell.error, cell.ms, cell.solved);
-            int row = b->convergence_count[k];
-            if (row < DIGITS * MAX_PROBLEMS) {
-                b->convergence_ms[k][row] = cell.ms;
-                b->convergence_error[k][row] = cell.error;
-                ++b->convergence_count[k];
-            }
+            ms[k][count] = cell.ms;
+            error[k][count++] = cell.error;
             if (!cell.solved || cell.ms > STUDY_MS) {
                 break;
             }
         }
+        series[k] = (PlotSeries){solver_name(k), ms[k], error[k], count, PLOT_MARKED_LINE};
+    }
+    char title[160], picture[160];
+    snprintf(title, sizeof title, "%s: error against time, asked for ever more digits", name);
+    snprintf(picture, sizeof picture, "convergence-%s.svg", name);
+    if (r != NULL) {
+        draw(b, picture,
+             (Plot){.title = title,
+                    .x = {.label = "time", .unit = "ms", .log = true},
+                    .y = {.label = "error", .log = true},
+                    .series = series,
+                    .series_count = OURS});
     }
     free(r);
 }
@@ -429,20 +438,6 @@ static void study_bodies(const Bench* b, int fibres) {
     fclose(file);
 }
 
-static void draw_convergence(const Bench* b) {
-    PlotSeries series[OURS];
-    for (int k = 0; k < OURS; ++k) {
-        series[k] = (PlotSeries){solver_name(k), b->convergence_ms[k], b->convergence_error[k],
-                                 b->convergence_count[k], PLOT_MARKS};
-    }
-    draw(b, "convergence.svg",
-         (Plot){.title = "Error against time, each solver asked for ever more digits",
-                .x = {.label = "time", .unit = "ms", .log = true},
-                .y = {.label = "error", .log = true},
-                .series = series,
-                .series_count = OURS});
-}
-
 // --- the command ---------------------------------------------------------------------------------
 
 static int bench_files(Bench* b, const Args* args) {
@@ -468,9 +463,6 @@ static int bench_files(Bench* b, const Args* args) {
     }
     if (convergence != NULL) {
         fclose(convergence);
-    }
-    if (args_has(args, "convergence")) {
-        draw_convergence(b);
     }
     return code;
 }
