@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_PROBLEMS = 512, FACTORS = 41, DIGITS = 6 };
@@ -60,7 +61,13 @@ static bool once_more(int done, int repeats, double seconds) {
     return done < repeats || (repeats > 1 && done < MOST_REPEATS && seconds < REPEAT_SECONDS);
 }
 
-// One of our solvers, the best time of the repeats.
+static double processor_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1.0e-9 * (double)t.tv_nsec;
+}
+
+// One of our solvers, the best time of the repeats; waiting for a processor does not count.
 static bool run_ours(const Bench* b, const TdlFrictionProblem* problem, TdlFrictionOptions options,
                      int repeats, double* r, Cell* cell) {
     TdlFrictionSize size = tdl_friction_problem_size(problem);
@@ -74,15 +81,17 @@ static bool run_ours(const Bench* b, const TdlFrictionProblem* problem, TdlFrict
     for (int k = 0; once_more(k, repeats, seconds); ++k) {
         TdlFrictionInfo info;
         memset(r, 0, count * sizeof(double));
+        double begin = processor_time();
         if (tdl_friction_solver_solve(solver, problem, r, NULL, &info) != TDL_STATUS_OK) {
             break;
         }
-        cell->ms = fmin(cell->ms, 1.0e3 * info.seconds);
+        double spent = fmin(info.seconds, processor_time() - begin);
+        cell->ms = fmin(cell->ms, 1.0e3 * spent);
         cell->iterations = info.iterations;
         cell->error = info.errors[TDL_FRICTION_ERROR_NATURAL];
         cell->used = info.solver;
-        seconds += info.seconds;
-        if (info.seconds > 1.0) {
+        seconds += spent;
+        if (spent > 1.0) {
             break;
         }
     }
@@ -294,7 +303,7 @@ static void study_convergence(const Bench* b, const char* name, const TdlFrictio
             options.tolerance = tolerance;
             options.max_iterations = b->max_iterations;
             Cell cell = {0};
-            run_ours(b, problem, options, 1, r, &cell);
+            run_ours(b, problem, options, b->repeats, r, &cell);
             fprintf(file, "%s,%s,%.0e,%d,%.3e,%.6g,%d\n", name, solver_name(k), tolerance,
                     cell.iterations, cell.error, cell.ms, cell.solved);
             ms[k][count] = cell.ms;
