@@ -211,10 +211,20 @@ TdlStatus tdl_curve_user(const TdlHost* host, const TdlCurveFunctions* functions
     return TDL_STATUS_OK;
 }
 
+// Whether the radius changes too much for its rate to be squared.
+static bool is_steep(double at_start, double at_end, double end) {
+    return fabs(at_end - at_start) > MAX_SIZE * end && end > 0.0;
+}
+
 TdlStatus tdl_curve_set_radius(const TdlHost* host, double at_start, double at_end,
                                TdlCurve* curve) {
     if (!(at_start >= 0.0) || !(at_end >= 0.0) || !(at_start + at_end <= MAX_SIZE)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "curve: radii %g and %g must be >= 0",
+                        at_start, at_end);
+    }
+    if (is_steep(at_start, at_end, curve->end)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "curve: a length of %g is too short for radii from %g to %g", curve->end,
                         at_start, at_end);
     }
     curve->radius[0] = at_start;
@@ -340,7 +350,8 @@ bool curve_finite(const TdlCurve* curve) {
         b += p.p.y + p.d1.y;
         c += p.p.z + p.d1.z;
     }
-    return isfinite((a + b) + (c + d)) && curve->end >= 0.0;
+    return isfinite((a + b) + (c + d)) && curve->end >= 0.0 &&
+           !is_steep(curve->radius[0], curve->radius[1], curve->end);
 }
 
 TdlCurve curve_moved(const TdlCurve* curve, TdlPose pose) {

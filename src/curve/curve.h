@@ -112,7 +112,7 @@ double curve_rounding(const TdlCurve* curve);
 // A length that no place of the curve, taken from its origin, exceeds.
 double curve_size(const TdlCurve* curve);
 
-// Whether all numbers of the curve are finite.
+// Whether all numbers of the curve are finite, the rate of its radius too.
 bool curve_finite(const TdlCurve* curve);
 
 // The curve as carried along by a pose: a curve of the user's own kind cannot be.

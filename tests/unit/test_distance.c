@@ -473,6 +473,13 @@ TEST(bad_queries_are_refused) {
     TdlCurve a = segment((TdlVec3){0}, (TdlVec3){1, 0, 0}), bad = a;
     TdlDistance d;
     TdlDistanceDef def = tdl_distance_def_default();
+    // found by fuzzing: and a change of radius
+    CHECK_INT(tdl_curve_set_radius(&quiet, 1.0, 1.0, &short_one), TDL_STATUS_OK);
+    CHECK_INT(tdl_curve_distance(&host, &a, NULL, &short_one, NULL, &def, &d), TDL_STATUS_OK);
+    CHECK_INT(tdl_curve_set_radius(&quiet, 0.0, 1.0, &short_one), TDL_STATUS_BAD_ARGUMENT);
+    short_one.radius[0] = 0.0;
+    CHECK_INT(tdl_curve_distance(&host, &a, NULL, &short_one, NULL, &def, &d),
+              TDL_STATUS_BAD_ARGUMENT);
     def.bound = NAN;
     CHECK_INT(tdl_curve_distance(&host, &a, NULL, &a, NULL, &def, &d), TDL_STATUS_BAD_ARGUMENT);
     def = tdl_distance_def_default();
