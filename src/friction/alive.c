@@ -95,18 +95,15 @@ static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, Sys
     *part = *sys;
     part->n = a->count;
     part->contact = a->contact;
+    // colours of some hundred contacts take less time than threads to meet
+    part->colour_count = 0;
+    part->pool = NULL;
     part->sweep_bodies = false;
-    // a part of a colour is one
-    part->colour_start = ARENA_NEW(arena, int, (size_t)sys->colour_count + 1);
-    for (int c = 0; c <= sys->colour_count && part->colour_start != NULL; ++c) {
-        bool whole = sys->colour_count == 0 || sys->colour_start[c] == sys->n;
-        part->colour_start[c] = whole ? a->count : a->at[sys->colour_start[c]];
-    }
     part->law = ARENA_NEW(arena, ContactLaw, n);
     part->mu = ARENA_NEW(arena, double, n);
     part->b = ARENA_NEW(arena, double, 3 * n);
     part->diag = ARENA_NEW(arena, double, 9 * n);
-    if (!part->law || !part->mu || !part->b || !part->diag || !part->colour_start) {
+    if (!part->law || !part->mu || !part->b || !part->diag) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < sys->n; ++i) {
