@@ -14,8 +14,9 @@
 static const double CLOTHOID_STEP = 1.5;
 enum { CLOTHOID_TERMS = 30 };
 
-// Largest turning, rad, of a curve: beyond it an angle in a double says little.
-static const double MAX_TURNING = 1.0e5;
+// Largest turning, rad, of a curve: a clothoid takes time in proportion to it, and no fibre winds
+// 1600 times in one element.
+static const double MAX_TURNING = 1.0e4;
 
 // Largest coordinate or length, m; squares and products stay finite.
 static const double MAX_SIZE = 1.0e100;
