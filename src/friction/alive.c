@@ -14,7 +14,7 @@
 enum { FEW = 1000 };
 static const double ROUND_PART = 0.03;
 // Sweeps over all before the choice, and accelerated ones over those chosen before Newton steps.
-enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 8 };
+enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 12 };
 // A contact at rest that nothing holds is near when it closes within this part of the velocity that
 // impulses give.
 static const double NEAR = 0.1;
@@ -118,7 +118,8 @@ static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, Sys
     return sys->start != NULL ? copy_rows(sys, a, arena, part) : system_form_rows(part, arena);
 }
 
-static TdlStatus solve_part(Run* run, const Alive* a, double* r) {
+// Until the error of those taken is `goal` of that of all, or what is asked for.
+static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
     System part;
     TdlStatus status = build_part(run->sys, a, run->arena, &part);
     size_t size = 3 * (size_t)a->count;
@@ -134,13 +135,12 @@ static TdlStatus solve_part(Run* run, const Alive* a, double* r) {
             memcpy(inner.best + 3 * a->at[i], r + 3 * i, 3 * sizeof(double));
         }
     }
-    bool many = run->sys->n > FEW;
     // those left out add rounding only
-    part.target = fmax(0.9 * part.target, many ? ROUND_PART * run->error : 0.0);
+    part.target = fmax(0.9 * part.target, goal * run->error);
     system_velocity(&part, inner.best, u);
     inner.error = system_error(&part, u, inner.best);
     inner.start = NULL;
-    if (many && !run_done(&inner)) {
+    if (run->sys->n > FEW && !run_done(&inner)) {
         status = run_strides(&inner);
     }
     inner.limit = run->limit < SWEEPS ? run->limit : SWEEPS;
@@ -188,14 +188,17 @@ TdlStatus run_alive(Run* run) {
         sweeper_sweep(&sweeper, r);
         ++run->iterations;
     }
-    double near = 0.0;
+    double near = 0.0, goal = 0.0;
     for (int round = 0; status == TDL_STATUS_OK && round < MAX_ROUNDS; ++round) {
         system_velocity(sys, r, u);
         run_offer(run, u, r);
         near = round == 0 ? near_velocity(sys, r) : 0.0;
-        if (run_done(run) || choose(sys, u, r, near, &a) == 0) {
+        int come = choose(sys, u, r, near, &a);
+        if (run_done(run) || (come == 0 && goal == 0.0)) {
             break;
         }
+        // where nobody comes in any more the last digits are due
+        goal = come > 0 && sys->n > FEW ? ROUND_PART : 0.0;
         if (a.count > MOST * sys->n) {
             for (int i = 0; i < sys->n; ++i) {
                 u[3 * i] = -1.0;
@@ -203,7 +206,7 @@ TdlStatus run_alive(Run* run) {
             choose(sys, u, r, 0.0, &a);
         }
         ArenaMark inside = arena_mark(arena);
-        status = solve_part(run, &a, r);
+        status = solve_part(run, &a, goal, r);
         arena_release(arena, inside);
     }
     arena_release(arena, mark);
