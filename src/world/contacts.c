@@ -725,9 +725,11 @@ TdlStatus contacts_note_sunk(Contacts* c) {
     c->sunk_count = 0;
     for (int i = 0; i < c->count; ++i) {
         const Candidate* x = &c->found[i];
-        bool sunk = x->fresh && x->site.contact.gap < -SUNK_RADII * x->radius;
-        if (!sunk || x->jointed || x->passed_on || x->site.contact.body[1] < 0) {
-            continue; // obstacles are convex: where they are touched does not run away
+        const TdlContact* contact = &x->site.contact;
+        bool curves = side_curve(c, contact, 0) != NULL && side_curve(c, contact, 1) != NULL;
+        bool sunk = x->fresh && contact->gap < -SUNK_RADII * x->radius;
+        if (!sunk || x->jointed || x->passed_on || !curves) {
+            continue; // where obstacles and surfaces are touched does not run away
         }
         if (!contacts_reserve(&c->host.mem, &c->sunk, &c->sunk_capacity, c->sunk_count + 1,
                               sizeof *c->sunk)) {
