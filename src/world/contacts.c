@@ -786,12 +786,12 @@ static int compare_candidates(const void* a, const void* b) {
 }
 
 // The first of the candidates at a site, within a radius along both; where there is none, the
-// count.
-static int find_near(const Contacts* c, int known, const ContactSite* site) {
-    for (int i = 0; i < known; ++i) {
+// count. Those of its bodies begin at `from`.
+static int find_near(const Contacts* c, int from, int known, const ContactSite* site) {
+    for (int i = from; i < known && compare_bodies(&c->found[i].site.contact, &site->contact) == 0;
+         ++i) {
         const Candidate* x = &c->found[i];
-        if (compare_bodies(&x->site.contact, &site->contact) == 0 && !x->passed_on &&
-            fabs(x->site.arc[0] - site->arc[0]) < x->radius &&
+        if (!x->passed_on && fabs(x->site.arc[0] - site->arc[0]) < x->radius &&
             fabs(x->site.arc[1] - site->arc[1]) < x->radius) {
             return i;
         }
@@ -812,13 +812,17 @@ TdlStatus contacts_hold_sunk(TdlWorld* world) {
     for (int i = 0; i < c->count && c->tried_count == c->count; ++i) {
         c->found[i].force = c->tried[i];
     }
-    for (int i = 0, known = c->count; i < c->sunk_count; ++i) {
+    // both lists are sorted by bodies
+    for (int i = 0, from = 0, known = c->count; i < c->sunk_count; ++i) {
         ContactSite site = c->sunk[i];
+        while (from < known && compare_bodies(&c->found[from].site.contact, &site.contact) < 0) {
+            ++from;
+        }
         double later = site.contact.gap;
         if (!hold_place(c, &site)) {
             continue;
         }
-        int at = find_near(c, known, &site);
+        int at = find_near(c, from, known, &site);
         if (at == c->count) {
             c->found[c->count++] =
                 (Candidate){.site = site, .radius = site_radius(c, &site.contact), .missed = true};
