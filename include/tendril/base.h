@@ -40,6 +40,11 @@ TDL_API const char* tdl_version(void);
 /// `word` into `other`, for "did you mean". Words longer than 63 bytes are compared by their start.
 TDL_API int tdl_word_distance(const char* word, size_t length, const char* other);
 
+/// A range of coordinates.
+typedef struct TdlSpan {
+    int first, count;
+} TdlSpan;
+
 /// Where memory comes from. `resize(user, NULL, 0, n)` allocates, `resize(user, p, n, 0)` frees,
 /// anything else grows or shrinks; it returns null when it cannot.
 typedef struct TdlAllocator {

@@ -43,10 +43,12 @@ typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* 
 /// The velocity-space form: W = H A^-1 H' is never formed by the sweeps that do not need it.
 ///
 /// Contact i touches bodies body[2i] and body[2i+1]; -1 is an obstacle with no unknowns. Side s of
-/// contact i owns a block of block_size rows, each as long as the body has degrees of freedom, in
-/// `h` (rows of H_i) and in `y` (rows of Y_i' = (A^-1 H_i')'), one row after the other. Blocks lie
-/// packed in the order of contacts and sides. A body in whitened coordinates (v = L' q', A = L L')
-/// may give y == h, which halves the memory a sweep reads.
+/// contact i owns a block of block_size rows in `h` (rows of H_i), each over its span of the body's
+/// degrees of freedom, and one in `y` (rows of Y_i' = (A^-1 H_i')'), each over all of them, one row
+/// after the other. Blocks lie packed in the order of contacts and sides. Of a contact of a body
+/// with itself `y` has one block, for both sides. A body in whitened coordinates (v = L' q',
+/// A = L L') may give y == h, without spans and contacts with itself, which halves the memory that
+/// a sweep reads.
 ///
 /// The arrays are not copied: they must outlive the problem and not change meanwhile.
 typedef struct TdlFrictionBodiesDef {
@@ -56,6 +58,7 @@ typedef struct TdlFrictionBodiesDef {
     const double* velocity; // [dof_start[body_count]] A^-1 f: the velocity without contact
     const double* u_free;   // [contact_count block_size] u when all v = 0; null: zero
     const int* body;        // [2 contact_count]
+    const TdlSpan* span;    // [2 contact_count] outside which rows of H are zero; null: everything
     const double* h;        // rows of H, packed
     const double* y;        // rows of Y', packed; null: computed with `solve`
     TdlBodySolveFn solve;   // used when y is null

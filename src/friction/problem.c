@@ -13,13 +13,16 @@
 // Refused above this many contacts: block indices stay within int.
 enum { MAX_CONTACTS = 1 << 27 };
 
+// Without a branch, so that it runs as fast as memory is read.
 static bool all_finite(const double* x, size_t count) {
+    const uint64_t exponent = 0x7ff0000000000000u;
+    uint64_t bad = 0;
     for (size_t i = 0; i < count; ++i) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bad |= (bits & exponent) == exponent;
     }
-    return true;
+    return bad == 0;
 }
 
 static TdlStatus check_laws(const TdlHost* host, const TdlFrictionLaws* laws) {
@@ -108,9 +111,7 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     for (int k = 0; k < 8; ++k) {
         tdl_free(&mem, p->owned[k]);
     }
-    tdl_free(&mem, p->offset);
-    tdl_free(&mem, p->span);
-    tdl_free(&mem, p->moves);
+    tdl_free(&mem, p->side);
     tdl_free(&mem, p);
 }
 
@@ -315,6 +316,21 @@ static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* d
             return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "contact %d: body %d is outside 0 to %d",
                             i / 2, def->body[i], def->body_count - 1);
         }
+        int m =
+            def->body[i] < 0 ? 0 : def->dof_start[def->body[i] + 1] - def->dof_start[def->body[i]];
+        TdlSpan span = def->span == NULL ? (TdlSpan){0, m} : def->span[i];
+        if (span.count < 0 || span.first < 0 || span.first > m - span.count) {
+            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                            "contact %d: rows are about coordinates that body %d does not have",
+                            i / 2, def->body[i]);
+        }
+        bool self = i % 2 == 1 && def->body[i] >= 0 && def->body[i] == def->body[i - 1];
+        if (def->y == def->h && (def->span != NULL || self)) {
+            return tdl_fail(
+                host, TDL_STATUS_BAD_ARGUMENT,
+                "contact %d: y may be h only without spans and contacts of a body with itself",
+                i / 2);
+        }
     }
     if (def->y == NULL && def->solve == NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "neither y nor a solve was given");
@@ -322,63 +338,90 @@ static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* d
     return TDL_STATUS_OK;
 }
 
-static size_t place_blocks(TdlFrictionProblem* p) {
-    size_t used = 0;
-    for (int side = 0; side < 2 * p->n; ++side) {
-        p->offset[side] = used;
-        if (p->body[side] >= 0) {
-            used += (size_t)p->d * (size_t)body_dofs(p, p->body[side]);
-        }
-    }
-    return used;
-}
-
 // A place of a rod feels few of its coordinates: two nodes, or the elements before it.
-static void find_spans(TdlFrictionProblem* p) {
-    for (int side = 0; side < 2 * p->n; ++side) {
-        int m = p->body[side] < 0 ? 0 : body_dofs(p, p->body[side]), first = m, end = 0;
-        for (int k = 0; k < p->d; ++k) {
-            const double* row = p->h + p->offset[side] + (size_t)k * (size_t)m;
-            for (int j = 0; j < first; ++j) {
-                first = row[j] != 0.0 ? j : first;
-            }
-            for (int j = m - 1; j >= end; --j) {
-                end = row[j] != 0.0 ? j + 1 : end;
-            }
+static void trim_rows(const TdlFrictionProblem* p, SideRows* x) {
+    int first = x->count, end = 0;
+    for (int k = 0; k < p->d; ++k) {
+        const double* row = p->h + x->h + (size_t)k * (size_t)x->apart;
+        for (int j = 0; j < first; ++j) {
+            first = row[j] != 0.0 ? j : first;
         }
-        p->span[side] = first < end ? (Span){first, end - first} : (Span){0};
+        for (int j = x->count - 1; j >= end; --j) {
+            end = row[j] != 0.0 ? j + 1 : end;
+        }
+    }
+    x->first = first < end ? first : 0;
+    x->count = first < end ? end - first : 0;
+    x->h += (size_t)x->first;
+}
+
+// Tells how many doubles `h` and `y` have.
+static void place_rows(TdlFrictionProblem* p, const TdlSpan* span, size_t* h, size_t* y) {
+    size_t d = (size_t)p->d;
+    *h = *y = 0;
+    for (int side = 0; side < 2 * p->n; ++side) {
+        int m = p->body[side] < 0 ? 0 : body_dofs(p, p->body[side]);
+        TdlSpan about = m > 0 && span != NULL ? span[side] : (TdlSpan){0, m};
+        p->side[side] = (SideRows){*h, *y, about.first, about.count, about.count};
+        *h += d * (size_t)about.count;
+        *y += side_moves(p, side) ? d * (size_t)m : 0;
+        if (span == NULL) {
+            trim_rows(p, &p->side[side]);
+        }
     }
 }
 
-// Of a body that touches itself one side may move it for both.
-static void find_moves(TdlFrictionProblem* p) {
-    for (int side = 0; side < 2 * p->n; ++side) {
-        size_t count = p->body[side] < 0 ? 0 : (size_t)(p->d * body_dofs(p, p->body[side]));
-        const double* y = p->y + p->offset[side];
-        for (size_t k = 0; k < count && !p->moves[side]; ++k) {
-            p->moves[side] = y[k] != 0.0;
-        }
+// Row k of a side, added to one over all coordinates.
+static void add_row(const TdlFrictionProblem* p, int side, int k, double* whole) {
+    SideRows x = p->side[side];
+    const double* row = p->h + x.h + (size_t)k * (size_t)x.apart;
+    for (int j = 0; j < x.count; ++j) {
+        whole[x.first + j] += row[j];
     }
 }
 
 static TdlStatus solve_columns(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def,
                                size_t used) {
+    int most = 0;
+    for (int k = 0; k < p->body_count; ++k) {
+        most = body_dofs(p, k) > most ? body_dofs(p, k) : most;
+    }
+    double* row = tdl_alloc_array(&p->mem, (size_t)most, sizeof(double));
     p->own_y = tdl_alloc_array(&p->mem, used, sizeof(double));
-    if (p->own_y == NULL) {
+    if (row == NULL || p->own_y == NULL) {
+        tdl_free(&p->mem, row);
         return TDL_STATUS_NO_MEMORY;
     }
     for (int side = 0; side < 2 * p->n; ++side) {
-        if (p->body[side] < 0) {
-            continue;
-        }
-        size_t m = (size_t)body_dofs(p, p->body[side]);
-        for (int k = 0; k < p->d; ++k) {
-            size_t at = p->offset[side] + (size_t)k * m;
-            def->solve(def->solve_user, p->body[side], p->h + at, p->own_y + at);
+        size_t m = side_moves(p, side) ? (size_t)body_dofs(p, p->body[side]) : 0;
+        for (int k = 0; k < p->d && m > 0; ++k) {
+            memset(row, 0, m * sizeof *row);
+            add_row(p, side, k, row);
+            if (side % 2 == 0 && p->body[side + 1] == p->body[side]) {
+                add_row(p, side + 1, k, row);
+            }
+            def->solve(def->solve_user, p->body[side], row,
+                       p->own_y + p->side[side].y + (size_t)k * m);
         }
     }
+    tdl_free(&p->mem, row);
     p->y = p->own_y;
     return TDL_STATUS_OK;
+}
+
+// Row k of a side times velocities of all bodies.
+static double row_times(const TdlFrictionProblem* p, int side, int k, const double* v) {
+    if (p->body[side] < 0) {
+        return 0.0;
+    }
+    SideRows x = p->side[side];
+    const double* row = p->h + x.h + (size_t)k * (size_t)x.apart;
+    const double* at = v + p->dof_start[p->body[side]] + x.first;
+    double sum = 0.0;
+    for (int j = 0; j < x.count; ++j) {
+        sum += row[j] * at[j];
+    }
+    return sum;
 }
 
 // b = H v_free + u_free
@@ -386,18 +429,8 @@ static void free_velocity(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def
     for (int i = 0; i < p->n; ++i) {
         for (int k = 0; k < p->d; ++k) {
             double u = def->u_free == NULL ? 0.0 : def->u_free[i * p->d + k];
-            for (int s = 2 * i; s < 2 * i + 2; ++s) {
-                if (p->body[s] < 0) {
-                    continue;
-                }
-                int m = body_dofs(p, p->body[s]);
-                Span span = p->span[s];
-                const double* row = p->h + p->offset[s] + (size_t)k * (size_t)m;
-                const double* v = p->velocity + p->dof_start[p->body[s]];
-                for (int j = span.first; j < span.first + span.count; ++j) {
-                    u += row[j] * v[j];
-                }
-            }
+            u += row_times(p, 2 * i, k, p->velocity);
+            u += row_times(p, 2 * i + 1, k, p->velocity);
             p->b[i * p->d + k] = u;
         }
     }
@@ -423,23 +456,20 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
     p->h = def->h;
     p->y = def->y;
     p->dof_count = def->body_count == 0 ? 0 : def->dof_start[def->body_count];
-    p->offset = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(size_t));
-    p->span = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(Span));
-    p->moves = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(bool));
-    if (p->offset == NULL || p->span == NULL || p->moves == NULL) {
+    p->side = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(SideRows));
+    if (p->side == NULL) {
         tdl_friction_problem_destroy(p);
         return TDL_STATUS_NO_MEMORY;
     }
-    size_t used = place_blocks(p);
-    find_spans(p);
+    size_t h_used, y_used;
+    place_rows(p, def->span, &h_used, &y_used);
     if (p->y == NULL) {
-        status = solve_columns(p, def, used);
+        status = solve_columns(p, def, y_used);
     }
     if (status == TDL_STATUS_OK) {
-        find_moves(p);
         free_velocity(p, def);
         finish_free_velocity(p);
-        if (!all_finite(p->h, used) || !all_finite(p->y, used) || !isfinite(p->q_norm)) {
+        if (!all_finite(p->h, h_used) || !all_finite(p->y, y_used) || !isfinite(p->q_norm)) {
             status = tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                               "the contacts' rows or velocities are not finite");
         }
@@ -455,17 +485,17 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
 void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) {
     for (int a = 2 * i; a < 2 * i + 2; ++a) {
         for (int c = 2 * j; c < 2 * j + 2; ++c) {
-            if (p->body[a] < 0 || p->body[a] != p->body[c] || !p->moves[c]) {
+            if (p->body[a] < 0 || p->body[a] != p->body[c] || !side_moves(p, c)) {
                 continue;
             }
             int m = body_dofs(p, p->body[a]);
-            Span span = p->span[a];
+            SideRows x = p->side[a];
             for (int col = 0; col < p->d; ++col) {
-                const double* y = p->y + p->offset[c] + (size_t)col * (size_t)m + span.first;
+                const double* y = p->y + p->side[c].y + (size_t)(col * m + x.first);
                 for (int row = 0; row < p->d; ++row) {
-                    const double* h = p->h + p->offset[a] + (size_t)row * (size_t)m + span.first;
+                    const double* h = p->h + x.h + (size_t)(row * x.apart);
                     double sum = 0.0;
-                    for (int k = 0; k < span.count; ++k) {
+                    for (int k = 0; k < x.count; ++k) {
                         sum += h[k] * y[k];
                     }
                     w[col * p->d + row] += sum;
@@ -624,13 +654,13 @@ TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* 
     memcpy(v, p->velocity, (size_t)p->dof_count * sizeof(double));
     for (int i = 0; i < p->n; ++i) {
         for (int s = 2 * i; s < 2 * i + 2; ++s) {
-            if (!p->moves[s]) {
+            if (!side_moves(p, s)) {
                 continue;
             }
             int m = body_dofs(p, p->body[s]);
             double* at = v + p->dof_start[p->body[s]];
             for (int k = 0; k < p->d; ++k) {
-                const double* row = p->y + p->offset[s] + (size_t)k * (size_t)m;
+                const double* row = p->y + p->side[s].y + (size_t)k * (size_t)m;
                 for (int j = 0; j < m; ++j) {
                     at[j] += row[j] * r[i * p->d + k];
                 }
@@ -662,14 +692,8 @@ static void add_through_bodies(const TdlFrictionProblem* p, const double* r, dou
         v[j] -= p->velocity[j];
     }
     for (int i = 0; i < p->n; ++i) {
-        for (int s = 2 * i; s < 2 * i + 2; ++s) {
-            int m = p->body[s] < 0 ? 0 : body_dofs(p, p->body[s]);
-            for (int k = 0; k < p->d && m > 0; ++k) {
-                const double* row = p->h + p->offset[s] + (size_t)k * (size_t)m;
-                for (int j = 0; j < m; ++j) {
-                    u[i * p->d + k] += row[j] * v[p->dof_start[p->body[s]] + j];
-                }
-            }
+        for (int k = 0; k < p->d; ++k) {
+            u[i * p->d + k] += row_times(p, 2 * i, k, v) + row_times(p, 2 * i + 1, k, v);
         }
     }
 }

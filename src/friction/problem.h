@@ -5,10 +5,12 @@
 #include "friction/cone.h"
 #include "tendril/friction.h"
 
-// A range of coordinates.
-typedef struct Span {
-    int first, count;
-} Span;
+// Where the rows of a side are, and what those of H are about: beyond that they are zero.
+typedef struct SideRows {
+    size_t h, y;      // the first double of each; y: nothing of a side that does not move its body
+    int first, count; // coordinates of its body
+    int apart;        // doubles from a row of H to the next
+} SideRows;
 
 struct TdlFrictionProblem {
     TdlAllocator mem;
@@ -36,9 +38,7 @@ struct TdlFrictionProblem {
     const double *h, *y;
     double* own_y;  // y when it was computed here
     void* owned[8]; // arrays of a caller that handed them over, freed with the problem
-    size_t* offset; // [2 n] first double of each side's rows in h and y
-    Span* span;     // [2 n] outside which a side's rows of h are zero
-    bool* moves;    // [2 n] whether a side's rows of y are not all zero
+    SideRows* side; // [2 n]
 };
 
 static inline bool problem_has_bodies(const TdlFrictionProblem* p) {
@@ -50,6 +50,11 @@ void problem_velocity(const TdlFrictionProblem* p, const double* r, double* u, d
 
 static inline int body_dofs(const TdlFrictionProblem* p, int body) {
     return p->dof_start[body + 1] - p->dof_start[body];
+}
+
+// Whether a side has rows in y: of a body that touches itself the first side moves it for both.
+static inline bool side_moves(const TdlFrictionProblem* p, int side) {
+    return p->body[side] >= 0 && !(side % 2 == 1 && p->body[side] == p->body[side - 1]);
 }
 
 // w (d x d, column by column) += the coupling H_i Y_j' of contacts i and j through shared bodies.

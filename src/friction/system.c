@@ -444,12 +444,10 @@ void body_row_velocity(const System* sys, int i, double* out) {
         if (p->body[s] < 0) {
             continue;
         }
-        int m = body_dofs(p, p->body[s]);
-        Span span = p->span[s];
-        const double* v = sys->v + p->dof_start[p->body[s]] + span.first;
-        const double* h = p->h + p->offset[s] + span.first;
+        SideRows x = p->side[s];
+        const double* v = sys->v + p->dof_start[p->body[s]] + x.first;
         for (int k = 0; k < d; k += 3) {
-            rows3_times(span.count, m, h + (size_t)k * (size_t)m, v, out + k);
+            rows3_times(x.count, x.apart, p->h + x.h + (size_t)(k * x.apart), v, out + k);
         }
     }
 }
@@ -464,13 +462,13 @@ void body_row_apply(System* sys, int i, const double* dr) {
         moves = moves || x[k] != 0.0;
     }
     for (int s = 2 * g; s < 2 * g + 2 && moves; ++s) {
-        if (!p->moves[s]) {
+        if (!side_moves(p, s)) {
             continue;
         }
         int m = body_dofs(p, p->body[s]);
         double* v = sys->v + p->dof_start[p->body[s]];
         for (int k = 0; k < d; k += 3) {
-            rows3_add(m, p->y + p->offset[s] + (size_t)k * (size_t)m, x + k, v);
+            rows3_add(m, p->y + p->side[s].y + (size_t)k * (size_t)m, x + k, v);
         }
     }
 }

@@ -132,14 +132,19 @@ TdlVec3 nodal_point(const Rod* rod, int element, double s) {
     return tdl_scale3(rod->element_length, x);
 }
 
+TdlSpan nodal_movers(const Rod* rod, int element) {
+    int stride = nodal_stride(rod);
+    return (TdlSpan){element * stride, stride + 3};
+}
+
 void nodal_jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows) {
-    int n = rod->dof_count, stride = nodal_stride(rod);
+    int n = nodal_movers(rod, element).count, stride = nodal_stride(rod);
     TdlVec3 axis[3] = {basis.cx, basis.cy, basis.cz};
     for (int k = 0; k < 3; ++k) {
         double *row = rows + (ptrdiff_t)k * n, l = rod->element_length;
         memset(row, 0, (size_t)n * sizeof *row);
-        tdl_store3(row + element * stride, 0, tdl_scale3((1.0 - s) * l, axis[k]));
-        tdl_store3(row + (element + 1) * stride, 0, tdl_scale3(s * l, axis[k]));
+        tdl_store3(row, 0, tdl_scale3((1.0 - s) * l, axis[k]));
+        tdl_store3(row + stride, 0, tdl_scale3(s * l, axis[k]));
     }
 }
 

@@ -141,6 +141,7 @@ RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, dou
 void nodal_curves(const Rod* rod, RodCurve* curves);
 TdlMat3 nodal_end_frame(const Rod* rod);
 TdlVec3 nodal_point(const Rod* rod, int element, double s);
+TdlSpan nodal_movers(const Rod* rod, int element);
 void nodal_jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
 TdlEnergy nodal_energy(const Rod* rod, TdlVec3 gravity);
 void nodal_approach(Rod* rod, TdlVec3 gravity);
@@ -152,7 +153,7 @@ double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double
     .refresh = nodal_refresh, .predict = nodal_predict, .solve = nodal_solve,                      \
     .solve_columns = nodal_solve_columns, .advance = nodal_advance, .losses = nodal_losses,        \
     .curves = nodal_curves, .end_frame = nodal_end_frame, .point = nodal_point,                    \
-    .jacobian = nodal_jacobian, .energy = nodal_energy, .approach = nodal_approach,                \
-    .force_noise = nodal_force_noise, .potential = nodal_potential
+    .movers = nodal_movers, .jacobian = nodal_jacobian, .energy = nodal_energy,                    \
+    .approach = nodal_approach, .force_noise = nodal_force_noise, .potential = nodal_potential
 
 #endif

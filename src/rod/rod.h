@@ -179,8 +179,11 @@ struct RodModel {
     TdlPose (*node)(const Rod* rod, int element);
     TdlVec3 (*point)(const Rod* rod, int element, double s); // s in [0, 1] along the element
 
+    // The coordinates of the tree that move the points of an element.
+    TdlSpan (*movers)(const Rod* rod, int element);
+
     // Generalised force of a unit force along each axis of `basis` at the point (element, s):
-    // rows[k * tree_dofs + j] = basis_k . d point / d q_j, k = 0, 1, 2.
+    // rows[k * movers.count + j] = basis_k . d point / d q_(movers.first + j), k = 0, 1, 2.
     void (*jacobian)(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
 
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);

@@ -218,7 +218,12 @@ static void store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* ro
     }
 }
 
+static TdlSpan movers(const Rod* rod, int element) {
+    return (TdlSpan){0, rod->root_dofs == 0 ? 3 * (element + 2) : rod->dof_count};
+}
+
 static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows) {
+    size_t n = (size_t)movers(rod, element).count;
     const ClothoidElement *el = elements_of(rod), *own = &el[element];
     ClothoidState at;
     clothoid_at(&own->shape, s, &at);
@@ -226,9 +231,9 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
     TdlVec3 x = tdl_axpy3(own->start.position, rod->element_length, p);
     TdlVec3 force[3] = {basis.cx, basis.cy, basis.cz};
     TdlMat3 B[2] = {clothoid_displacement(&at, 0), clothoid_displacement(&at, 1)};
-    memset(rows, 0, 3 * (size_t)rod->dof_count * sizeof *rows);
+    memset(rows, 0, 3 * n * sizeof *rows);
     for (int k = 0; k < 3; ++k) {
-        double* row = rows + (size_t)k * (size_t)rod->dof_count;
+        double* row = rows + (size_t)k * n;
         for (int i = 0; i < element; ++i) {
             TdlVec3 moment = tdl_cross3(tdl_sub3(x, end_point(&el[i])), force[k]);
             for (int a = 0; a < 2; ++a) {
@@ -594,6 +599,7 @@ const RodModel SUPER_CLOTHOID = {
     .end_frame = end_frame,
     .end_turning = end_turning,
     .point = super_clothoid_point,
+    .movers = movers,
     .jacobian = jacobian,
     .energy = super_clothoid_energy,
     .move = move,

@@ -226,15 +226,21 @@ void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, doubl
     }
 }
 
+TdlSpan super_helix_movers(const Rod* rod, int element) {
+    bool first_ones = rod->root_dofs == 0 && rod->parent == NULL;
+    return (TdlSpan){0, first_ones ? 3 * (element + 1) : rod->tree_dofs};
+}
+
 static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows) {
+    size_t n = (size_t)super_helix_movers(rod, element).count;
     const Element* el = elements_of(rod);
     TdlVec3 x = point(rod, element, s), force[3] = {basis.cx, basis.cy, basis.cz};
     double f[HELIX_COUNT];
     helix_functions(el[element].axes.y, s, f);
     TdlMat3 B = helix_displacement(&el[element].axes, f);
     for (int k = 0; k < 3; ++k) {
-        double* row = rows + (size_t)k * (size_t)rod->dof_count;
-        memset(row, 0, (size_t)rod->dof_count * sizeof *row);
+        double* row = rows + (size_t)k * n;
+        memset(row, 0, n * sizeof *row);
         for (int i = 0; i < element; ++i) {
             TdlVec3 moment = tdl_cross3(tdl_sub3(x, end_point(&el[i])), force[k]);
             tdl_store3(
@@ -859,6 +865,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .end_frame = end_frame,
     .end_turning = end_turning,
     .point = point,
+    .movers = super_helix_movers,
     .jacobian = jacobian,
     .energy = energy,
     .move = move,

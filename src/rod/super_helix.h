@@ -30,6 +30,7 @@ void super_helix_load_power(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load,
                             TdlVec3 d, LossSum* sum);
 
 // The share that a root which is not clamped has of a force and a moment about it.
+TdlSpan super_helix_movers(const Rod* rod, int element);
 void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row);
 
 // Writes the turning of the end for a change of q_i into the three rows of end_turning.

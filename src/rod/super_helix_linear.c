@@ -325,9 +325,10 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
     helix_functions(axes.y, s, f);
     TdlMat3 R = start_of(rod, element).rotation;
     TdlMat3 B = tdl_scale33(rod->element_length, tdl_mul33(R, helix_displacement(&axes, f)));
-    memset(rows, 0, 3 * (size_t)rod->tree_dofs * sizeof *rows);
+    size_t n = (size_t)super_helix_movers(rod, element).count;
+    memset(rows, 0, 3 * n * sizeof *rows);
     for (int k = 0; k < 3; ++k) {
-        double* row = rows + (size_t)k * (size_t)rod->tree_dofs;
+        double* row = rows + (size_t)k * n;
         add_carriers(rod, element, x, force[k], row);
         tdl_store3(row + rod->tree_first, element, tdl_tmul33_3(B, force[k]));
     }
@@ -367,6 +368,7 @@ const RodModel SUPER_HELIX = {
     .end_turning = end_turning,
     .node = node,
     .point = point,
+    .movers = super_helix_movers,
     .jacobian = jacobian,
     .energy = energy,
     .move = move,

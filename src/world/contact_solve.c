@@ -30,11 +30,6 @@ enum { FEW = 300 };
 // Contacts whose diagonal blocks set the unit of impulses.
 enum { SCALE_SAMPLES = 32 };
 
-// The coordinates of a body that a side's rows of H are about: beyond them they are zero.
-typedef struct Range {
-    int first, count;
-} Range;
-
 typedef struct Problem {
     TdlWorld* world;
     Contacts* contacts;
@@ -45,8 +40,9 @@ typedef struct Problem {
     int* dof_start;        // [body_count + 1]
     double* velocity;      // [dofs] without contacts
     int* body;             // [2 count], -1: a collider
-    size_t* offset;        // [2 count] of the rows
-    Range* range;          // [2 count]
+    TdlSpan* span;         // [2 count] coordinates of its body that a side's rows of H are about
+    size_t *h_at, *y_at;   // [2 count] where its rows are; those of y are the first side's for both
+                           // where a body touches itself
     double *h, *y;         // rows of H and of A^-1 H', in units of impulse that make W about 1
     double *mu, *bias;     // [count]
     double *fixed, *u, *r; // [3 count] prescribed velocity; result
@@ -78,6 +74,14 @@ static void choose_contacts(Problem* p) {
     }
 }
 
+static int body_dofs(const Problem* p, int body) {
+    return body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
+}
+
+static bool touches_itself(const Problem* p, int i) {
+    return p->body[2 * i] >= 0 && p->body[2 * i] == p->body[2 * i + 1];
+}
+
 static int body_of(const TdlWorld* world, Side side) {
     switch (side.kind) {
     case TDL_BODY_ROD:
@@ -90,21 +94,30 @@ static int body_of(const TdlWorld* world, Side side) {
     return -1;
 }
 
+static TdlSpan movers_of(const TdlWorld* world, Side side) {
+    if (side.kind == TDL_BODY_ROD) {
+        const Rod* rod = world->rods[side.index].rod;
+        return rod->model->movers(rod, side.element);
+    }
+    return (TdlSpan){0, side.kind == TDL_BODY_RIGID ? 6 : 0};
+}
+
 static bool lay_out(Problem* p) {
     TdlWorld* world = p->world;
     Arena* arena = &p->contacts->arena;
     p->body_count = world->rod_count + world->rigid_count;
     p->dof_start = ARENA_NEW(arena, int, p->body_count + 1);
     p->body = ARENA_NEW(arena, int, 2 * p->count);
-    p->offset = ARENA_NEW(arena, size_t, 2 * p->count + 1);
-    p->range = ARENA_NEW(arena, Range, 2 * p->count);
+    p->span = ARENA_NEW(arena, TdlSpan, 2 * p->count);
+    p->h_at = ARENA_NEW(arena, size_t, 2 * p->count);
+    p->y_at = ARENA_NEW(arena, size_t, 2 * p->count);
     p->mu = ARENA_NEW(arena, double, p->count);
     p->bias = ARENA_NEW(arena, double, p->count);
     p->fixed = ARENA_NEW(arena, double, 3 * p->count);
     p->u = ARENA_NEW(arena, double, 3 * p->count);
     p->r = ARENA_NEW(arena, double, 3 * p->count);
-    if (!p->dof_start || !p->body || !p->offset || !p->range || !p->mu || !p->bias || !p->fixed ||
-        !p->u || !p->r) {
+    if (!p->dof_start || !p->body || !p->span || !p->h_at || !p->y_at || !p->mu || !p->bias ||
+        !p->fixed || !p->u || !p->r) {
         return false;
     }
     int dofs = 0;
@@ -114,19 +127,20 @@ static bool lay_out(Problem* p) {
         dofs += i >= world->rod_count ? 6 : root ? world->rods[i].rod->tree_dofs : 0;
     }
     p->dof_start[p->body_count] = dofs;
-    size_t used = 0;
+    size_t h_used = 0, y_used = 0;
     for (int i = 0; i < 2 * p->count; ++i) {
-        const TdlContact* x = &p->contacts->found[p->of[i / 2]].site.contact;
-        int body = body_of(world, contact_side(world, x, i % 2));
-        p->body[i] = body;
-        p->offset[i] = used;
-        p->range[i] = (Range){0};
-        used += body < 0 ? 0 : 3 * (size_t)(p->dof_start[body + 1] - p->dof_start[body]);
+        Side side = contact_side(world, &p->contacts->found[p->of[i / 2]].site.contact, i % 2);
+        p->body[i] = body_of(world, side);
+        p->span[i] = movers_of(world, side);
+        bool again = i % 2 == 1 && touches_itself(p, i / 2);
+        p->h_at[i] = h_used;
+        p->y_at[i] = again ? p->y_at[i - 1] : y_used;
+        h_used += 3 * (size_t)p->span[i].count;
+        y_used += again ? 0 : 3 * (size_t)body_dofs(p, p->body[i]);
     }
-    p->offset[2 * p->count] = used;
     p->velocity = ARENA_NEW(arena, double, dofs);
-    p->h = ARENA_NEW(arena, double, used + 4);
-    p->y = ARENA_NEW(arena, double, used + 4);
+    p->h = ARENA_NEW(arena, double, h_used + 4);
+    p->y = ARENA_NEW(arena, double, y_used + 4);
     return p->velocity && p->h && p->y;
 }
 
@@ -168,23 +182,11 @@ static TdlVec3 prescribed(const TdlWorld* world, Side side, TdlVec3 at, TdlMat3 
     return tdl_tmul33_3(basis, v);
 }
 
-static Range find_range(int n, const double* h) {
-    int first = 0, end = n;
-    while (first < end && h[first] == 0.0 && h[n + first] == 0.0 && h[2 * n + first] == 0.0) {
-        ++first;
-    }
-    while (end > first && h[end - 1] == 0.0 && h[n + end - 1] == 0.0 && h[2 * n + end - 1] == 0.0) {
-        --end;
-    }
-    return (Range){first, end - first};
-}
-
 // Row `row` of a side's H, times a vector over the coordinates of all bodies.
 static double side_product(const Problem* p, int side, int row, const double* all) {
-    int body = p->body[side], n = p->dof_start[body + 1] - p->dof_start[body];
-    Range range = p->range[side];
-    const double* h = p->h + p->offset[side] + (ptrdiff_t)row * n;
-    return tdl_dot(range.count, h + range.first, all + p->dof_start[body] + range.first);
+    TdlSpan span = p->span[side];
+    const double* h = p->h + p->h_at[side] + (ptrdiff_t)row * span.count;
+    return tdl_dot(span.count, h, all + p->dof_start[p->body[side]] + span.first);
 }
 
 // The rows of one side, and what they make of the velocities without contacts.
@@ -195,43 +197,40 @@ static void fill_side(const Problem* p, int i, int which, TdlVec3 at, TdlVec3* u
     double sign = which == 0 ? -1.0 : 1.0;
     TdlVec3 place = side.kind == TDL_BODY_ROD ? x->point[which] : at;
     *fixed = tdl_axpy3(*fixed, sign, prescribed(world, side, place, x->basis));
-    int body = p->body[2 * i + which];
-    if (body < 0) {
+    if (p->body[2 * i + which] < 0) {
         return;
     }
-    int n = p->dof_start[body + 1] - p->dof_start[body];
-    double* h = p->h + p->offset[2 * i + which];
+    double* h = p->h + p->h_at[2 * i + which];
     if (side.kind == TDL_BODY_ROD) {
         const Rod* rod = world->rods[side.index].rod;
         rod->model->jacobian(rod, side.element, side.s, x->basis, h);
     } else {
         rigid_jacobian(world->rigids[side.index].rigid, at, x->basis, h);
     }
-    Range range = p->range[2 * i + which] = find_range(n, h);
+    int n = p->span[2 * i + which].count;
     double part[3];
     for (int k = 0; k < 3; ++k) {
-        for (int j = range.first; j < range.first + range.count; ++j) {
-            h[k * n + j] *= sign;
+        for (int j = k * n; j < (k + 1) * n; ++j) {
+            h[j] *= sign;
         }
         part[k] = side_product(p, 2 * i + which, k, p->velocity);
     }
     *u = tdl_add3(*u, (TdlVec3){part[0], part[1], part[2]});
 }
 
-// What an impulse on one side does to its body. Of a body that touches itself the first side
-// answers for both.
-static void fill_columns(const Problem* p, int side) {
-    int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
-    const double* h = p->h + p->offset[side];
-    double* y = p->y + p->offset[side];
-    bool self = p->body[side] == p->body[side ^ 1];
-    if (body < 0 || (self && side % 2 == 1)) {
-        memset(y, 0, 3 * (size_t)n * sizeof *y);
-        return;
-    }
-    memcpy(y, h, 3 * (size_t)n * sizeof *y);
-    for (int k = 0; k < 3 * n && self; ++k) {
-        y[k] += p->h[p->offset[side + 1] + (size_t)k];
+// What unit impulses on one side, or on both of a body that touches itself, do to its body.
+static void fill_columns(const Problem* p, int side, bool both) {
+    int body = p->body[side], n = body_dofs(p, body);
+    double *y = p->y + p->y_at[side], scale = 1.0 / p->unit;
+    memset(y, 0, 3 * (size_t)n * sizeof *y);
+    for (int s = side; s <= side + both; ++s) {
+        TdlSpan span = p->span[s];
+        const double* h = p->h + p->h_at[s];
+        for (int k = 0; k < 3; ++k) {
+            for (int j = 0; j < span.count; ++j) {
+                y[k * n + span.first + j] += scale * h[k * span.count + j];
+            }
+        }
     }
     if (body < p->world->rod_count) {
         solve_rows(p->world->rods[body].rod, y);
@@ -239,6 +238,17 @@ static void fill_columns(const Problem* p, int side) {
     }
     for (int k = 0; k < 3; ++k) {
         rigid_solve(p->world->rigids[body - p->world->rod_count].rigid, y + (size_t)k * 6);
+    }
+}
+
+static void fill_contact_columns(void* user, int i, int worker) {
+    (void)worker;
+    const Problem* p = user;
+    bool both = touches_itself(p, i);
+    for (int side = 2 * i; side < 2 * i + 2 - both; ++side) {
+        if (p->body[side] >= 0) {
+            fill_columns(p, side, both);
+        }
     }
 }
 
@@ -274,8 +284,6 @@ static void fill_contact(void* user, int i, int worker) {
     TdlVec3 at = contact_point(p->contacts, x), u = {0}, fixed = {0};
     fill_side(p, i, 0, at, &u, &fixed);
     fill_side(p, i, 1, at, &u, &fixed);
-    fill_columns(p, 2 * i);
-    fill_columns(p, 2 * i + 1);
     TdlContactLaw law = contact_law(p->world, side_material(p->world, contact_side(p->world, x, 0)),
                                     side_material(p->world, contact_side(p->world, x, 1)));
     p->mu[i] = law.mu;
@@ -294,34 +302,26 @@ static void fill_contact(void* user, int i, int worker) {
 static double row_product(const Problem* p, int i, int row) {
     double sum = 0.0;
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
-        size_t from = (size_t)row * (size_t)n + (size_t)p->range[side].first;
-        size_t mover = p->offset[body == p->body[2 * i] ? 2 * i : side];
-        sum += tdl_dot(p->range[side].count, p->h + p->offset[side] + from, p->y + mover + from);
+        TdlSpan span = p->span[side];
+        const double* h = p->h + p->h_at[side] + (ptrdiff_t)row * span.count;
+        ptrdiff_t at = (ptrdiff_t)row * body_dofs(p, p->body[side]) + span.first;
+        sum += tdl_dot(span.count, h, p->y + p->y_at[side] + at);
     }
     return sum;
 }
 
-// The unit of impulse in which W is about 1: error measures compare impulses with velocities.
-static double find_unit(const Problem* p) {
+// The unit of impulse in which W is about 1: error measures compare impulses with velocities. Found
+// from some contacts, whose rows of y are filled for it.
+static double find_unit(Problem* p) {
     double sum = 0.0;
     int taken = 0, stride = p->count / SCALE_SAMPLES + 1;
+    p->unit = 1.0;
     for (int i = 0; i < p->count; i += stride, ++taken) {
+        fill_contact_columns(p, i, 0);
         sum += row_product(p, i, 0) + row_product(p, i, 1) + row_product(p, i, 2);
     }
     double unit = sum / (3.0 * taken);
     return isfinite(unit) && unit > 0.0 ? unit : 1.0;
-}
-
-static void scale_rows(void* user, int i, int worker) {
-    (void)worker;
-    const Problem* p = user;
-    for (size_t k = p->offset[2 * i]; k < p->offset[2 * i + 2]; ++k) {
-        p->y[k] /= p->unit;
-    }
-    for (int k = 3 * i; k < 3 * i + 3; ++k) {
-        p->r[k] *= p->unit;
-    }
 }
 
 // --- the friction problem -------------------------------------------------------------------
@@ -362,6 +362,7 @@ static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
         .velocity = p->velocity,
         .u_free = p->fixed,
         .body = p->body,
+        .span = p->span,
         .h = p->h,
         .y = p->y,
     };
@@ -490,9 +491,9 @@ static TdlStatus note_tried(const Problem* p) {
 
 static void add_normal(const Problem* p, int i, double amount, double* move, bool* moved) {
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        int body = p->body[side], n = body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
-        const double* y = p->y + p->offset[side];
-        if (body < 0 || (side % 2 == 1 && body == p->body[2 * i])) {
+        int body = p->body[side], n = body_dofs(p, body);
+        const double* y = p->y + p->y_at[side];
+        if (body < 0 || (side % 2 == 1 && touches_itself(p, i))) {
             continue; // nothing, or moved by the first side
         }
         for (int j = 0; j < n; ++j) {
@@ -599,7 +600,10 @@ TdlStatus contacts_solve(TdlWorld* world, double dt, ContactsSolved* out) {
     gather_velocities(&p);
     pool_run(world->pool, p.count, 16, fill_contact, &p);
     p.unit = find_unit(&p);
-    pool_run(world->pool, p.count, 64, scale_rows, &p);
+    pool_run(world->pool, p.count, 16, fill_contact_columns, &p);
+    for (int k = 0; k < 3 * p.count; ++k) {
+        p.r[k] *= p.unit;
+    }
     double built = clock_now();
     out->build_seconds = built - start;
     TdlStatus status = solve_friction(&p, out);

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "math/gauss.h"
 #include "math/rotation.h"
+#include "ref/whole_rows.h"
 #include "rod/rod.h"
 #include "test.h"
 
@@ -87,7 +88,7 @@ static RodStep random_step(Rng* rng, const Rod* rod) {
 static double touch_rod(Rng* rng, const Rod* rod, double* v) {
     double rows[3 * MAX_DOF], change[MAX_DOF] = {0}, touch = 0.0, impulse[3];
     int n = rod->dof_count;
-    rod->model->jacobian(rod, rng_below(rng, rod->element_count), 0.3, tdl_identity33(), rows);
+    whole_rows(rod, rng_below(rng, rod->element_count), 0.3, tdl_identity33(), rows);
     for (int r = 0; r < 3; ++r) {
         impulse[r] = 1.0e-5 * rng_normal(rng);
         for (int i = 0; i < n; ++i) {
@@ -210,7 +211,7 @@ TEST(the_balance_of_nodal_rods_closes) {
 // Velocity of the point (element, s) of a rod with the velocities v and a held start that moves.
 static TdlVec3 velocity_at(const Rod* rod, int element, double s, const double* v, Twist base) {
     double rows[3 * MAX_DOF], u[3] = {0};
-    rod->model->jacobian(rod, element, s, tdl_identity33(), rows);
+    whole_rows(rod, element, s, tdl_identity33(), rows);
     for (int r = 0; r < 3; ++r) {
         for (int i = 0; i < rod->dof_count; ++i) {
             u[r] += rows[r * rod->dof_count + i] * v[i];
