@@ -1,0 +1,142 @@
+// Problems in velocity space: rows over spans of coordinates, bodies that touch themselves, what is
+// refused.
+#include "base/rng.h"
+#include "friction/problem.h"
+#include "test.h"
+
+#include <string.h>
+
+// Two bodies with diagonal A, and all kinds of contacts.
+enum { BODIES = 2, CONTACTS = 5, DOFS = 13 };
+static const int START[BODIES + 1] = {0, 8, DOFS};
+static const int BODY[2 * CONTACTS] = {0, 1, 0, -1, 1, 1, -1, -1, 0, 0};
+static const TdlSpan SPAN[2 * CONTACTS] = {{2, 3}, {0, 5}, {7, 1}, {0, 0}, {0, 2},
+                                           {3, 2}, {0, 0}, {0, 0}, {1, 4}, {3, 5}};
+static const double MU[CONTACTS] = {0.3, 0.3, 0.3, 0.3, 0.3};
+
+typedef struct Case {
+    double mass[DOFS], velocity[DOFS];
+    double all[3 * CONTACTS][DOFS]; // H: both sides together
+    double packed[3 * DOFS * 2 * CONTACTS], whole[3 * DOFS * 2 * CONTACTS];
+    double y[3 * DOFS * 2 * CONTACTS]; // of `packed`
+    TdlFrictionBodiesDef def;
+} Case;
+
+static void solve_body(void* user, int body, const double* rhs, double* x) {
+    const Case* c = user;
+    for (int j = START[body]; j < START[body + 1]; ++j) {
+        x[j - START[body]] = rhs[j - START[body]] / c->mass[j];
+    }
+}
+
+static void make_case(Case* c) {
+    Rng rng = rng_seed(5);
+    memset(c, 0, sizeof *c);
+    for (int j = 0; j < DOFS; ++j) {
+        c->mass[j] = 0.5 + rng_unit(&rng);
+        c->velocity[j] = rng_unit(&rng) - 0.5;
+    }
+    size_t packed = 0, whole = 0, y = 0;
+    for (int side = 0; side < 2 * CONTACTS; ++side) {
+        int body = BODY[side], m = body < 0 ? 0 : START[body + 1] - START[body];
+        for (int k = 0; k < 3 && body >= 0; ++k, whole += (size_t)m) {
+            for (int j = SPAN[side].first; j < SPAN[side].first + SPAN[side].count; ++j) {
+                double h = rng_unit(&rng) - 0.5;
+                c->packed[packed++] = h;
+                c->whole[whole + (size_t)j] = h;
+                c->all[3 * (side / 2) + k][START[body] + j] += h;
+            }
+        }
+    }
+    for (int side = 0; side < 2 * CONTACTS; ++side) {
+        int body = BODY[side];
+        if (body < 0 || (side % 2 == 1 && body == BODY[side - 1])) {
+            continue;
+        }
+        for (int k = 0; k < 3; ++k) {
+            for (int j = START[body]; j < START[body + 1]; ++j) {
+                c->y[y++] = c->all[3 * (side / 2) + k][j] / c->mass[j];
+            }
+        }
+    }
+    c->def = (TdlFrictionBodiesDef){.laws = {.block_size = 3, .contact_count = CONTACTS, .mu = MU},
+                                    .body_count = BODIES,
+                                    .dof_start = START,
+                                    .velocity = c->velocity,
+                                    .body = BODY,
+                                    .solve = solve_body,
+                                    .solve_user = c};
+}
+
+// The largest deviation of u, of v and of W from H v, A^-1 (f + H' r) and H A^-1 H'.
+static double deviation(const Case* c, const TdlFrictionBodiesDef* def) {
+    TdlHost host = tdl_host_default();
+    TdlFrictionProblem *p, *w;
+    CHECK_INT(tdl_friction_problem_create_bodies(&host, def, &p), TDL_STATUS_OK);
+    CHECK_INT(tdl_friction_problem_explicit(&host, p, &w), TDL_STATUS_OK);
+    double r[3 * CONTACTS], u[3 * CONTACTS], by_rows[3 * CONTACTS], v[DOFS], worst = 0.0;
+    for (int k = 0; k < 3 * CONTACTS; ++k) {
+        r[k] = cos(3.0 * k);
+    }
+    CHECK_INT(tdl_friction_velocity(p, r, u), TDL_STATUS_OK);
+    CHECK_INT(tdl_friction_velocity(w, r, by_rows), TDL_STATUS_OK);
+    CHECK_INT(tdl_friction_body_velocity(p, r, v), TDL_STATUS_OK);
+    double exact[DOFS];
+    for (int j = 0; j < DOFS; ++j) {
+        exact[j] = c->velocity[j];
+        for (int k = 0; k < 3 * CONTACTS; ++k) {
+            exact[j] += c->all[k][j] * r[k] / c->mass[j];
+        }
+        worst = fmax(worst, fabs(v[j] - exact[j]));
+    }
+    for (int k = 0; k < 3 * CONTACTS; ++k) {
+        double sum = 0.0;
+        for (int j = 0; j < DOFS; ++j) {
+            sum += c->all[k][j] * exact[j];
+        }
+        worst = fmax(worst, fmax(fabs(u[k] - sum), fabs(by_rows[k] - sum)));
+    }
+    tdl_friction_problem_destroy(p);
+    tdl_friction_problem_destroy(w);
+    return worst;
+}
+
+TEST(rows_may_be_given_over_spans) {
+    Case c;
+    make_case(&c);
+    TdlFrictionBodiesDef whole = c.def, solved = c.def, given = c.def;
+    whole.h = c.whole;
+    CHECK_BELOW(deviation(&c, &whole), 1.0e-14);
+    solved.span = given.span = SPAN;
+    solved.h = given.h = c.packed;
+    CHECK_BELOW(deviation(&c, &solved), 1.0e-14);
+    given.y = c.y;
+    CHECK_BELOW(deviation(&c, &given), 1.0e-14);
+}
+
+TEST(wrong_spans_and_rows_are_refused) {
+    Case c;
+    make_case(&c);
+    static const TdlSpan wrong[] = {{-1, 2}, {7, 2}, {0, 9}, {3, -1}, {9, 0}};
+    TdlHost host = tdl_host_default();
+    host.log = NULL;
+    TdlFrictionProblem* p;
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
+        TdlSpan span[2 * CONTACTS];
+        memcpy(span, SPAN, sizeof span);
+        span[2] = wrong[k];
+        TdlFrictionBodiesDef def = c.def;
+        def.span = span;
+        def.h = c.packed;
+        CHECK_INT(tdl_friction_problem_create_bodies(&host, &def, &p), TDL_STATUS_BAD_ARGUMENT);
+    }
+    TdlFrictionBodiesDef same = c.def; // whitened, but bodies touch themselves
+    same.h = same.y = c.whole;
+    CHECK_INT(tdl_friction_problem_create_bodies(&host, &same, &p), TDL_STATUS_BAD_ARGUMENT);
+    c.y[20] = NAN;
+    TdlFrictionBodiesDef hole = c.def;
+    hole.span = SPAN;
+    hole.h = c.packed;
+    hole.y = c.y;
+    CHECK_INT(tdl_friction_problem_create_bodies(&host, &hole, &p), TDL_STATUS_BAD_ARGUMENT);
+}
