@@ -194,7 +194,7 @@ typedef struct TdlFibre {
 /// Two bodies that touch or nearly do. A collider counts as body -1 - index and comes second.
 typedef struct TdlContact {
     int body[2];      // fibres, the lower first; or fibre and collider
-    int element[2];   // 0 for a collider
+    int element[2];   // 0 for a collider; of a mesh whose vertices move, the triangle
     double s[2];      // parameters on the elements; on a capsule, arc length from its start
     TdlVec3 point[2]; // on the centrelines (of the collider: on its axis, centre or surface), m
     double gap;       // m, negative when they overlap

@@ -81,6 +81,15 @@ typedef struct TdlMesh {
     int triangle_count;
 } TdlMesh;
 
+/// Places of a mesh's vertices at even times; on straight lines between them, still before the
+/// first and after the last. Every triangle has an area in every sample.
+typedef struct TdlVertexMotion {
+    const TdlVec3* samples; // [sample_count][vertex_count], m, in the frame of the mesh; copied
+    int sample_count;       // 2 or more; 0: the vertices stay
+    double start;           // s, of the first sample
+    double period;          // s, > 0, from sample to sample
+} TdlVertexMotion;
+
 /// One piece of a chain of curves: constant curvature vector (twist, k1, k2) over its length.
 typedef struct TdlCurvePiece {
     double length;     // m, > 0
@@ -97,6 +106,7 @@ typedef struct TdlColliderDef {
     const TdlCurvePiece* pieces; // [piece_count], copied: of a chain that starts at the place, its
     int piece_count;             // tangent along the first axis
     TdlMesh mesh;                // copied
+    TdlVertexMotion vertex_motion; // of a mesh, on top of what moves it as a whole; default none
     TdlPose pose;
     TdlMotionDef motion;
     TdlVec3 velocity;         // m/s, constant, on top of the motion; default 0

@@ -41,14 +41,21 @@ static const char* find_shape_fault(const TdlColliderDef* def) {
             }
         }
         return NULL;
-    case TDL_SHAPE_MESH:
-        return surface_find_fault(&def->mesh, &(int){0});
+    case TDL_SHAPE_MESH: {
+        const char* fault = surface_find_fault(&def->mesh, &(int){0});
+        return fault != NULL ? fault
+                             : vertex_motion_find_fault(&def->vertex_motion, &def->mesh, &(int){0},
+                                                        &(int){0});
+    }
     }
     return "shape must be plane, sphere, cylinder, capsule, plate, comb, curves or mesh";
 }
 
 const char* collider_find_fault(const TdlColliderDef* def) {
     bool may_be_zero = def->shape == TDL_SHAPE_MESH && def->radius == 0.0;
+    if (def->shape != TDL_SHAPE_MESH && def->vertex_motion.sample_count != 0) {
+        return "only the vertices of a mesh can move";
+    }
     if (def->shape != TDL_SHAPE_PLANE && !positive(def->radius) && !may_be_zero) {
         return "radius must be positive";
     }

@@ -1,6 +1,8 @@
-// Surfaces of triangles. Everything is found once, in the surface's own frame: where it moves, what
-// is looked at moves the other way. The tree halves the triangles by their middles along the
-// longest side of their box, down to a few; building it takes O(n log n).
+// Surfaces of triangles. Everything is found once, in the surface's own frame: where it moves as a
+// whole, what is looked at moves the other way. Where its vertices move, what depends on them is
+// found again: normals, which edges are sharp, and the boxes of the tree, in O(n). The tree halves
+// the triangles by their middles along the longest side of their box, down to a few; building it
+// takes O(n log n).
 #include "collider/surface.h"
 
 #include <limits.h>
@@ -69,37 +71,58 @@ const char* surface_find_fault(const TdlMesh* mesh, int* triangle) {
 typedef struct Place {
     TdlVec3 at;
     int index;
+    const VertexMotion* motion; // of what moves
 } Place;
 
-static int compare_places(const void* a, const void* b) {
-    const Place *p = a, *q = b;
-    const double x[3] = {p->at.x, p->at.y, p->at.z}, y[3] = {q->at.x, q->at.y, q->at.z};
+static int compare_points(TdlVec3 p, TdlVec3 q) {
+    const double x[3] = {p.x, p.y, p.z}, y[3] = {q.x, q.y, q.z};
     for (int k = 0; k < 3; ++k) {
         if (x[k] != y[k]) {
             return x[k] < y[k] ? -1 : 1;
         }
     }
-    return (p->index > q->index) - (p->index < q->index);
+    return 0;
+}
+
+// 0 of vertices that are always at the same place.
+static int compare_ways(const Place* p, const Place* q) {
+    int order = compare_points(p->at, q->at);
+    const VertexMotion* m = p->motion;
+    for (int k = 1; k < m->sample_count && order == 0; ++k) {
+        const TdlVec3* sample = m->samples + (size_t)k * (size_t)m->vertex_count;
+        order = compare_points(sample[p->index], sample[q->index]);
+    }
+    return order;
+}
+
+static int compare_places(const void* a, const void* b) {
+    const Place *p = a, *q = b;
+    int order = compare_ways(p, q);
+    return order != 0 ? order : (p->index > q->index) - (p->index < q->index);
 }
 
 // Vertices at one place become one: files that keep parts apart repeat them.
-static TdlStatus weld(const TdlHost* host, const TdlMesh* mesh, Surface* s) {
+static TdlStatus weld(const TdlHost* host, const TdlMesh* mesh, const VertexMotion* motion,
+                      Surface* s) {
     size_t count = (size_t)mesh->vertex_count;
     Place* place = tdl_alloc_array(&host->mem, count, sizeof *place);
     int* to = tdl_alloc_array(&host->mem, count, sizeof *to);
     s->vertex = tdl_alloc_array(&host->mem, count, sizeof *s->vertex);
     s->corner = tdl_alloc_array(&host->mem, 3 * (size_t)s->triangle_count, sizeof *s->corner);
-    bool memory = place && to && s->vertex && s->corner;
+    bool moves = motion->samples != NULL;
+    s->from = moves ? tdl_alloc_array(&host->mem, count, sizeof *s->from) : NULL;
+    bool memory = place && to && s->vertex && s->corner && (s->from || !moves);
     if (memory) {
         for (size_t i = 0; i < count; ++i) {
-            place[i] = (Place){mesh->vertices[i], (int)i};
+            place[i] = (Place){moves ? motion->samples[i] : mesh->vertices[i], (int)i, motion};
         }
         qsort(place, count, sizeof *place, compare_places);
         for (size_t i = 0; i < count; ++i) {
-            TdlVec3 p = place[i].at;
-            TdlVec3 last = s->vertex_count > 0 ? s->vertex[s->vertex_count - 1] : p;
-            if (i == 0 || p.x != last.x || p.y != last.y || p.z != last.z) {
-                s->vertex[s->vertex_count++] = p;
+            if (i == 0 || compare_ways(&place[i - 1], &place[i]) != 0) {
+                if (moves) {
+                    s->from[s->vertex_count] = place[i].index;
+                }
+                s->vertex[s->vertex_count++] = place[i].at;
             }
             to[place[i].index] = s->vertex_count - 1;
         }
@@ -190,22 +213,26 @@ static bool is_sharp(const Surface* s, const SurfaceEdge* e) {
 }
 
 static void find_sharp(Surface* s) {
-    s->closed = true;
-    for (int e = 0; e < s->edge_count && s->closed; ++e) {
-        s->closed = joins_two(s, &s->edge[e]);
-    }
     for (int v = 0; v < s->vertex_count; ++v) {
         s->vertex_owner[v] = -1;
     }
     for (int e = s->edge_count - 1; e >= 0; --e) {
         SurfaceEdge* edge = &s->edge[e];
         edge->sharp = is_sharp(s, edge);
-        for (int k = 0; k < 2; ++k) {
-            ++s->vertex_first[edge->vertex[k] + 1];
-            if (edge->sharp) {
-                s->vertex_owner[edge->vertex[k]] = e;
-            }
+        for (int k = 0; k < 2 && edge->sharp; ++k) {
+            s->vertex_owner[edge->vertex[k]] = e;
         }
+    }
+}
+
+// Whether it is closed, and the edges at each corner.
+static void join_edges(Surface* s) {
+    s->closed = true;
+    for (int e = 0; e < s->edge_count && s->closed; ++e) {
+        s->closed = joins_two(s, &s->edge[e]);
+    }
+    for (int i = 0; i < 2 * s->edge_count; ++i) {
+        ++s->vertex_first[s->edge[i / 2].vertex[i % 2] + 1];
     }
     for (int v = 0; v < s->vertex_count; ++v) {
         s->vertex_first[v + 1] += s->vertex_first[v];
@@ -320,9 +347,111 @@ void surface_each_near(const Surface* s, SurfaceBox box, SurfaceFn fn, void* use
     }
 }
 
+static void measure_size(Surface* s) {
+    s->size = tdl_norm3(tdl_sub3(s->node[0].box.hi, s->node[0].box.lo));
+}
+
+// The boxes about triangles that moved. Children come after their parent.
+static void refit(Surface* s) {
+    for (int i = s->node_count - 1; i >= 0; --i) {
+        SurfaceNode* node = &s->node[i];
+        SurfaceBox box = node->count > 0 ? surface_triangle_box(s, s->order[node->first])
+                                         : s->node[node->first].box;
+        for (int k = 1; k < (node->count > 0 ? node->count : 2); ++k) {
+            SurfaceBox own = node->count > 0 ? surface_triangle_box(s, s->order[node->first + k])
+                                             : s->node[node->first + 1].box;
+            box.lo = least(box.lo, own.lo);
+            box.hi = most(box.hi, own.hi);
+        }
+        node->box = box;
+    }
+    measure_size(s);
+}
+
+// --- moving ---------------------------------------------------------------------------------
+
+int surface_move(Surface* s, const VertexMotion* motion, double time) {
+    TdlVec3* swap = s->before;
+    s->before = s->vertex;
+    s->vertex = swap;
+    s->travel = 0.0;
+    for (int v = 0; v < s->vertex_count; ++v) {
+        s->vertex[v] = vertex_motion_at(motion, s->from[v], time);
+        s->travel = fmax(s->travel, tdl_norm3(tdl_sub3(s->vertex[v], s->before[v])));
+    }
+    for (int f = 0; f < s->triangle_count; ++f) {
+        const int* v = s->corner + 3 * (size_t)f;
+        if (is_thin(s->vertex[v[0]], s->vertex[v[1]], s->vertex[v[2]])) {
+            return f;
+        }
+    }
+    find_normals(s);
+    find_sharp(s);
+    refit(s);
+    return -1;
+}
+
+double surface_rates(const Surface* s, const VertexMotion* motion, double time, double dt,
+                     TdlVec3* rate) {
+    double fastest = 0.0;
+    for (int v = 0; v < s->vertex_count; ++v) {
+        TdlVec3 way = tdl_sub3(vertex_motion_at(motion, s->from[v], time), s->vertex[v]);
+        rate[v] = tdl_scale3(1.0 / dt, way);
+        fastest = fmax(fastest, tdl_norm3(rate[v]));
+    }
+    return fastest;
+}
+
+// A point as a mean of the corners, and a height along the normal.
+typedef struct OnTriangle {
+    double weight[3], height;
+} OnTriangle;
+
+static OnTriangle locate(const Surface* s, int f, TdlVec3 point) {
+    OnTriangle at = {.weight[0] = 1.0};
+    TdlVec3 from = tdl_sub3(point, s->vertex[s->corner[3 * f]]);
+    at.height = tdl_dot3(s->normal[f], from);
+    for (int k = 1; k < 3; ++k) {
+        // the share of a corner grows from 0 at the side across from it
+        int side = 3 * f + (k + 1) % 3;
+        TdlVec3 a = s->vertex[side_end(s, side, 0)], corner = s->vertex[s->corner[3 * f + k]];
+        at.weight[k] = tdl_dot3(tdl_sub3(point, a), s->into[side]) /
+                       tdl_dot3(tdl_sub3(corner, a), s->into[side]);
+        at.weight[0] -= at.weight[k];
+    }
+    return at;
+}
+
+static TdlVec3 weigh(const Surface* s, int f, const OnTriangle* at, const TdlVec3* of) {
+    TdlVec3 sum = {0};
+    for (int k = 0; k < 3; ++k) {
+        sum = tdl_axpy3(sum, at->weight[k], of[s->corner[3 * f + k]]);
+    }
+    return sum;
+}
+
+TdlVec3 surface_carried(const Surface* s, int f, TdlVec3 point, const TdlVec3* at) {
+    const int* v = s->corner + 3 * (size_t)f;
+    OnTriangle on = locate(s, f, point);
+    TdlVec3 n = tdl_cross3(tdl_sub3(at[v[1]], at[v[0]]), tdl_sub3(at[v[2]], at[v[0]]));
+    return tdl_axpy3(weigh(s, f, &on, at), on.height / tdl_norm3(n), n);
+}
+
+TdlVec3 surface_velocity(const Surface* s, int f, TdlVec3 point, const TdlVec3* rate) {
+    const int* v = s->corner + 3 * (size_t)f;
+    OnTriangle on = locate(s, f, point);
+    TdlVec3 e1 = tdl_sub3(s->vertex[v[1]], s->vertex[v[0]]),
+            e2 = tdl_sub3(s->vertex[v[2]], s->vertex[v[0]]);
+    TdlVec3 d1 = tdl_sub3(rate[v[1]], rate[v[0]]), d2 = tdl_sub3(rate[v[2]], rate[v[0]]);
+    TdlVec3 turn = tdl_add3(tdl_cross3(d1, e2), tdl_cross3(e1, d2)), n = s->normal[f];
+    turn = tdl_axpy3(turn, -tdl_dot3(n, turn), n); // a unit vector turns across itself
+    return tdl_axpy3(weigh(s, f, &on, rate), on.height / tdl_norm3(tdl_cross3(e1, e2)), turn);
+}
+
 // --- life -----------------------------------------------------------------------------------
 
-TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, double radius, Surface** out) {
+TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, const VertexMotion* motion,
+                         double radius, Surface** out) {
     Surface* s = tdl_alloc_zero(&host->mem, sizeof *s);
     if (s == NULL) {
         return TDL_STATUS_NO_MEMORY;
@@ -331,7 +460,7 @@ TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, double radius
     size_t triangles = (size_t)mesh->triangle_count, sides = 3 * triangles;
     s->radius = radius;
     s->triangle_count = mesh->triangle_count;
-    TdlStatus status = weld(host, mesh, s);
+    TdlStatus status = weld(host, mesh, motion, s);
     s->normal = tdl_alloc_array(mem, triangles, sizeof *s->normal);
     s->into = tdl_alloc_array(mem, sides, sizeof *s->into);
     s->edge_of = tdl_alloc_array(mem, sides, sizeof *s->edge_of);
@@ -342,8 +471,18 @@ TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, double radius
     s->vertex_owner = tdl_alloc_array(mem, (size_t)s->vertex_count + 1, sizeof *s->vertex_owner);
     s->node = tdl_alloc_array(mem, 2 * triangles, sizeof *s->node);
     s->order = tdl_alloc_array(mem, triangles, sizeof *s->order);
-    bool memory = s->normal && s->into && s->edge_of && s->edge && s->edge_side &&
-                  s->vertex_first && s->vertex_edge && s->vertex_owner && s->node && s->order;
+    bool moves = motion->samples != NULL, memory = true;
+    if (moves) {
+        s->rest = tdl_alloc_array(mem, (size_t)s->vertex_count + 1, sizeof *s->rest);
+        s->before = tdl_alloc_array(mem, (size_t)s->vertex_count + 1, sizeof *s->before);
+        memory = s->rest && s->before;
+    }
+    memory = memory && s->normal && s->into && s->edge_of && s->edge && s->edge_side &&
+             s->vertex_first && s->vertex_edge && s->vertex_owner && s->node && s->order;
+    if (status == TDL_STATUS_OK && memory && moves) {
+        memcpy(s->rest, s->vertex, (size_t)s->vertex_count * sizeof *s->rest);
+        memcpy(s->before, s->vertex, (size_t)s->vertex_count * sizeof *s->before);
+    }
     if (status == TDL_STATUS_OK && memory) {
         find_normals(s);
         status = find_edges(host, s);
@@ -352,13 +491,14 @@ TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, double radius
         surface_destroy(host, s);
         return TDL_STATUS_NO_MEMORY;
     }
+    join_edges(s);
     find_sharp(s);
     for (int f = 0; f < s->triangle_count; ++f) {
         s->order[f] = f;
     }
     s->node_count = 1;
     build(s, 0, 0, s->triangle_count);
-    s->size = tdl_norm3(tdl_sub3(s->node[0].box.hi, s->node[0].box.lo));
+    measure_size(s);
     *out = s;
     return TDL_STATUS_OK;
 }
@@ -367,19 +507,10 @@ void surface_destroy(const TdlHost* host, Surface* s) {
     if (s == NULL) {
         return;
     }
-    void* arrays[] = {s->vertex,
-                      s->corner,
-                      s->normal,
-                      s->into,
-                      s->edge_of,
-                      s->edge,
-                      s->edge_side,
-                      s->vertex_edge,
-                      s->vertex_owner,
-                      s->node,
-                      s->order,
-                      s->vertex_first,
-                      s};
+    void* arrays[] = {s->vertex,       s->corner, s->normal,    s->into,
+                      s->edge_of,      s->edge,   s->edge_side, s->vertex_edge,
+                      s->vertex_owner, s->node,   s->order,     s->vertex_first,
+                      s->from,         s->rest,   s->before,    s};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&host->mem, arrays[i]);
     }

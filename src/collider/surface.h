@@ -4,7 +4,7 @@
 #define TDL_COLLIDER_SURFACE_H
 
 #include "base/memory.h"
-#include "tendril/world.h"
+#include "collider/vertex_motion.h"
 
 typedef struct SurfaceBox {
     TdlVec3 lo, hi;
@@ -42,14 +42,38 @@ typedef struct Surface {
     int* vertex_owner; // [vertex_count] the first sharp edge at a corner; -1: it is not touched
     SurfaceNode* node; // the tree, its root first
     int *order, node_count; // [triangle_count]
+
+    // where the vertices move; else null and 0
+    int* from;     // [vertex_count] the first of the mesh's vertices that are one
+    TdlVec3* rest; // [vertex_count] in the first sample: what tells places apart from step to step
+    TdlVec3* before; // [vertex_count] before the last move
+    double travel;   // m, none of them went farther in it
 } Surface;
 
 // The first thing that is wrong with a mesh, or null; `triangle` receives where, or -1.
 const char* surface_find_fault(const TdlMesh* mesh, int* triangle);
 
-// From a mesh without fault.
-TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, double radius, Surface** out);
+// From a mesh without fault. Of vertices that move those are one that always are at the same place;
+// they start where the first sample has them.
+TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, const VertexMotion* motion,
+                         double radius, Surface** out);
 void surface_destroy(const TdlHost* host, Surface* surface);
+
+// Puts the vertices where the motion has them at a time. Returns the first triangle that has no
+// area there, or -1.
+int surface_move(Surface* surface, const VertexMotion* motion, double time);
+
+// Mean velocities of the vertices until a time that is `dt` away, rate[vertex_count]. Returns the
+// fastest, m/s.
+double surface_rates(const Surface* surface, const VertexMotion* motion, double time, double dt,
+                     TdlVec3* rate);
+
+// The place of the vertices `at` of what is at a point of a triangle, or near it: carried along
+// with the triangle and its normal. (X.33)
+TdlVec3 surface_carried(const Surface* surface, int triangle, TdlVec3 point, const TdlVec3* at);
+
+// The velocity of the same, where `rate` are those of the vertices. (X.34)
+TdlVec3 surface_velocity(const Surface* surface, int triangle, TdlVec3 point, const TdlVec3* rate);
 
 // The faces of a box of these half sizes: vertices[8], triangles[36].
 TdlMesh surface_box_mesh(TdlVec3 half, TdlVec3* vertices, int* triangles);

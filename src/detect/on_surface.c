@@ -104,8 +104,8 @@ static void touch_side(Touching* t, int f, TdlVec3 normal) {
             (!surface->closed || surface_is_nearer(surface, at, -height * (1.0 - 1.0e-9)))) {
             continue;
         }
-        add_touch(
-            t, (SurfaceTouch){s[i], at, foot, tdl_scale3(-1.0, normal), gap[i] - surface->radius});
+        add_touch(t, (SurfaceTouch){s[i], at, foot, tdl_scale3(-1.0, normal),
+                                    gap[i] - surface->radius, f});
     }
 }
 
@@ -185,7 +185,8 @@ static void offer(const Feature* f, double s) {
     bool faces = f->vertex < 0 ? surface_edge_faces(surface, f->edge, d)
                                : surface_vertex_faces(surface, f->vertex, d);
     if (faces && !falls_beyond(t, s, d)) {
-        add_touch(t, (SurfaceTouch){s, at, foot, tdl_scale3(-1.0, d), gap});
+        int triangle = surface->edge_side[edge->first] / 3;
+        add_touch(t, (SurfaceTouch){s, at, foot, tdl_scale3(-1.0, d), gap, triangle});
     }
 }
 
@@ -406,8 +407,21 @@ void surface_body_measure(SurfaceBody* body) {
         sqrt(tdl_dot3(turn.cx, turn.cx) + tdl_dot3(turn.cy, turn.cy) + tdl_dot3(turn.cz, turn.cz));
     body->centre = pose_point(body->pose, middle);
     body->ball = 0.5 * body->surface->size * (1.0 + 1.0e-9) + body->surface->radius;
-    body->travel =
-        tdl_norm3(tdl_sub3(body->centre, pose_point(body->before, middle))) + turned * body->ball;
+    body->travel = tdl_norm3(tdl_sub3(body->centre, pose_point(body->before, middle))) +
+                   turned * body->ball + body->surface->travel;
+}
+
+// Where a contact lies on a surface, for the next step to find it again: in its own frame and,
+// where the vertices move, where its triangle was at first.
+static double place_along(const Surface* surface, int triangle, TdlVec3 foot) {
+    if (surface->from != NULL) {
+        foot = surface_carried(surface, triangle, foot, surface->rest);
+    }
+    return tdl_dot3(ALONG, foot);
+}
+
+static int contact_element(const SurfaceBody* body, int triangle) {
+    return body->surface->from != NULL ? triangle : body->element;
 }
 
 // A ball about the element against one about the surface.
@@ -450,12 +464,12 @@ static ContactSite make_site(const Element* a, const SurfaceBody* other,
     double r = tdl_curve_radius(c, touch->s);
     ContactSite site = {
         .contact = {.body = {a->fibre, other->body},
-                    .element = {a->place, other->element},
+                    .element = {a->place, contact_element(other, touch->triangle)},
                     .s = {touch->s, 0.0},
                     .point = {tdl_curve_point(c, touch->s), pose_point(other->pose, touch->foot)},
                     .gap = touch->gap,
                     .previous = -1},
-        .arc = {a->arc + touch->s, tdl_dot3(ALONG, touch->foot)},
+        .arc = {a->arc + touch->s, place_along(other->surface, touch->triangle, touch->foot)},
         .width = 2.0 * fmax(r, other->surface->radius),
         .bends = !a->stiff && other->body < 0,
         .faced = true};
@@ -552,16 +566,22 @@ static void add_edge_site(const EdgeWalk* w, int e, double length, const Surface
         return;
     }
     TdlVec3 on_mesh = pose_point(w->box->pose, touch->at);
+    int triangle = mesh->edge_side[mesh->edge[e].first] / 3;
+    TdlVec3 along = on_mesh;
+    if (mesh->from != NULL) {
+        along = pose_point(pose_inverse(w->mesh->pose), on_mesh);
+    }
     double size = fmax(mesh->size, w->box->surface->size);
-    ContactSite site = {.contact = {.body = {w->box->body, w->mesh->body},
-                                    .element = {w->box->element, w->mesh->element},
-                                    .point = {pose_point(w->box->pose, touch->foot), on_mesh},
-                                    .gap = touch->gap,
-                                    .previous = -1},
-                        .arc = {tdl_dot3(ALONG, touch->foot), tdl_dot3(ALONG, on_mesh)},
-                        .width = STIFF_WIDTH * size,
-                        .merge = SAME_POINT * size,
-                        .faced = true};
+    ContactSite site = {
+        .contact = {.body = {w->box->body, w->mesh->body},
+                    .element = {w->box->element, contact_element(w->mesh, triangle)},
+                    .point = {pose_point(w->box->pose, touch->foot), on_mesh},
+                    .gap = touch->gap,
+                    .previous = -1},
+        .arc = {tdl_dot3(ALONG, touch->foot), place_along(mesh, triangle, along)},
+        .width = STIFF_WIDTH * size,
+        .merge = SAME_POINT * size,
+        .faced = true};
     TdlVec3 normal = tdl_scale3(-1.0, tdl_mul33_3(w->box->pose.rotation, touch->normal));
     site.contact.basis = tdl_frame_from_tangent_hint(normal, w->box->pose.rotation.cx);
     site_list_add(&w->host->mem, w->out, &site);

@@ -10,7 +10,8 @@ typedef struct SurfaceBody {
     const Surface* surface;
     TdlPose pose, before; // now, and before the step
     int body;             // fibre, or -1 - collider
-    int element;          // of its contacts: one more than the fibre's last; 0 of a collider
+    int element;          // of its contacts: one more than the fibre's last; 0 of a collider,
+                          // the triangle where its vertices move
     TdlVec3 centre;       // of a ball about it, now
     double ball;          // m, radius of the ball
     double travel;        // m, none of its points moved by more in the step
@@ -25,6 +26,7 @@ typedef struct SurfaceTouch {
     TdlVec3 at, foot; // on the centreline, on the triangles
     TdlVec3 normal;   // unit, from the curve to the surface
     double gap;       // m
+    int triangle;     // on which the foot lies
 } SurfaceTouch;
 
 // Which of them are wanted.

@@ -44,9 +44,12 @@ typedef struct WorldCollider {
     Motion motion;
     TdlCurve* curves; // [curve_count] in its own frame, of a collider made of curves
     int curve_count;
-    Surface* surface; // of a mesh; null: none
-    TdlPose pose;     // in the present state
-    Twist rate;       // in the step under way, at its position
+    Surface* surface;      // of a mesh; null: none
+    VertexMotion vertices; // of a mesh; its vertices in `def` and `surface` are the present ones
+    TdlPose pose;          // in the present state
+    Twist rate;            // in the step under way, at its position
+    TdlVec3* vertex_rate;  // [surface->vertex_count] in it, in its own frame; null: they stay
+    double fastest;        // m/s, of these
 } WorldCollider;
 
 // A saved state of the bodies and contacts.
@@ -80,6 +83,13 @@ struct TdlWorld {
 static inline TdlContactLaw contact_law(const TdlWorld* world, int a, int b) {
     return world->laws[a * TDL_MATERIAL_LIMIT + b];
 }
+
+// Puts a collider where it is at a time. Fails where its vertices leave a triangle without area.
+TdlStatus collider_place(const TdlWorld* world, WorldCollider* wc, double time);
+
+// Velocity in the step under way of what touches a collider at a place, at a triangle of its mesh
+// where that has vertices that move.
+TdlVec3 collider_velocity(const WorldCollider* wc, TdlVec3 at, int triangle);
 
 // Saves bodies and contacts; false when there is no memory. Loads what was saved at `time`.
 bool world_save_state(TdlWorld* world, SavedState* saved);

@@ -171,9 +171,10 @@ static TdlVec3 prescribed(const TdlWorld* world, Side side, TdlVec3 at, TdlMat3 
     Twist rate = {0};
     TdlVec3 about = {0};
     if (side.kind == TDL_BODY_COLLIDER) {
-        rate = world->colliders[side.index].rate;
-        about = world->colliders[side.index].pose.position;
-    } else if (side.kind == TDL_BODY_ROD && world->rods[side.index].rod->model->carried) {
+        const WorldCollider* wc = &world->colliders[side.index];
+        return tdl_tmul33_3(basis, collider_velocity(wc, at, side.element));
+    }
+    if (side.kind == TDL_BODY_ROD && world->rods[side.index].rod->model->carried) {
         const WorldRod* root = &world->rods[world->rods[side.index].root];
         rate = root->step.base_rate;
         about = root->rod->base.now.position;

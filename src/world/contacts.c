@@ -381,7 +381,8 @@ static double first_reach(const TdlWorld* world, double next) {
         fastest = fmax(fastest, tdl_norm3(tdl_load3(v, 0)));
     }
     for (int i = 0; i < world->collider_count; ++i) {
-        fastest = fmax(fastest, tdl_norm3(world->colliders[i].rate.linear));
+        const WorldCollider* wc = &world->colliders[i];
+        fastest = fmax(fastest, tdl_norm3(wc->rate.linear) + wc->fastest);
     }
     return next * fastest;
 }
@@ -409,7 +410,7 @@ Side contact_side(const TdlWorld* world, const TdlContact* contact, int side) {
     const Contacts* c = world->contacts;
     int body = contact->body[side], rigid = body - c->rod_count, fixed = rigid - c->rigid_count;
     if (body < 0) {
-        return (Side){TDL_BODY_COLLIDER, c->obstacle_of[-1 - body], 0, 0.0};
+        return (Side){TDL_BODY_COLLIDER, c->obstacle_of[-1 - body], contact->element[side], 0.0};
     }
     if (fixed >= 0) {
         return (Side){TDL_BODY_COLLIDER, c->collider_of[body], contact->element[side], 0.0};
@@ -441,9 +442,8 @@ static TdlVec3 side_rate(const TdlWorld* world, const TdlContact* contact, int s
     const Contacts* c = world->contacts;
     int body = contact->body[side];
     if (body < 0) {
-        const WorldCollider* wc = &world->colliders[c->obstacle_of[-1 - body]];
-        TdlVec3 arm = tdl_sub3(contact->point[side], wc->pose.position);
-        return tdl_add3(wc->rate.linear, tdl_cross3(wc->rate.angular, arm));
+        return collider_velocity(&world->colliders[c->obstacle_of[-1 - body]], contact->point[side],
+                                 contact->element[side]);
     }
     const TdlCurve* curve = side_curve(c, contact, side);
     if (curve == NULL) {
@@ -702,9 +702,10 @@ TdlStatus contacts_note_missed(Contacts* c) {
     return TDL_STATUS_OK;
 }
 
-// Whether two contacts are of the same curves, or of neighbours.
+// Whether two contacts of the same bodies are of the same curves, or of neighbours.
 static bool same_place(const TdlContact* a, const TdlContact* b) {
-    return abs(a->element[0] - b->element[0]) <= 1 && abs(a->element[1] - b->element[1]) <= 1;
+    bool there = a->body[1] < 0 || abs(a->element[1] - b->element[1]) <= 1;
+    return there && abs(a->element[0] - b->element[0]) <= 1;
 }
 
 // Both lists are sorted by bodies.
@@ -907,11 +908,14 @@ void contacts_save_state(const Contacts* c, void* bytes) {
     }
 }
 
-// A fibre's curves and, last, its surface.
-static int elements_of(const Contacts* c, int fibre) {
-    int count = c->fibre[fibre].count;
+// A fibre's curves and, last, its surface; the triangles of a mesh whose vertices move, or one.
+static int elements_of(const Contacts* c, int body) {
+    int count = body < 0 ? 1 : c->fibre[body].count;
     for (int i = 0; i < c->surface_count; ++i) {
-        count += c->surface[i].body == fibre;
+        const Surface* surface = c->surface[i].surface;
+        if (c->surface[i].body == body) {
+            count = body >= 0 ? count + 1 : surface->from != NULL ? surface->triangle_count : 1;
+        }
     }
     return count;
 }
@@ -920,9 +924,8 @@ static bool fits(const Contacts* c, const TdlContact* contact) {
     for (int side = 0; side < 2; ++side) {
         int body = contact->body[side], element = contact->element[side];
         bool obstacle = side == 1 && body < 0 && body >= -c->obstacle_count;
-        bool fibre =
-            body >= 0 && body < c->fibre_count && element >= 0 && element < elements_of(c, body);
-        if (!obstacle && !fibre) {
+        bool fibre = body >= 0 && body < c->fibre_count;
+        if ((!obstacle && !fibre) || element < 0 || element >= elements_of(c, body)) {
             return false;
         }
     }

@@ -233,7 +233,7 @@ static bool pair_crossed(const TdlWorld* world, const Contacts* c, Pair pair) {
 
 // --- a curve and a surface ------------------------------------------------------------------
 
-// The chords of a curve as seen from a surface, which stands still then.
+// The chords of a curve as seen from a surface, which stands still then but for vertices that move.
 typedef struct SurfacePath {
     const TdlWorld* world;
     const Surface* surface;
@@ -249,9 +249,13 @@ static void set_moving(const SurfacePath* x, int node, TdlCcdQuery* query, int p
     query->end[place] = tdl_sub3(x->path.after[node], x->path.before[0]);
 }
 
-static void set_still(const SurfacePath* x, int vertex, TdlCcdQuery* query, int place) {
-    query->start[place] = tdl_sub3(x->surface->vertex[vertex], x->path.before[0]);
-    query->end[place] = query->start[place];
+static void set_vertex(const SurfacePath* x, int vertex, TdlCcdQuery* query, int place) {
+    const Surface* s = x->surface;
+    query->end[place] = tdl_sub3(s->vertex[vertex], x->path.before[0]);
+    query->start[place] = query->end[place];
+    if (s->before != NULL) {
+        query->start[place] = tdl_sub3(s->before[vertex], x->path.before[0]);
+    }
 }
 
 // A chord meets a triangle first with an end on its inside, or on one of its edges.
@@ -263,7 +267,7 @@ static void meet_triangle(void* user, int triangle) {
         TdlCcdQuery query = {.kind = TDL_CCD_VERTEX_FACE};
         set_moving(x, x->chord + end, &query, 0);
         for (int k = 0; k < 3; ++k) {
-            set_still(x, corner[k], &query, 1 + k);
+            set_vertex(x, corner[k], &query, 1 + k);
         }
         x->met = query_meets(x->world, &query, &x->near);
     }
@@ -273,8 +277,8 @@ static void meet_triangle(void* user, int triangle) {
             TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
             set_moving(x, x->chord, &query, 0);
             set_moving(x, x->chord + 1, &query, 1);
-            set_still(x, edge->vertex[0], &query, 2);
-            set_still(x, edge->vertex[1], &query, 3);
+            set_vertex(x, edge->vertex[0], &query, 2);
+            set_vertex(x, edge->vertex[1], &query, 3);
             x->met = query_meets(x->world, &query, &x->near);
         }
     }
@@ -290,6 +294,7 @@ static bool surface_crossed(const TdlWorld* world, const Contacts* c, int curve,
     double reach = x.near.apart + x.near.tolerance;
     // a box about the places of the whole curve on its way
     TdlVec3 from = pose_point(was, before->origin), to = pose_point(is, after->origin);
+    reach += other->surface->travel; // boxes are about where the triangles are after the step
     double size = fmax(curve_size(before), curve_size(after)) + reach;
     TdlVec3 round = {size, size, size};
     SurfaceBox whole = {tdl_sub3(least(from, to), round), tdl_add3(most(from, to), round)};
@@ -297,11 +302,12 @@ static bool surface_crossed(const TdlWorld* world, const Contacts* c, int curve,
         return false;
     }
     sample(before, after, chord_count(before, after), &x.path);
-    double travel = 0.0;
+    double travel = other->surface->travel;
     for (int i = 0; i <= x.path.count; ++i) {
         x.path.before[i] = pose_point(was, x.path.before[i]);
         x.path.after[i] = pose_point(is, x.path.after[i]);
-        travel = fmax(travel, tdl_norm3(tdl_sub3(x.path.after[i], x.path.before[i])));
+        double way = tdl_norm3(tdl_sub3(x.path.after[i], x.path.before[i]));
+        travel = fmax(travel, way + other->surface->travel);
     }
     for (x.chord = 0; x.chord < x.path.count && travel >= DEEP_SHARE * radii; ++x.chord) {
         SweptBox box = swept_box(&x.path, x.chord, x.chord + 1, (TdlVec3){0});

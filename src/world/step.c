@@ -262,6 +262,10 @@ static void predict_all(TdlWorld* world, double start, double dt) {
         WorldCollider* wc = &world->colliders[i];
         TdlPose end = motion_pose(&wc->motion, wc->def.pose, start + dt);
         wc->rate = rate_between(wc->pose, end, dt);
+        if (wc->vertex_rate != NULL) {
+            wc->fastest =
+                surface_rates(wc->surface, &wc->vertices, start + dt, dt, wc->vertex_rate);
+        }
     }
     for (int i = 0; i < world->rigid_count; ++i) {
         WorldRigid* wr = &world->rigids[i];
@@ -282,7 +286,7 @@ static void push_rigid(const TdlWorld* world, WorldRigid* wr) {
     wr->push_work = total(rigid_energy(rigid, world->def.gravity)) - before;
 }
 
-static void advance_rigids(TdlWorld* world, double start, double dt) {
+static TdlStatus advance_rigids(TdlWorld* world, double start, double dt) {
     for (int i = 0; i < world->rigid_count; ++i) {
         WorldRigid* wr = &world->rigids[i];
         wr->numerical =
@@ -293,10 +297,11 @@ static void advance_rigids(TdlWorld* world, double start, double dt) {
         }
         wr->failed = wr->failed || !rigid_state_finite(wr->rigid);
     }
-    for (int i = 0; i < world->collider_count; ++i) {
-        WorldCollider* wc = &world->colliders[i];
-        wc->pose = motion_pose(&wc->motion, wc->def.pose, start + dt);
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; i < world->collider_count && status == TDL_STATUS_OK; ++i) {
+        status = collider_place(world, &world->colliders[i], start + dt);
     }
+    return status;
 }
 
 static void sum_up(TdlWorld* world, Attempt* attempt) {
@@ -365,9 +370,12 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt) {
     } else {
         pool_run(world->pool, world->rod_count, GRAIN, step_group, world);
     }
-    advance_rigids(world, start, dt);
+    attempt.status = advance_rigids(world, start, dt);
     double t2 = clock_now();
     world->advance_seconds += t2 - t0;
+    if (attempt.status != TDL_STATUS_OK) {
+        return attempt;
+    }
     sum_up(world, &attempt);
     if (world->contacts != NULL && attempt.fault == NULL) {
         attempt.status = contacts_find(world, dt, world->def.step, &attempt.found);
@@ -486,8 +494,9 @@ static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int 
         return TDL_STATUS_OK;
     }
     info->reason = attempt.fault == NULL ? tdl_status_string(status) : attempt.fault;
-    if (floor || status == TDL_STATUS_NO_MEMORY) {
-        return status == TDL_STATUS_NO_MEMORY ? status : TDL_STATUS_DIVERGED;
+    bool hopeless = status == TDL_STATUS_NO_MEMORY || status == TDL_STATUS_BAD_INPUT;
+    if (floor || hopeless) {
+        return hopeless ? status : TDL_STATUS_DIVERGED;
     }
     say_again(world, start, dt, info->reason, "tried in halves");
     status = world_load_state(world, saved->bytes, saved->size, start);
@@ -519,6 +528,9 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     if (status != TDL_STATUS_OK) {
         if (world->step_start.size > 0) {
             world_load_state(world, world->step_start.bytes, world->step_start.size, start);
+        }
+        if (status == TDL_STATUS_BAD_INPUT) {
+            return status; // told already
         }
         return tdl_fail(&world->host, status,
                         "step %ld at %.6g s could not be made after %d halvings: %s",

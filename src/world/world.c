@@ -115,6 +115,8 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
 static void destroy_collider(const TdlHost* host, WorldCollider* wc) {
     motion_destroy(host, &wc->motion);
     surface_destroy(host, wc->surface);
+    vertex_motion_destroy(host, &wc->vertices);
+    tdl_free(&host->mem, wc->vertex_rate);
     tdl_free(&host->mem, wc->curves);
     tdl_free(&host->mem, (void*)wc->def.pieces);
     tdl_free(&host->mem, (void*)wc->def.mesh.vertices);
@@ -245,7 +247,7 @@ static TdlStatus make_box_surface(const TdlHost* host, const TdlRigidDef* def, S
     if (surface_find_fault(&mesh, &fault) != NULL) {
         return TDL_STATUS_OK;
     }
-    return surface_create(host, &mesh, def->radius, out);
+    return surface_create(host, &mesh, &(VertexMotion){0}, def->radius, out);
 }
 
 TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidId* out) {
@@ -285,7 +287,18 @@ static TdlStatus own_mesh(const TdlHost* host, WorldCollider* wc) {
     }
     memcpy(vertex, given.vertices, vertices * sizeof *vertex);
     memcpy(corner, given.triangles, corners * sizeof *corner);
-    return surface_create(host, &wc->def.mesh, wc->def.radius, &wc->surface);
+    TdlStatus status =
+        vertex_motion_create(host, &wc->def.vertex_motion, given.vertex_count, &wc->vertices);
+    wc->def.vertex_motion.samples = wc->vertices.samples;
+    if (status == TDL_STATUS_OK) {
+        status = surface_create(host, &wc->def.mesh, &wc->vertices, wc->def.radius, &wc->surface);
+    }
+    if (status == TDL_STATUS_OK && wc->vertices.samples != NULL) {
+        wc->vertex_rate =
+            tdl_alloc_array(&host->mem, (size_t)wc->surface->vertex_count, sizeof *wc->vertex_rate);
+        status = wc->vertex_rate == NULL ? TDL_STATUS_NO_MEMORY : status;
+    }
+    return status;
 }
 
 // Copies what the definition points to, and makes the collider's curves and surface.
@@ -310,6 +323,36 @@ static TdlStatus own_collider(const TdlHost* host, WorldCollider* wc) {
     return collider_curves(host, &wc->def, wc->curves);
 }
 
+TdlStatus collider_place(const TdlWorld* world, WorldCollider* wc, double time) {
+    wc->pose = motion_pose(&wc->motion, wc->def.pose, time);
+    if (wc->vertices.samples == NULL) {
+        return TDL_STATUS_OK;
+    }
+    TdlVec3* vertices = (TdlVec3*)(uintptr_t)wc->def.mesh.vertices; // the world's own
+    for (int i = 0; i < wc->vertices.vertex_count; ++i) {
+        vertices[i] = vertex_motion_at(&wc->vertices, i, time);
+    }
+    int triangle = surface_move(wc->surface, &wc->vertices, time);
+    if (triangle < 0) {
+        return TDL_STATUS_OK;
+    }
+    return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT,
+                    "a mesh whose vertices move: its triangle %d has no area at %.6g s; it needs "
+                    "more samples there",
+                    triangle, time);
+}
+
+TdlVec3 collider_velocity(const WorldCollider* wc, TdlVec3 at, int triangle) {
+    TdlVec3 arm = tdl_sub3(at, wc->pose.position);
+    TdlVec3 v = tdl_add3(wc->rate.linear, tdl_cross3(wc->rate.angular, arm));
+    if (wc->vertex_rate == NULL) {
+        return v;
+    }
+    TdlVec3 inside = tdl_tmul33_3(wc->pose.rotation, arm);
+    TdlVec3 own = surface_velocity(wc->surface, triangle, inside, wc->vertex_rate);
+    return tdl_add3(v, tdl_mul33_3(wc->pose.rotation, own));
+}
+
 TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, TdlColliderId* out) {
     const char* fault = collider_find_fault(def);
     if (fault != NULL) {
@@ -326,11 +369,13 @@ TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, Tdl
     if (status == TDL_STATUS_OK) {
         status = collider_motion(&world->host, def, &added.motion);
     }
+    if (status == TDL_STATUS_OK) {
+        status = collider_place(world, &added, tdl_world_time(world));
+    }
     if (status != TDL_STATUS_OK) {
         destroy_collider(&world->host, &added);
         return status;
     }
-    added.pose = motion_pose(&added.motion, added.def.pose, tdl_world_time(world));
     world->colliders[world->collider_count++] = added;
     forget_contacts(world);
     *out = (TdlColliderId){world->collider_count, 1};
@@ -534,7 +579,8 @@ static char* save_bodies(const TdlWorld* world, char* bytes) {
     return bytes;
 }
 
-static const char* load_bodies(TdlWorld* world, const char* bytes, double time) {
+static TdlStatus load_bodies(TdlWorld* world, const char** from, double time) {
+    const char* bytes = *from;
     for (int i = 0; i < world->rod_count; ++i) {
         rod_load_state(world->rods[i].rod, bytes); // a group is right once its last rod is in
         bytes += rod_state_size(world->rods[i].rod);
@@ -547,11 +593,12 @@ static const char* load_bodies(TdlWorld* world, const char* bytes, double time) 
         WorldRod* wr = &world->rods[i];
         wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
     }
-    for (int i = 0; i < world->collider_count; ++i) {
-        WorldCollider* wc = &world->colliders[i];
-        wc->pose = motion_pose(&wc->motion, wc->def.pose, time);
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; i < world->collider_count && status == TDL_STATUS_OK; ++i) {
+        status = collider_place(world, &world->colliders[i], time);
     }
-    return bytes;
+    *from = bytes;
+    return status;
 }
 
 static size_t contact_bytes(const TdlWorld* world) {
@@ -579,12 +626,15 @@ bool world_save_state(TdlWorld* world, SavedState* saved) {
 }
 
 TdlStatus world_load_state(TdlWorld* world, const char* bytes, size_t size, double time) {
-    const char* rest = load_bodies(world, bytes, time);
     size_t left = size - world->bodies_size;
+    TdlStatus status = load_bodies(world, &bytes, time);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     if (world->contacts == NULL) {
         return left == 0 ? TDL_STATUS_OK : TDL_STATUS_BAD_INPUT;
     }
-    return contacts_load_state(world, rest, left);
+    return contacts_load_state(world, bytes, left);
 }
 
 // --- the whole state ------------------------------------------------------------------------

@@ -123,7 +123,7 @@ static int try_scene(const Scene* x, double margin) {
     if (surface_find_fault(&x->mesh, &fault) != NULL) {
         return 0;
     }
-    if (surface_create(&host, &x->mesh, 0.0, &surface) != TDL_STATUS_OK) {
+    if (surface_create(&host, &x->mesh, &(VertexMotion){0}, 0.0, &surface) != TDL_STATUS_OK) {
         FAIL("surface refused");
         return 0;
     }
@@ -201,7 +201,7 @@ TEST(a_box_has_twelve_sharp_edges_and_is_closed) {
     int t[36], sharp = 0;
     TdlMesh mesh = surface_box_mesh((TdlVec3){1, 2, 3}, v, t);
     Surface* s;
-    REQUIRE(surface_create(&host, &mesh, 0.1, &s) == TDL_STATUS_OK);
+    REQUIRE(surface_create(&host, &mesh, &(VertexMotion){0}, 0.1, &s) == TDL_STATUS_OK);
     CHECK(s->closed);
     CHECK_INT(s->edge_count, 18);
     for (int e = 0; e < s->edge_count; ++e) {
@@ -226,7 +226,7 @@ TEST(vertices_at_one_place_are_one) {
     const int t[6] = {0, 1, 2, 3, 4, 5};
     TdlMesh mesh = {v, 6, t, 2};
     Surface* s;
-    REQUIRE(surface_create(&host, &mesh, 0.0, &s) == TDL_STATUS_OK);
+    REQUIRE(surface_create(&host, &mesh, &(VertexMotion){0}, 0.0, &s) == TDL_STATUS_OK);
     CHECK_INT(s->vertex_count, 4);
     CHECK_INT(s->edge_count, 5);
     CHECK(!s->closed);
@@ -275,7 +275,7 @@ TEST(the_tree_finds_what_is_near) {
     }
     TdlMesh mesh = {v, N * N, t, n / 3};
     Surface* s;
-    REQUIRE(surface_create(&host, &mesh, 0.0, &s) == TDL_STATUS_OK);
+    REQUIRE(surface_create(&host, &mesh, &(VertexMotion){0}, 0.0, &s) == TDL_STATUS_OK);
     for (int i = 0; i < 200; ++i) {
         TdlVec3 p = {rng_range(&rng, -1, N), rng_range(&rng, -1, N), rng_range(&rng, -2, 3)};
         double best = INFINITY;
@@ -299,7 +299,7 @@ TEST(a_corner_over_a_ridge_is_found_and_a_joint_passed_on) {
     const int t[6] = {0, 1, 3, 1, 0, 2};
     TdlMesh mesh = {v, 4, t, 2};
     Surface* s;
-    REQUIRE(surface_create(&host, &mesh, 0.0, &s) == TDL_STATUS_OK);
+    REQUIRE(surface_create(&host, &mesh, &(VertexMotion){0}, 0.0, &s) == TDL_STATUS_OK);
     TdlCurve c;
     REQUIRE(tdl_curve_segment(&host, (TdlVec3){0, 0, 0.1}, (TdlVec3){0, 0.1, 0.13}, &c) ==
             TDL_STATUS_OK);
@@ -313,4 +313,152 @@ TEST(a_corner_over_a_ridge_is_found_and_a_joint_passed_on) {
         CHECK(count == 0 || fabs(touch[0].gap - 0.1) < 1.0e-12);
     }
     surface_destroy(&host, s);
+}
+
+// --- vertices that move ---------------------------------------------------------------------
+
+enum { SIDE = 12, VERTICES = SIDE * SIDE, MOMENTS = 4 };
+
+typedef struct Hills {
+    TdlVec3 sample[MOMENTS][VERTICES];
+    int corner[6 * (SIDE - 1) * (SIDE - 1)];
+    TdlMesh mesh;
+    VertexMotion motion;
+} Hills;
+
+// Hills that change: a grid with heights of its own in each sample.
+static void make_hills(Hills* x) {
+    Rng rng = rng_seed(5);
+    int n = 0;
+    for (int i = 0; i < MOMENTS * VERTICES; ++i) {
+        int k = i % VERTICES;
+        x->sample[i / VERTICES][k] = (TdlVec3){k % SIDE + 0.3 * rng_unit(&rng),
+                                               k / SIDE + 0.3 * rng_unit(&rng), rng_unit(&rng)};
+    }
+    for (int k = 0; k < (SIDE - 1) * (SIDE - 1); ++k) {
+        int a = k % (SIDE - 1) + SIDE * (k / (SIDE - 1));
+        const int two[6] = {a, a + 1, a + SIDE + 1, a, a + SIDE + 1, a + SIDE};
+        memcpy(x->corner + n, two, sizeof two);
+        n += 6;
+    }
+    x->mesh = (TdlMesh){x->sample[0], VERTICES, x->corner, n / 3};
+    x->motion = (VertexMotion){x->sample[0], MOMENTS, VERTICES, 1.0, 0.5};
+}
+
+TEST(vertices_go_straight_between_samples_and_stay_before_and_after) {
+    Hills x;
+    make_hills(&x);
+    for (int i = 0; i < VERTICES; ++i) {
+        for (int k = 0; k < MOMENTS; ++k) {
+            CHECK_NEAR3(vertex_motion_at(&x.motion, i, 1.0 + 0.5 * k), x.sample[k][i], 0.0);
+        }
+        CHECK_NEAR3(vertex_motion_at(&x.motion, i, -3.0), x.sample[0][i], 0.0);
+        CHECK_NEAR3(vertex_motion_at(&x.motion, i, 1.0e9), x.sample[MOMENTS - 1][i], 0.0);
+        TdlVec3 between = tdl_axpy3(tdl_scale3(0.3, x.sample[1][i]), 0.7, x.sample[2][i]);
+        CHECK_NEAR3(vertex_motion_at(&x.motion, i, 1.85), between, 1.0e-14);
+    }
+}
+
+static void count_near(void* user, int triangle) {
+    ((int*)user)[triangle] += 1;
+}
+
+// After moves here and there all is as in a surface made there.
+TEST(a_surface_that_moved_is_the_one_made_there) {
+    TdlHost host = tdl_host_default();
+    Hills x;
+    Surface *moved, *fresh;
+    make_hills(&x);
+    REQUIRE(surface_create(&host, &x.mesh, &x.motion, 0.1, &moved) == TDL_STATUS_OK);
+    const double times[] = {1.2, 2.5, 0.0, 1.83};
+    for (int i = 0; i < 4; ++i) {
+        TdlVec3 there[VERTICES];
+        CHECK_INT(surface_move(moved, &x.motion, times[i]), -1);
+        for (int k = 0; k < VERTICES; ++k) {
+            there[k] = vertex_motion_at(&x.motion, k, times[i]);
+        }
+        TdlMesh mesh = {there, VERTICES, x.corner, x.mesh.triangle_count};
+        REQUIRE(surface_create(&host, &mesh, &(VertexMotion){0}, 0.1, &fresh) == TDL_STATUS_OK);
+        CHECK(moved->size == fresh->size);
+        CHECK(moved->closed == fresh->closed);
+        int sharp[2] = {0}, near[2][2 * (SIDE - 1) * (SIDE - 1)] = {0};
+        for (int e = 0; e < moved->edge_count; ++e) {
+            sharp[0] += moved->edge[e].sharp;
+            sharp[1] += fresh->edge[e].sharp;
+        }
+        CHECK_INT(sharp[0], sharp[1]);
+        SurfaceBox box = {{2.2, 3.1, -0.2}, {4.0, 7.7, 0.6}};
+        surface_each_near(moved, box, count_near, near[0]);
+        surface_each_near(fresh, box, count_near, near[1]);
+        for (int f = 0; f < x.mesh.triangle_count; ++f) {
+            CHECK_NEAR3(moved->normal[f], fresh->normal[f], 0.0);
+            CHECK_INT(near[0][f], near[1][f]);
+        }
+        surface_destroy(&host, fresh);
+    }
+    // the way of the last move
+    double most = 0.0;
+    for (int v = 0; v < moved->vertex_count; ++v) {
+        TdlVec3 from = vertex_motion_at(&x.motion, moved->from[v], 0.0);
+        CHECK_NEAR3(moved->before[v], from, 0.0);
+        most = fmax(most, tdl_norm3(tdl_sub3(moved->vertex[v], from)));
+    }
+    CHECK(moved->travel == most);
+    surface_destroy(&host, moved);
+}
+
+// A point beside a triangle, carried along: by differences of three sizes.
+TEST(velocities_on_a_moving_surface_are_differences_of_places) {
+    TdlHost host = tdl_host_default();
+    Hills x;
+    Surface* s;
+    TdlVec3 rate[VERTICES], later[VERTICES];
+    make_hills(&x);
+    REQUIRE(surface_create(&host, &x.mesh, &x.motion, 0.0, &s) == TDL_STATUS_OK);
+    surface_move(s, &x.motion, 1.6);
+    Rng rng = rng_seed(8);
+    double error[3] = {0};
+    for (int i = 0; i < 200; ++i) {
+        int f = i % s->triangle_count;
+        double w[2] = {rng_unit(&rng), rng_unit(&rng)}, height = rng_range(&rng, -0.2, 0.2);
+        TdlVec3 p = s->vertex[s->corner[3 * f]], q = p;
+        for (int k = 0; k < 2; ++k) {
+            p = tdl_axpy3(p, 0.5 * w[k], tdl_sub3(s->vertex[s->corner[3 * f + 1 + k]], q));
+        }
+        p = tdl_axpy3(p, height, s->normal[f]);
+        CHECK_NEAR3(surface_carried(s, f, p, s->vertex), p, 1.0e-13);
+        for (int k = 0; k < 3; ++k) {
+            double dt = 1.0e-2 / (1 << k);
+            surface_rates(s, &x.motion, 1.6 + dt, dt, rate);
+            for (int v = 0; v < s->vertex_count; ++v) {
+                later[v] = tdl_axpy3(s->vertex[v], dt, rate[v]);
+            }
+            TdlVec3 way = tdl_sub3(surface_carried(s, f, p, later), p);
+            TdlVec3 off = tdl_axpy3(surface_velocity(s, f, p, rate), -1.0 / dt, way);
+            error[k] = fmax(error[k], tdl_norm3(off));
+        }
+    }
+    printf("  differences off by %.2e, %.2e, %.2e m/s\n", error[0], error[1], error[2]);
+    CHECK_NEAR(log2(error[0] / error[1]), 1.0, 0.1);
+    CHECK_NEAR(log2(error[1] / error[2]), 1.0, 0.1);
+    surface_destroy(&host, s);
+}
+
+// Two triangles whose sides coincide: one edge while they go together, two when they part.
+TEST(vertices_are_one_when_they_stay_together) {
+    TdlHost host = tdl_host_default();
+    TdlVec3 v[2][6] = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}};
+    const int t[6] = {0, 1, 2, 3, 4, 5};
+    TdlMesh mesh = {v[0], 6, t, 2};
+    for (int parts = 0; parts < 2; ++parts) {
+        for (int k = 0; k < 6; ++k) {
+            v[1][k] = tdl_add3(v[0][k], (TdlVec3){0, 0, k < 3 || !parts ? 1.0 : 2.0});
+        }
+        VertexMotion motion = {v[0], 2, 6, 0.0, 1.0};
+        Surface* s;
+        REQUIRE(surface_create(&host, &mesh, &motion, 0.0, &s) == TDL_STATUS_OK);
+        CHECK_INT(s->vertex_count, parts ? 6 : 4);
+        CHECK_INT(s->edge_count, parts ? 6 : 5);
+        surface_destroy(&host, s);
+    }
 }
