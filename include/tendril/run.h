@@ -80,8 +80,10 @@ typedef struct TdlResultInfo {
     int body_count;  // rigid bodies
     int shape_count; // of colliders and bodies, see tdl_result_shape
     int observer_count;
-    int point_count; // in all rods, per frame
-    int dof_count;   // in all rods
+    int surface_count;       // whose vertices move, see tdl_result_surface
+    int surface_point_count; // in all of these, per frame
+    int point_count;         // in all rods, per frame
+    int dof_count;           // in all rods
     long frame_count;
     double first_time, last_time; // s; 0 when there is no frame
     bool finished;
@@ -129,6 +131,27 @@ TDL_API int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* o
 
 /// Where colliders and rigid bodies are in a frame: poses[collider_count + body_count].
 TDL_API TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses);
+
+/// A surface of triangles whose vertices move from frame to frame: a collider's mesh with a cache.
+/// Such a collider has no shapes.
+typedef struct TdlResultSurface {
+    int body;             // the collider that it is; -1: none
+    double radius;        // m, it is so thick to each side
+    int first_point;      // of its vertices among those of all surfaces
+    int point_count;      // vertices
+    const int* triangles; // [3 triangle_count], vertices from 0; belongs to whom it comes from
+    int triangle_count;
+} TdlResultSurface;
+
+TDL_API TdlResultSurface tdl_result_surface(const TdlResult* result, int index);
+
+/// Where the vertices of all surfaces are in a frame, in the world: points[surface_point_count].
+TDL_API TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec3* points);
+
+/// The surfaces of a world that runs, and where their vertices are. The first returns how many
+/// there are; with a null `out` they are only counted.
+TDL_API int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out);
+TDL_API void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out);
 
 /// What a scene observes; see docs/scene.md. The log has it for every step, the result for every
 /// frame.

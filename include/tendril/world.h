@@ -302,6 +302,8 @@ typedef struct TdlWrench {
 } TdlWrench;
 TDL_API TdlWrench tdl_world_contact_wrench(const TdlWorld* world, TdlBodyKind kind, int index);
 
+/// As given, with what it points to in the world's own memory and without its motion. The vertices
+/// of a mesh are where they are now, in its own frame.
 TDL_API TdlColliderDef tdl_collider_def(const TdlWorld* world, int index);
 TDL_API TdlPose tdl_collider_pose(const TdlWorld* world, int index);
 

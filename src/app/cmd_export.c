@@ -54,8 +54,10 @@ static int run_export(const Args* args) {
     if (code == EXIT_DONE && args_has(args, "json")) {
         printf("{\"format\": \"%s\", \"output\": ", name);
         json_text(output);
-        printf(", \"frames\": %d, \"rods\": %d, \"points\": %d, \"bodies\": %d}\n",
-               take.frame_count, take.info.rod_count, take.info.point_count, take.body_count);
+        printf(
+            ", \"frames\": %d, \"rods\": %d, \"points\": %d, \"bodies\": %d, \"surfaces\": %d}\n",
+            take.frame_count, take.info.rod_count, take.info.point_count, take.body_count,
+            take.surface_count);
     } else if (code == EXIT_DONE && !args_has(args, "quiet")) {
         fprintf(stderr, "Wrote %d frame%s of %d rod%s and %d other bod%s to %s\n", take.frame_count,
                 take.frame_count == 1 ? "" : "s", take.info.rod_count,
@@ -81,10 +83,13 @@ const Command EXPORT_COMMAND = {
     .summary = "Write a result for ParaView, Blender, Houdini and others",
     .text =
         "vtp: a .pvd for ParaView and, for each frame, the rods as lines with radius,\n"
-        "curvature and rod number, the other bodies as meshes, and contacts with their forces.\n"
-        "usda: USD text with curves, meshes, contacts as points, and time samples. obj: polylines\n"
-        "and meshes of a frame. pc2: point caches of all frames, and the .obj each moves. hair:\n"
-        "Cem Yuksel's format. csv: a row a point, and in NAME-contacts.csv a row a contact.\n"
+        "curvature and rod number, the other bodies and surfaces as meshes, and contacts with "
+        "their\n"
+        "forces. usda: USD text with curves, meshes, contacts as points, and time samples. obj:\n"
+        "polylines and meshes of a frame. pc2: point caches of all frames, and the .obj each "
+        "moves:\n"
+        "rods, bodies, and each surface whose vertices move, which a scene can take up again.\n"
+        "hair: Cem Yuksel's format. csv: a row a point, and in NAME-contacts.csv a row a contact.\n"
         "Everything is in metres with z up.",
     .example = "tendril export out/wisp --format vtp -o wisp.pvd\n"
                "tendril export out/wisp --format usda --frames 0:-1:2\n"

@@ -6,18 +6,20 @@
 #include "app/take.h"
 
 // A .pvd that lists, for every frame, NAME-0000.vtp with the rods, NAME-bodies-0000.vtp with the
-// meshes and NAME-contacts-0000.vtp with the contacts and their forces, when there are any; raw
-// appended data.
+// meshes, NAME-contacts-0000.vtp with the contacts and their forces and NAME-surfaces-0000.vtp with
+// what moves by its vertices, when there are any; raw appended data.
 int export_vtp(Take* take, const char* path);
 
-// Text USD: the rods as BasisCurves, each body as a Mesh, contacts as Points; time samples.
+// Text USD: the rods as BasisCurves, each body and surface as a Mesh, contacts as Points; time
+// samples.
 int export_usda(Take* take, const char* path);
 
 // Wavefront polylines and meshes; NAME-0000.obj and so on for several frames.
 int export_obj(Take* take, const char* path);
 
 // A point cache of all frames, and NAME.obj with the rods of the first, to which it belongs; and
-// NAME-bodies.pc2 with NAME-bodies.obj of everything else, when there is any.
+// NAME-bodies.pc2 with NAME-bodies.obj of everything else, when there is any, but for surfaces: of
+// each NAME-surface-0.pc2 and so on, with its NAME-surface-0.obj.
 int export_pc2(Take* take, const char* path);
 
 // Cem Yuksel's hair files; NAME-0000.hair and so on for several frames.

@@ -28,8 +28,12 @@ static int each_frame(Take* take, const char* path, const char* ending,
 
 // --- OBJ ------------------------------------------------------------------------------------
 
-static void print_obj_rods(const Take* take, FILE* out) {
+static void print_obj_start(const Take* take, FILE* out) {
     fprintf(out, "# tendril %s, t = %.9g s, metres, z up\n", tdl_version(), take->time);
+}
+
+static void print_obj_rods(const Take* take, FILE* out) {
+    print_obj_start(take, out);
     if (take->info.rod_count > 0) {
         fprintf(out, "o rods\n");
     }
@@ -45,38 +49,60 @@ static void print_obj_rods(const Take* take, FILE* out) {
     }
 }
 
-// An object each or, when `name` is given, one of all; `before` points were written already.
-static void print_obj_bodies(const Take* take, int before, const char* name, FILE* out) {
-    int normals = 0;
+// Points and normals that were written already.
+typedef struct ObjCounts {
+    int points, normals;
+} ObjCounts;
+
+static void print_obj_mesh(const Mesh* mesh, TdlPose pose, ObjCounts* before, FILE* out) {
+    for (int i = 0; i < mesh->point_count; ++i) {
+        TdlVec3 p = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, mesh->points[i]));
+        fprintf(out, "v %.9g %.9g %.9g\n", p.x, p.y, p.z);
+    }
+    for (int i = 0; i < mesh->point_count; ++i) {
+        TdlVec3 n = tdl_mul33_3(pose.rotation, mesh->normals[i]);
+        fprintf(out, "vn %.6g %.6g %.6g\n", n.x, n.y, n.z);
+    }
+    for (int i = 0; i < mesh->triangle_count; ++i) {
+        const int* t = mesh->triangles[i];
+        fputc('f', out);
+        for (int k = 0; k < 3; ++k) {
+            fprintf(out, " %d//%d", before->points + t[k] + 1, before->normals + t[k] + 1);
+        }
+        fputc('\n', out);
+    }
+    before->points += mesh->point_count;
+    before->normals += mesh->point_count;
+}
+
+// An object each or, when `name` is given, one of all.
+static void print_obj_bodies(const Take* take, ObjCounts* before, const char* name, FILE* out) {
     for (int b = 0; b < take->body_count; ++b) {
-        const Mesh* mesh = &take->bodies[b];
-        TdlPose pose = take->poses[b];
+        if (take->bodies[b].point_count == 0) {
+            continue; // a surface
+        }
         if (name == NULL) {
             fprintf(out, "o body_%d\n", b);
-        } else if (b == 0) {
+        } else if (before->normals == 0) {
             fprintf(out, "o %s\n", name); // a cache moves one object
         }
-        for (int i = 0; i < mesh->point_count; ++i) {
-            TdlVec3 p = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, mesh->points[i]));
-            fprintf(out, "v %.9g %.9g %.9g\n", p.x, p.y, p.z);
-        }
-        for (int i = 0; i < mesh->point_count; ++i) {
-            TdlVec3 n = tdl_mul33_3(pose.rotation, mesh->normals[i]);
-            fprintf(out, "vn %.6g %.6g %.6g\n", n.x, n.y, n.z);
-        }
-        for (int i = 0; i < mesh->triangle_count; ++i) {
-            const int* t = mesh->triangles[i];
-            fprintf(out, "f %d//%d %d//%d %d//%d\n", before + t[0] + 1, normals + t[0] + 1,
-                    before + t[1] + 1, normals + t[1] + 1, before + t[2] + 1, normals + t[2] + 1);
-        }
-        before += mesh->point_count;
-        normals += mesh->point_count;
+        print_obj_mesh(&take->bodies[b], take->poses[b], before, out);
     }
 }
 
+static void print_obj_surface(const Take* take, int surface, ObjCounts* before, FILE* out) {
+    const TdlPose here = {.rotation = tdl_identity33()};
+    fprintf(out, "o surface_%d\n", surface);
+    print_obj_mesh(&take->sheets[surface], here, before, out);
+}
+
 static void print_obj(const Take* take, FILE* out) {
+    ObjCounts before = {.points = take->info.point_count};
     print_obj_rods(take, out);
-    print_obj_bodies(take, take->info.point_count, NULL, out);
+    print_obj_bodies(take, &before, NULL, out);
+    for (int i = 0; i < take->surface_count; ++i) {
+        print_obj_surface(take, i, &before, out);
+    }
 }
 
 int export_obj(Take* take, const char* path) {
@@ -105,13 +131,37 @@ static void put_point(FILE* out, TdlVec3 p) {
     put_f32(out, p.z);
 }
 
-static void put_points(const Take* take, FILE* out) {
-    for (int i = 0; i < take->info.point_count; ++i) {
-        put_point(out, take->points[i]);
+static void put_points(FILE* out, const TdlVec3* points, int count) {
+    for (int i = 0; i < count; ++i) {
+        put_point(out, points[i]);
     }
 }
 
-static void put_body_points(const Take* take, FILE* out) {
+// What a cache moves: the object in its .obj, and its points in a frame. `surface` counts from 0.
+typedef struct Cached {
+    int point_count, surface;
+    void (*print)(const Take* take, int surface, FILE* out);
+    void (*put)(const Take* take, int surface, FILE* out);
+} Cached;
+
+static void print_rods_alone(const Take* take, int surface, FILE* out) {
+    (void)surface;
+    print_obj_rods(take, out);
+}
+
+static void put_rods(const Take* take, int surface, FILE* out) {
+    (void)surface;
+    put_points(out, take->points, take->info.point_count);
+}
+
+static void print_bodies_alone(const Take* take, int surface, FILE* out) {
+    (void)surface;
+    print_obj_start(take, out);
+    print_obj_bodies(take, &(ObjCounts){0}, "bodies", out);
+}
+
+static void put_bodies(const Take* take, int surface, FILE* out) {
+    (void)surface;
     for (int b = 0; b < take->body_count; ++b) {
         TdlPose pose = take->poses[b];
         for (int i = 0; i < take->bodies[b].point_count; ++i) {
@@ -121,15 +171,17 @@ static void put_body_points(const Take* take, FILE* out) {
     }
 }
 
-static void print_bodies_alone(const Take* take, FILE* out) {
-    fprintf(out, "# tendril %s, t = %.9g s, metres, z up\n", tdl_version(), take->time);
-    print_obj_bodies(take, 0, "bodies", out);
+static void print_surface_alone(const Take* take, int surface, FILE* out) {
+    print_obj_start(take, out);
+    print_obj_surface(take, surface, &(ObjCounts){0}, out);
 }
 
-// NAME.obj with the first frame, and the cache of all frames' points, which are `count` a frame.
-static int write_cache(Take* take, const char* path, int count,
-                       void (*print_first)(const Take* take, FILE* out),
-                       void (*put)(const Take* take, FILE* out)) {
+static void put_surface(const Take* take, int surface, FILE* out) {
+    put_points(out, take->sheets[surface].points, take->sheets[surface].point_count);
+}
+
+// NAME.obj with the first frame, and the cache of all frames' points.
+static int write_cache(Take* take, const char* path, const Cached* what) {
     char first[OUTPUT_PATH_SIZE];
     output_path(first, path, ".pc2", ".obj");
     int code = exit_code(take_load(take, 0));
@@ -137,36 +189,43 @@ static int write_cache(Take* take, const char* path, int count,
     if (out == NULL) {
         return code == EXIT_DONE ? EXIT_INPUT : code;
     }
-    print_first(take, out);
+    what->print(take, what->surface, out);
     out = output_close(out, first, true) ? output_open(path) : NULL;
     if (out == NULL) {
         return EXIT_INPUT;
     }
     fwrite("POINTCACHE2", 1, 12, out); // with its zero byte
     put_u32(out, 1);
-    put_u32(out, (uint32_t)count);
+    put_u32(out, (uint32_t)what->point_count);
     put_f32(out, 0.0); // first frame
     put_f32(out, 1.0); // frames a sample
     put_u32(out, (uint32_t)take->frame_count);
     for (int k = 0; k < take->frame_count && code == EXIT_DONE; ++k) {
         code = exit_code(take_load(take, k));
-        put(take, out);
+        what->put(take, what->surface, out);
     }
     return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_INPUT;
 }
 
 int export_pc2(Take* take, const char* path) {
-    int code = write_cache(take, path, take->info.point_count, print_obj_rods, put_points);
-    int count = 0;
+    char file[OUTPUT_PATH_SIZE], suffix[64];
+    Cached rods = {take->info.point_count, 0, print_rods_alone, put_rods};
+    Cached bodies = {0, 0, print_bodies_alone, put_bodies};
     for (int b = 0; b < take->body_count; ++b) {
-        count += take->bodies[b].point_count;
+        bodies.point_count += take->bodies[b].point_count;
     }
-    if (code != EXIT_DONE || count == 0) {
-        return code;
+    int code = write_cache(take, path, &rods);
+    if (code == EXIT_DONE && bodies.point_count > 0) {
+        output_path(file, path, ".pc2", "-bodies.pc2");
+        code = write_cache(take, file, &bodies);
     }
-    char bodies[OUTPUT_PATH_SIZE];
-    output_path(bodies, path, ".pc2", "-bodies.pc2");
-    return write_cache(take, bodies, count, print_bodies_alone, put_body_points);
+    for (int i = 0; i < take->surface_count && code == EXIT_DONE; ++i) {
+        Cached surface = {take->surfaces[i].point_count, i, print_surface_alone, put_surface};
+        snprintf(suffix, sizeof suffix, "-surface-%d.pc2", i);
+        output_path(file, path, ".pc2", suffix);
+        code = write_cache(take, file, &surface);
+    }
+    return code;
 }
 
 // --- .hair ----------------------------------------------------------------------------------
@@ -192,7 +251,7 @@ static void print_hair(const Take* take, FILE* out) {
         fputc(segments & 0xff, out);
         fputc(segments >> 8, out);
     }
-    put_points(take, out);
+    put_points(out, take->points, take->info.point_count);
     for (int rod = 0; rod < take->info.rod_count; ++rod) {
         for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
             put_f32(out, 2.0 * take->radius[rod]);

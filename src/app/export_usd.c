@@ -1,6 +1,6 @@
-// Text USD: the rods as one BasisCurves prim, each body as a Mesh with a transform, contacts as
-// Points with their forces; every frame is a time sample. Metres, z up. Frames that follow each
-// other evenly fall on whole time codes.
+// Text USD: the rods as one BasisCurves prim, each body as a Mesh with a transform, each surface as
+// a Mesh with moving points, contacts as Points with their forces; every frame is a time sample.
+// Metres, z up. Frames that follow each other evenly fall on whole time codes.
 #include "app/export.h"
 #include "app/output.h"
 
@@ -48,16 +48,17 @@ static double code_of(double time, double rate) {
     return fabs(code - round(code)) < 1.0e-6 * fmax(1.0, fabs(code)) ? round(code) : code;
 }
 
+static void grow_box(TdlVec3 box[2], TdlVec3 p, double r) {
+    TdlVec3 low = box[0], high = box[1];
+    box[0] = (TdlVec3){fmin(low.x, p.x - r), fmin(low.y, p.y - r), fmin(low.z, p.z - r)};
+    box[1] = (TdlVec3){fmax(high.x, p.x + r), fmax(high.y, p.y + r), fmax(high.z, p.z + r)};
+}
+
 static void print_extent(FILE* out, const Take* take) {
     TdlVec3 box[2] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int rod = 0; rod < take->info.rod_count; ++rod) {
-        double r = take->radius[rod];
         for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
-            TdlVec3 p = take->points[i];
-            box[0] = (TdlVec3){fmin(box[0].x, p.x - r), fmin(box[0].y, p.y - r),
-                               fmin(box[0].z, p.z - r)};
-            box[1] = (TdlVec3){fmax(box[1].x, p.x + r), fmax(box[1].y, p.y + r),
-                               fmax(box[1].z, p.z + r)};
+            grow_box(box, take->points[i], take->radius[rod]);
         }
     }
     print_points(out, box, 2);
@@ -121,9 +122,7 @@ static TdlStatus print_rods(FILE* out, Take* take, double rate) {
     return status;
 }
 
-static TdlStatus print_body(FILE* out, Take* take, double rate, int body) {
-    const Mesh* mesh = &take->bodies[body];
-    fprintf(out, "    def Mesh \"Body%d\"\n    {\n", body);
+static void print_faces(FILE* out, const Mesh* mesh) {
     fprintf(out, "        uniform token subdivisionScheme = \"none\"\n"
                  "        int[] faceVertexCounts = [");
     for (int i = 0; i < mesh->triangle_count; ++i) {
@@ -134,15 +133,56 @@ static TdlStatus print_body(FILE* out, Take* take, double rate, int body) {
         const int* t = mesh->triangles[i];
         fprintf(out, "%s%d, %d, %d", i == 0 ? "" : ", ", t[0], t[1], t[2]);
     }
-    fprintf(out, "]\n        point3f[] points = ");
+    fprintf(out, "]\n        color3f[] primvars:displayColor = [%s]\n", BODY_COLOR);
+}
+
+static TdlStatus print_body(FILE* out, Take* take, double rate, int body) {
+    const Mesh* mesh = &take->bodies[body];
+    fprintf(out, "    def Mesh \"Body%d\"\n    {\n", body);
+    print_faces(out, mesh);
+    fprintf(out, "        point3f[] points = ");
     print_points(out, mesh->points, mesh->point_count);
     fprintf(out, "\n        normal3f[] normals = ");
     print_points(out, mesh->normals, mesh->point_count);
     fprintf(out, " (\n            interpolation = \"vertex\"\n        )\n");
-    fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", BODY_COLOR);
     fprintf(out, "        matrix4d xformOp:transform.timeSamples");
     TdlStatus status = print_samples(out, take, rate, body, sample_transform);
     fprintf(out, "        uniform token[] xformOpOrder = [\"xformOp:transform\"]\n    }\n");
+    return status;
+}
+
+static void sample_sheet(FILE* out, const Take* take, int surface) {
+    print_points(out, take->sheets[surface].points, take->sheets[surface].point_count);
+}
+
+static void sample_sheet_normals(FILE* out, const Take* take, int surface) {
+    print_points(out, take->sheets[surface].normals, take->sheets[surface].point_count);
+}
+
+static void sample_sheet_extent(FILE* out, const Take* take, int surface) {
+    TdlVec3 box[2] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int i = 0; i < take->sheets[surface].point_count; ++i) {
+        grow_box(box, take->sheets[surface].points[i], 0.0);
+    }
+    print_points(out, box, 2);
+}
+
+// A surface: its points have time samples, and it is seen from both sides.
+static TdlStatus print_surface(FILE* out, Take* take, double rate, int surface) {
+    fprintf(out, "    def Mesh \"Surface%d\"\n    {\n        uniform bool doubleSided = 1\n",
+            surface);
+    print_faces(out, &take->sheets[surface]);
+    fprintf(out, "        point3f[] points.timeSamples");
+    TdlStatus status = print_samples(out, take, rate, surface, sample_sheet);
+    // what the samples are of is said of the attribute itself
+    fprintf(out, "        normal3f[] normals (\n            interpolation = \"vertex\"\n"
+                 "        )\n        normal3f[] normals.timeSamples");
+    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, surface, sample_sheet_normals)
+                                     : status;
+    fprintf(out, "        float3[] extent.timeSamples");
+    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, surface, sample_sheet_extent)
+                                     : status;
+    fprintf(out, "    }\n");
     return status;
 }
 
@@ -232,7 +272,12 @@ int export_usda(Take* take, const char* path) {
         status = print_rods(out, take, rate);
     }
     for (int i = 0; i < take->body_count && status == TDL_STATUS_OK; ++i) {
-        status = print_body(out, take, rate, i);
+        if (take->bodies[i].point_count > 0) { // else it is a surface
+            status = print_body(out, take, rate, i);
+        }
+    }
+    for (int i = 0; i < take->surface_count && status == TDL_STATUS_OK; ++i) {
+        status = print_surface(out, take, rate, i);
     }
     bool touched = false;
     status = status == TDL_STATUS_OK ? take_touches(take, &touched) : status;

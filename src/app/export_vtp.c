@@ -125,16 +125,16 @@ static int write_rods(const Take* take, const char* path) {
     return code;
 }
 
-// --- bodies ---------------------------------------------------------------------------------
+// --- bodies and surfaces --------------------------------------------------------------------
 
-typedef struct BodyArrays {
+typedef struct MeshArrays {
     float *points, *normals;
     int32_t *point_body, *cell_body;
     int64_t *corners, *ends;
     int point_count, triangle_count;
-} BodyArrays;
+} MeshArrays;
 
-static void add_body(BodyArrays* a, const Mesh* mesh, TdlPose pose, int body) {
+static void add_mesh(MeshArrays* a, const Mesh* mesh, TdlPose pose, int body) {
     for (int i = 0; i < mesh->point_count; ++i) {
         int at = a->point_count + i;
         TdlVec3 x = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, mesh->points[i]));
@@ -154,13 +154,15 @@ static void add_body(BodyArrays* a, const Mesh* mesh, TdlPose pose, int body) {
     a->triangle_count += mesh->triangle_count;
 }
 
-static int write_bodies(const Take* take, const char* path) {
+// `poses` null: the meshes are where they are. `id` names the array that tells which is which.
+static int write_meshes(const Take* take, const Mesh* meshes, int count, const TdlPose* poses,
+                        const char* id, const char* path) {
     size_t points = 1, triangles = 1;
-    for (int i = 0; i < take->body_count; ++i) {
-        points += (size_t)take->bodies[i].point_count;
-        triangles += (size_t)take->bodies[i].triangle_count;
+    for (int i = 0; i < count; ++i) {
+        points += (size_t)meshes[i].point_count;
+        triangles += (size_t)meshes[i].triangle_count;
     }
-    BodyArrays a = {.points = malloc(3 * points * sizeof(float)),
+    MeshArrays a = {.points = malloc(3 * points * sizeof(float)),
                     .normals = malloc(3 * points * sizeof(float)),
                     .point_body = malloc(points * sizeof(int32_t)),
                     .cell_body = malloc(triangles * sizeof(int32_t)),
@@ -169,14 +171,15 @@ static int write_bodies(const Take* take, const char* path) {
     int code = EXIT_FAILED;
     if (a.points != NULL && a.normals != NULL && a.point_body != NULL && a.cell_body != NULL &&
         a.corners != NULL && a.ends != NULL) {
-        for (int i = 0; i < take->body_count; ++i) {
-            add_body(&a, &take->bodies[i], take->poses[i], i);
+        const TdlPose here = {.rotation = tdl_identity33()};
+        for (int i = 0; i < count; ++i) {
+            add_mesh(&a, &meshes[i], poses == NULL ? here : poses[i], i);
         }
         Vtp vtp = {
             .time = take->time, .point_count = a.point_count, .triangle_count = a.triangle_count};
-        add_array(&vtp, "PointData", "body", "Int32", 1, a.point_body, a.point_count);
+        add_array(&vtp, "PointData", id, "Int32", 1, a.point_body, a.point_count);
         add_array(&vtp, "PointData", "Normals", "Float32", 3, a.normals, a.point_count);
-        add_array(&vtp, "CellData", "body", "Int32", 1, a.cell_body, a.triangle_count);
+        add_array(&vtp, "CellData", id, "Int32", 1, a.cell_body, a.triangle_count);
         add_array(&vtp, "Points", "Points", "Float32", 3, a.points, a.point_count);
         add_array(&vtp, "Polys", "connectivity", "Int64", 1, a.corners,
                   3 * (int64_t)a.triangle_count);
@@ -190,6 +193,14 @@ static int write_bodies(const Take* take, const char* path) {
     free(a.corners);
     free(a.ends);
     return code;
+}
+
+static int write_bodies(const Take* take, const char* path) {
+    return write_meshes(take, take->bodies, take->body_count, take->poses, "body", path);
+}
+
+static int write_surfaces(const Take* take, const char* path) {
+    return write_meshes(take, take->sheets, take->surface_count, NULL, "surface", path);
 }
 
 // --- contacts -------------------------------------------------------------------------------
@@ -247,10 +258,21 @@ static const char* base_name(const char* path) {
     return slash == NULL ? path : slash + 1;
 }
 
+static int count_bodies(const Take* take) {
+    int count = 0;
+    for (int i = 0; i < take->body_count; ++i) {
+        count += take->bodies[i].point_count > 0; // else it is a surface
+    }
+    return count;
+}
+
 static const struct {
     const char* name;
     int (*write)(const Take* take, const char* path);
-} PARTS[] = {{"", write_rods}, {"-bodies", write_bodies}, {"-contacts", write_contacts}};
+} PARTS[] = {{"", write_rods},
+             {"-bodies", write_bodies},
+             {"-contacts", write_contacts},
+             {"-surfaces", write_surfaces}};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 int export_vtp(Take* take, const char* path) {
@@ -265,8 +287,8 @@ int export_vtp(Take* take, const char* path) {
     for (int k = 0; k < take->frame_count && code == EXIT_DONE; ++k) {
         code = exit_code(take_load(take, k));
         for (int part = 0; part < PART_COUNT && code == EXIT_DONE; ++part) {
-            const int counts[PART_COUNT] = {take->info.rod_count, take->body_count,
-                                            take->contact_count};
+            const int counts[PART_COUNT] = {take->info.rod_count, count_bodies(take),
+                                            take->contact_count, take->surface_count};
             if (counts[part] == 0) {
                 continue;
             }

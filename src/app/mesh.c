@@ -274,6 +274,27 @@ void mesh_add_triangles(Mesh* mesh, const TdlMesh* from) {
     free(before);
 }
 
+void mesh_add_sheet(Mesh* mesh, const TdlMesh* from) {
+    int first = mesh->point_count;
+    for (int i = 0; i < from->vertex_count; ++i) {
+        add_point(mesh, from->vertices[i], (TdlVec3){0});
+    }
+    for (int f = 0; f < from->triangle_count && !mesh->failed; ++f) {
+        const int* t = from->triangles + 3 * (size_t)f;
+        TdlVec3 a = from->vertices[t[0]];
+        // as long as twice the area: large triangles count for more
+        TdlVec3 n =
+            tdl_cross3(tdl_sub3(from->vertices[t[1]], a), tdl_sub3(from->vertices[t[2]], a));
+        for (int k = 0; k < 3; ++k) {
+            mesh->normals[first + t[k]] = tdl_add3(mesh->normals[first + t[k]], n);
+        }
+        add_triangle(mesh, first + t[0], first + t[1], first + t[2]);
+    }
+    for (int i = first; i < mesh->point_count; ++i) {
+        mesh->normals[i] = unit(mesh->normals[i]);
+    }
+}
+
 void mesh_append(Mesh* mesh, const Mesh* other) {
     int first = mesh->point_count;
     for (int i = 0; i < other->point_count; ++i) {

@@ -37,6 +37,10 @@ void mesh_add_torus(Mesh* mesh, TdlVec3 centre, TdlVec3 normal, double size, dou
 // others, points are doubled.
 void mesh_add_triangles(Mesh* mesh, const TdlMesh* from);
 
+// The same with a point for each vertex, in their order, and normals that run smoothly over every
+// edge: what moves keeps its points.
+void mesh_add_sheet(Mesh* mesh, const TdlMesh* from);
+
 void mesh_append(Mesh* mesh, const Mesh* other);
 
 // Moves what was added since the mesh had `from` points.

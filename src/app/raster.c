@@ -181,6 +181,11 @@ void canvas_draw(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color c
     for (int i = 0; i < mesh->triangle_count; ++i) {
         const int* t = mesh->triangles[i];
         Corner corners[3] = {canvas->corners[t[0]], canvas->corners[t[1]], canvas->corners[t[2]]};
+        if (corners[0].normal.z + corners[1].normal.z + corners[2].normal.z < 0.0) {
+            for (int k = 0; k < 3; ++k) { // seen from behind
+                corners[k].normal = tdl_scale3(-1.0, corners[k].normal);
+            }
+        }
         draw_triangle(canvas, corners, base);
     }
 }

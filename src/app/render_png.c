@@ -15,7 +15,8 @@ static const Color PALETTE[] = {{0.106f, 0.31f, 0.541f}, {0.784f, 0.333f, 0.239f
                                 {0.18f, 0.545f, 0.341f}, {0.851f, 0.588f, 0.102f},
                                 {0.478f, 0.31f, 0.639f}, {0.247f, 0.627f, 0.753f},
                                 {0.549f, 0.427f, 0.31f}, {0.4f, 0.4f, 0.4f}};
-static const Color HAIR = {0.42f, 0.27f, 0.16f}, BODY = {0.80f, 0.80f, 0.78f};
+static const Color HAIR = {0.42f, 0.27f, 0.16f}, BODY = {0.80f, 0.80f, 0.78f},
+                   SHEET = {0.72f, 0.78f, 0.80f};
 static const Color FLOOR = {0.93f, 0.93f, 0.92f}, SHADOW = {0.82f, 0.82f, 0.82f};
 
 typedef struct Painter {
@@ -47,6 +48,9 @@ static void include_frame(Bounds* b, const Painter* p) {
         for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
             include(b, &p->camera, take->points[i], take->radius[rod]);
         }
+    }
+    for (int i = 0; i < take->info.surface_point_count; ++i) {
+        include(b, &p->camera, take->surface_points[i], 0.0);
     }
     for (int k = 0; k < take->body_count; ++k) {
         TdlPose pose = take->poses[k];
@@ -138,6 +142,15 @@ static void draw_bodies(Painter* p) {
     }
 }
 
+static void draw_surfaces(Painter* p) {
+    for (int k = 0; k < p->take.surface_count; ++k) {
+        mesh_clear(&p->mesh);
+        mesh_append(&p->mesh, &p->take.sheets[k]);
+        canvas_draw(p->canvas, &p->camera, &p->mesh, SHEET);
+        draw_shadows(p);
+    }
+}
+
 // The largest of 1, 2, 5 times a power of ten that is at most `length`.
 static double round_length(double length) {
     double power = pow(10.0, floor(log10(length)));
@@ -167,6 +180,7 @@ static TdlStatus paint(Painter* p, int index) {
     }
     canvas_clear(p->canvas);
     draw_bodies(p);
+    draw_surfaces(p);
     draw_rods(p);
     canvas_finish(p->canvas);
     draw_foot(p);

@@ -61,6 +61,14 @@ static int choose_frames(const Args* args, const char* fallback, Take* take) {
 
 // --- what there is to see -------------------------------------------------------------------
 
+static void include(Take* take, const TdlVec3* points, int count) {
+    for (int i = 0; i < count; ++i) {
+        TdlVec3 p = points[i], low = take->low, high = take->high;
+        take->low = (TdlVec3){fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z)};
+        take->high = (TdlVec3){fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z)};
+    }
+}
+
 static TdlStatus measure(Take* take) {
     int looks = take->frame_count < LOOKED_AT ? take->frame_count : LOOKED_AT;
     take->low = (TdlVec3){INFINITY, INFINITY, INFINITY};
@@ -69,15 +77,12 @@ static TdlStatus measure(Take* take) {
     for (int k = 0; k < looks && status == TDL_STATUS_OK; ++k) {
         int last = take->frame_count - 1;
         status = take_load(take, looks > 1 ? (int)((long)last * k / (looks - 1)) : last);
-        for (int i = 0; i < take->info.point_count && status == TDL_STATUS_OK; ++i) {
-            TdlVec3 p = take->points[i];
-            take->low =
-                (TdlVec3){fmin(take->low.x, p.x), fmin(take->low.y, p.y), fmin(take->low.z, p.z)};
-            take->high = (TdlVec3){fmax(take->high.x, p.x), fmax(take->high.y, p.y),
-                                   fmax(take->high.z, p.z)};
+        if (status == TDL_STATUS_OK) {
+            include(take, take->points, take->info.point_count);
+            include(take, take->surface_points, take->info.surface_point_count);
         }
     }
-    if (!(take->low.x <= take->high.x)) { // no rods
+    if (!(take->low.x <= take->high.x)) { // no rods or surfaces
         take->low = (TdlVec3){-0.5, -0.5, -0.5};
         take->high = (TdlVec3){0.5, 0.5, 0.5};
     }
@@ -150,13 +155,22 @@ static TdlStatus prepare(Take* take) {
     take->poses = malloc((bodies + 1) * sizeof *take->poses);
     take->bodies = calloc(bodies + 1, sizeof *take->bodies);
     take->reach = calloc(bodies + 1, sizeof *take->reach);
-    if (take->radius == NULL || take->points == NULL || take->curvature == NULL ||
+    size_t surfaces = (size_t)take->surface_count;
+    take->surfaces = malloc((surfaces + 1) * sizeof *take->surfaces);
+    take->sheets = calloc(surfaces + 1, sizeof *take->sheets);
+    take->surface_points =
+        malloc(((size_t)take->info.surface_point_count + 1) * sizeof *take->surface_points);
+    if (take->surfaces == NULL || take->sheets == NULL || take->surface_points == NULL ||
+        take->radius == NULL || take->points == NULL || take->curvature == NULL ||
         take->poses == NULL || take->bodies == NULL || take->reach == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < take->info.rod_count; ++i) {
         TdlResultRod rod = tdl_result_rod(take->result, i);
         take->radius[i] = sqrt(rod.radius[0] * rod.radius[1]);
+    }
+    for (int i = 0; i < take->surface_count; ++i) {
+        take->surfaces[i] = tdl_result_surface(take->result, i);
     }
     TdlStatus status = measure(take);
     return status == TDL_STATUS_OK ? make_bodies(take) : status;
@@ -170,6 +184,7 @@ int take_open(const Args* args, const char* fallback, Take* take) {
     }
     take->info = tdl_result_info(take->result);
     take->body_count = take->info.collider_count + take->info.body_count;
+    take->surface_count = take->info.surface_count;
     int code = choose_frames(args, fallback, take);
     return code == EXIT_DONE ? exit_code(prepare(take)) : code;
 }
@@ -178,6 +193,12 @@ void take_close(Take* take) {
     for (int i = 0; i < take->body_count && take->bodies != NULL; ++i) {
         mesh_destroy(&take->bodies[i]);
     }
+    for (int i = 0; i < take->surface_count && take->sheets != NULL; ++i) {
+        mesh_destroy(&take->sheets[i]);
+    }
+    free(take->surfaces);
+    free(take->sheets);
+    free(take->surface_points);
     free(take->radius);
     free(take->frames);
     free(take->bodies);
@@ -217,6 +238,9 @@ static bool is_finite_frame(const Take* take) {
     for (int i = 0; i < take->info.point_count; ++i) {
         finite = finite && tdl_finite3(take->points[i]);
     }
+    for (int i = 0; i < take->info.surface_point_count; ++i) {
+        finite = finite && tdl_finite3(take->surface_points[i]);
+    }
     for (int i = 0; i < take->body_count; ++i) {
         const TdlPose* pose = &take->poses[i];
         finite = finite && tdl_finite3(pose->position) && tdl_finite3(pose->rotation.cx) &&
@@ -229,6 +253,19 @@ static bool is_finite_frame(const Take* take) {
     return finite;
 }
 
+static TdlStatus fill_sheets(Take* take) {
+    bool failed = false;
+    for (int i = 0; i < take->surface_count; ++i) {
+        const TdlResultSurface* s = &take->surfaces[i];
+        const TdlMesh now = {take->surface_points + s->first_point, s->point_count, s->triangles,
+                             s->triangle_count};
+        mesh_clear(&take->sheets[i]);
+        mesh_add_sheet(&take->sheets[i], &now);
+        failed = failed || take->sheets[i].failed;
+    }
+    return failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+}
+
 TdlStatus take_load(Take* take, int index) {
     long frame = take->frames[index];
     // three doubles in a row are a TdlVec3
@@ -236,6 +273,9 @@ TdlStatus take_load(Take* take, int index) {
         tdl_result_read_frame(take->result, frame, &take->time, (double*)take->points);
     if (status == TDL_STATUS_OK && take->body_count > 0) {
         status = tdl_result_read_poses(take->result, frame, take->poses);
+    }
+    if (status == TDL_STATUS_OK && take->surface_count > 0) {
+        status = tdl_result_read_surfaces(take->result, frame, take->surface_points);
     }
     if (status == TDL_STATUS_OK) {
         status =
@@ -247,6 +287,7 @@ TdlStatus take_load(Take* take, int index) {
     }
     if (status == TDL_STATUS_OK) {
         fill_curvature(take);
+        status = fill_sheets(take);
     }
     return status;
 }

@@ -1,5 +1,5 @@
 // What other programs and pictures need of a result, frame by frame: the rods as lines with radius
-// and curvature, and meshes of everything else with their places.
+// and curvature, surfaces as they are, and meshes of everything else with their places.
 #ifndef TDL_APP_TAKE_H
 #define TDL_APP_TAKE_H
 
@@ -21,17 +21,21 @@ typedef struct Take {
     double* radius;   // [rod_count], m: of the circle with the section's area
     long* frames;     // [frame_count]: the frames that were asked for
     int frame_count;
-    int body_count;    // colliders, then rigid bodies
-    Mesh* bodies;      // [body_count], each about its own origin
-    BodyReach* reach;  // [body_count]
-    TdlVec3 low, high; // m: a box around all points of some of these frames
+    int body_count;             // colliders, then rigid bodies
+    Mesh* bodies;               // [body_count], each about its own origin
+    BodyReach* reach;           // [body_count]
+    int surface_count;          // whose vertices move
+    TdlResultSurface* surfaces; // [surface_count]
+    TdlVec3 low, high;          // m: a box around all points of some of these frames
     // the frame that was loaded
     double time;       // s
     TdlVec3* points;   // [point_count]
     double* curvature; // [point_count], 1/m: of the circle through a point and its neighbours
     const TdlContactForce* contacts; // [contact_count], of the step before; may be none
     int contact_count;
-    TdlPose* poses; // [body_count]
+    TdlPose* poses;          // [body_count]
+    Mesh* sheets;            // [surface_count] the surfaces, in the world
+    TdlVec3* surface_points; // [surface_point_count]
 } Take;
 
 // Opens the operand of a command and chooses frames by its option --frames, or `fallback` when that

@@ -9,12 +9,14 @@
 //   /bodies/*             one row a rigid body: shape
 //   /shapes/*             one row a simple shape of a collider or body: shape, body, size, pose
 //   /meshes/*             the triangles of the shapes that are meshes; left out when there is none
+//   /surfaces/*           surfaces whose vertices move: point_start, triangle_start (one more row),
+//                         body, radius, triangles; left out when there is none
 //   /observers/*          one row an observer of the scene: name, quantity, unit; left out likewise
 //   /contacts/*           one row a contact, frame after frame, see result_contacts.h
 //   /frames/*             one row a frame: the sets of the table RESULT_SETS of result_format.c
 //
-// Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers; they are read as
-// such.
+// Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers, version 3 no
+// surfaces; they are read as such.
 //
 // Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
 // is left out.
@@ -30,7 +32,7 @@
 #include <hdf5.h>
 
 #define RESULT_FORMAT "tendril-result"
-enum { RESULT_VERSION = 3, RESULT_OLDEST = 1 };
+enum { RESULT_VERSION = 4, RESULT_OLDEST = 1 };
 
 typedef struct ResultRod {
     const char* model;
@@ -60,10 +62,12 @@ typedef struct ResultDef {
     const TdlResultShape* shapes; // of the colliders, then of the bodies
     int observer_count;
     const TdlResultObserver* observers;
+    int surface_count;
+    const TdlResultSurface* surfaces;
 } ResultDef;
 
 typedef struct ResultCounts {
-    int rods, colliders, bodies, points, dofs, observers;
+    int rods, colliders, bodies, points, dofs, observers, surface_points;
 } ResultCounts;
 
 // One frame. The arrays belong to whoever made them.
@@ -76,6 +80,7 @@ typedef struct ResultFrame {
     double* poses;             // [12 colliders]: position, then the columns of the rotation
     double* body_poses;        // [12 bodies]
     double* observed;          // [3 observers]
+    float* surface_points;     // [3 surface_points]
     int contact_count;         //
     TdlContactForce* contacts; // [contact_count]
     int contact_capacity;
@@ -99,6 +104,7 @@ typedef enum ResultSet {
     RESULT_POSES,
     RESULT_BODY_POSES,
     RESULT_OBSERVED,
+    RESULT_SURFACE_POINTS,
     RESULT_CONTACT_END,
     RESULT_TIME,
     RESULT_SET_COUNT,
@@ -110,14 +116,15 @@ typedef enum ResultPer {
     PER_DOF,
     PER_COLLIDER,
     PER_BODY,
-    PER_OBSERVER
+    PER_OBSERVER,
+    PER_SURFACE_POINT
 } ResultPer;
 
 typedef struct ResultSetSpec {
     const char *name, *unit, *meaning;
     ResultType type;
     ResultPer per;
-    int columns; // numbers per frame, point, dof, collider, body or observer
+    int columns; // numbers per frame, point, dof, collider, body, observer or vertex
     int since;   // version of the format
 } ResultSetSpec;
 
@@ -131,6 +138,11 @@ void result_pack_pose(TdlPose pose, double out[12]);
 TdlPose result_unpack_pose(const double numbers[12]);
 
 void* result_frame_data(const ResultFrame* frame, ResultSet set);
+
+// Writes what does not change from frame to frame. When HDF5 fails: TDL_STATUS_IO, and *what could
+// not be written.
+TdlStatus result_write_tables(const TdlHost* host, hid_t file, const ResultDef* def,
+                              const char** what);
 
 // --- writing -------------------------------------------------------------------------------------
 typedef struct ResultWriter ResultWriter;

@@ -28,6 +28,10 @@ const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
     [RESULT_OBSERVED] = {"observed", "as /observers/unit tells",
                          "what the observers of the scene saw in the step before: a vector each",
                          TYPE_FLOAT64, PER_OBSERVER, 3, 3},
+    [RESULT_SURFACE_POINTS] = {"surface_points", "m",
+                               "vertices of the surfaces, one after the other as "
+                               "/surfaces/point_start tells",
+                               TYPE_FLOAT32, PER_SURFACE_POINT, 3, 4},
     [RESULT_CONTACT_END] = {"contact_end", "1",
                             "where the rows of /contacts of this frame end; they begin where "
                             "those of the frame before end",
@@ -44,7 +48,8 @@ int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
                          [PER_DOF] = counts.dofs,
                          [PER_COLLIDER] = counts.colliders,
                          [PER_BODY] = counts.bodies,
-                         [PER_OBSERVER] = counts.observers};
+                         [PER_OBSERVER] = counts.observers,
+                         [PER_SURFACE_POINT] = counts.surface_points};
     int rank = 0;
     dims[rank++] = 1;
     if (spec->per != PER_FRAME) {
@@ -109,6 +114,7 @@ void* result_frame_data(const ResultFrame* frame, ResultSet set) {
         [RESULT_POSES] = frame->poses,
         [RESULT_BODY_POSES] = frame->body_poses,
         [RESULT_OBSERVED] = frame->observed,
+        [RESULT_SURFACE_POINTS] = frame->surface_points,
         [RESULT_CONTACT_END] = &frame->contact_end,
         [RESULT_TIME] = &frame->time,
     };
@@ -123,9 +129,11 @@ TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFr
         .poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.colliders, sizeof(double)),
         .body_poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.bodies, sizeof(double)),
         .observed = tdl_alloc_array(&host->mem, 3 * (size_t)counts.observers, sizeof(double)),
+        .surface_points =
+            tdl_alloc_array(&host->mem, 3 * (size_t)counts.surface_points, sizeof(float)),
     };
     if (out->points == NULL || out->q == NULL || out->v == NULL || out->poses == NULL ||
-        out->body_poses == NULL || out->observed == NULL) {
+        out->body_poses == NULL || out->observed == NULL || out->surface_points == NULL) {
         result_frame_destroy(host, out);
         return TDL_STATUS_NO_MEMORY;
     }
@@ -152,6 +160,7 @@ TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int coun
 void result_frame_destroy(const TdlHost* host, ResultFrame* frame) {
     tdl_free(&host->mem, frame->body_poses);
     tdl_free(&host->mem, frame->observed);
+    tdl_free(&host->mem, frame->surface_points);
     tdl_free(&host->mem, frame->contacts);
     tdl_free(&host->mem, frame->points);
     tdl_free(&host->mem, frame->q);

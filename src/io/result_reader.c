@@ -5,7 +5,7 @@
 // behind the end of a cut file without a word, the place of every chunk is compared with the
 // file's size. The number of frames is the length of `time`, read before the other sets are
 // opened: they are never shorter.
-#include "io/result.h"
+#include "io/result_reader.h"
 
 #include "base/check.h"
 #include "base/log.h"
@@ -19,379 +19,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// A limit no sane file reaches; it stops absurd extents before memory is asked for.
-enum { MAX_ROWS = 1 << 24 };
-
 // HDF5 reads metadata with a wrong checksum again, in case a writer was in the middle of it, and
 // waits 1 ns, 2 ns, 4 ns ... between: about 1 ms in all, where its default never ends.
 enum { READ_ATTEMPTS = 18 };
 
-struct TdlResult {
-    TdlHost host;
-    char path[PATH_SIZE]; // of the HDF5 file
-    hid_t file;
-    hid_t sets[RESULT_SET_COUNT];
-    ContactSets contact_sets;
-    int version; // of the format
-    hsize_t chunk[RESULT_SET_COUNT][3];
-    hsize_t proved[RESULT_SET_COUNT]; // 1 + the row of chunks last found whole
-    ResultCounts counts;
-    TdlResultInfo info;
-    int* point_start;       // [rods + 1]
-    TdlResultRod* rods;     // [rods]
-    TdlResultShape* shapes; // [info.shape_count]
-    TdlResultObserver* observers;
-    TdlVec3* vertices; // of all meshes
-    int* corners;
-    ResultFrame kept; // its contacts are those last read
-};
-
-static TdlStatus bad(const TdlResult* r, const char* what) {
+TdlStatus result_bad(const TdlResult* r, const char* what) {
     return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: %s", r->path, what);
 }
 
-static TdlStatus bad_set(const TdlResult* r, const char* group, const char* name,
+TdlStatus result_bad_set(const TdlResult* r, const char* group, const char* name,
                          const char* what) {
     return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: /%s/%s %s", r->path, group, name, what);
-}
-
-// --- the tables ----------------------------------------------------------------------------------
-
-// A column of one of the tables.
-typedef struct Column {
-    const char *group, *name;
-    hid_t file_type, memory_type; // of a number
-    hsize_t width;                // numbers per row
-} Column;
-
-// Reads a column of `rows` rows.
-static TdlStatus read_column(TdlResult* r, const Column* column, int rows, void* out) {
-    hid_t group = object_open(r->file, column->group, H5I_GROUP);
-    hid_t set = group < 0 ? -1 : object_open(group, column->name, H5I_DATASET);
-    if (group >= 0) {
-        H5Gclose(group);
-    }
-    if (set < 0) {
-        return bad_set(r, column->group, column->name, "is missing");
-    }
-    hsize_t dims[3] = {0}, bytes = (hsize_t)rows * column->width * H5Tget_size(column->file_type);
-    int rank = column->width == 1 ? 1 : 2;
-    TdlStatus status = TDL_STATUS_OK;
-    if (!set_has_type(set, column->file_type) || !set_get_dims(set, rank, dims) ||
-        dims[0] != (hsize_t)rows || (rank == 2 && dims[1] != column->width) ||
-        !set_has_layout(set, H5D_CONTIGUOUS, rank, dims, NULL)) {
-        status =
-            bad_set(r, column->group, column->name, "has another type or extent than expected");
-    } else if (rows > 0 && !file_holds(r->path, H5Dget_offset(set), bytes)) {
-        status = bad_set(r, column->group, column->name,
-                         "lies behind the end of the file, which was cut");
-    } else if (rows > 0 &&
-               H5Dread(set, column->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) {
-        status = bad_set(r, column->group, column->name, "could not be read");
-    }
-    H5Dclose(set);
-    return status;
-}
-
-// Texts of `size` bytes each, one after the other.
-static TdlStatus read_texts(TdlResult* r, const char* group, const char* name, int rows,
-                            size_t size, char* out) {
-    hid_t text = result_text_type(size);
-    TdlStatus status = read_column(r, &(Column){group, name, text, text, 1}, rows, out);
-    H5Tclose(text);
-    for (int i = 0; i < rows; ++i) {
-        out[(size_t)i * size + size - 1] = '\0';
-    }
-    return status;
-}
-
-static TdlStatus read_words(TdlResult* r, const char* group, const char* name, int rows,
-                            char (*out)[TDL_RESULT_WORD_SIZE]) {
-    return read_texts(r, group, name, rows, TDL_RESULT_WORD_SIZE, (char*)out);
-}
-
-static TdlStatus read_reals(TdlResult* r, const char* group, const char* name, int width, int rows,
-                            double* out) {
-    Column column = {group, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (hsize_t)width};
-    TdlStatus status = read_column(r, &column, rows, out);
-    for (int64_t i = 0; status == TDL_STATUS_OK && i < (int64_t)rows * width; ++i) {
-        if (!isfinite(out[i])) {
-            status = bad_set(r, group, name, "holds something that is not a number");
-        }
-    }
-    return status;
-}
-
-// Reads a column of whole numbers, one a row; *out is freed by the caller.
-static TdlStatus read_starts(TdlResult* r, const char* table, const char* name, int** out,
-                             int* rows) {
-    hid_t group = object_open(r->file, table, H5I_GROUP);
-    hid_t set = group < 0 ? -1 : object_open(group, name, H5I_DATASET);
-    if (group >= 0) {
-        H5Gclose(group);
-    }
-    *out = NULL;
-    *rows = 0;
-    if (set < 0) {
-        return bad_set(r, table, name, "is missing");
-    }
-    hsize_t dims[3] = {0};
-    TdlStatus status = TDL_STATUS_OK;
-    if (!set_has_type(set, H5T_STD_I32LE) || !set_get_dims(set, 1, dims) || dims[0] < 1 ||
-        dims[0] > MAX_ROWS || !set_has_layout(set, H5D_CONTIGUOUS, 1, dims, NULL)) {
-        status = bad_set(r, table, name, "is not a table of whole numbers");
-    } else if (!file_holds(r->path, H5Dget_offset(set), dims[0] * sizeof(int32_t))) {
-        status = bad_set(r, table, name, "lies behind the end of the file, which was cut");
-    }
-    int* data = NULL;
-    if (status == TDL_STATUS_OK) {
-        data = tdl_alloc_array(&r->host.mem, (size_t)dims[0], sizeof(int));
-        status = data == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
-    }
-    if (status == TDL_STATUS_OK &&
-        H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
-        status = bad_set(r, table, name, "could not be read");
-    }
-    for (hsize_t i = 0; status == TDL_STATUS_OK && i < dims[0]; ++i) {
-        if (i == 0 ? data[0] != 0 : data[i] < data[i - 1]) {
-            status = bad_set(r, table, name, "does not grow from 0");
-        }
-    }
-    H5Dclose(set);
-    *out = data;
-    *rows = (int)dims[0];
-    return status;
-}
-
-// What the rods are like; r->counts.rods is known.
-static TdlStatus read_rod_facts(TdlResult* r) {
-    int n = r->counts.rods;
-    size_t rows = (size_t)n;
-    r->rods = tdl_alloc_array(&r->host.mem, rows, sizeof *r->rods);
-    double* reals = tdl_alloc_array(&r->host.mem, 4 * rows, sizeof *reals);
-    int* elements = tdl_alloc_array(&r->host.mem, rows, sizeof *elements);
-    char(*models)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *models);
-    TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (r->rods != NULL && reals != NULL && elements != NULL && models != NULL) {
-        Column whole = {"rods", "element_count", H5T_STD_I32LE, H5T_NATIVE_INT, 1};
-        status = read_column(r, &whole, n, elements);
-        status = status == TDL_STATUS_OK ? read_reals(r, "rods", "length", 1, n, reals) : status;
-        status =
-            status == TDL_STATUS_OK ? read_reals(r, "rods", "mass", 1, n, reals + rows) : status;
-        status = status == TDL_STATUS_OK ? read_reals(r, "rods", "radius", 2, n, reals + 2 * rows)
-                                         : status;
-        status = status == TDL_STATUS_OK ? read_words(r, "rods", "model", n, models) : status;
-    }
-    for (size_t i = 0; status == TDL_STATUS_OK && i < rows; ++i) {
-        TdlResultRod* rod = &r->rods[i];
-        *rod = (TdlResultRod){.element_count = elements[i],
-                              .length = reals[i],
-                              .mass = reals[rows + i],
-                              .radius = {reals[2 * (rows + i)], reals[2 * (rows + i) + 1]}};
-        memcpy(rod->model, models[i], sizeof rod->model);
-    }
-    tdl_free(&r->host.mem, reals);
-    tdl_free(&r->host.mem, elements);
-    tdl_free(&r->host.mem, models);
-    return status;
-}
-
-static TdlStatus read_rods(TdlResult* r) {
-    int rows = 0, dof_rows = 0;
-    int* dof_start = NULL;
-    TdlStatus status = read_starts(r, "rods", "point_start", &r->point_start, &rows);
-    if (status == TDL_STATUS_OK) {
-        status = read_starts(r, "rods", "dof_start", &dof_start, &dof_rows);
-    }
-    if (status == TDL_STATUS_OK && rows != dof_rows) {
-        status = bad(r, "the tables of /rods differ in length");
-    }
-    if (status == TDL_STATUS_OK) {
-        r->counts.rods = rows - 1;
-        r->counts.points = r->point_start[rows - 1];
-        r->counts.dofs = dof_start[rows - 1];
-    }
-    if (status == TDL_STATUS_OK && r->counts.points > INT_MAX / 3) {
-        status = bad(r, "has more points than can be");
-    }
-    tdl_free(&r->host.mem, dof_start);
-    return status == TDL_STATUS_OK ? read_rod_facts(r) : status;
-}
-
-// The number of rows of a table, from its first column.
-static TdlStatus count_rows(TdlResult* r, const char* group_name, const char* name, int* out) {
-    hid_t group = object_open(r->file, group_name, H5I_GROUP);
-    hid_t set = group < 0 ? -1 : object_open(group, name, H5I_DATASET);
-    hsize_t dims[3] = {0};
-    bool good = set >= 0 && set_get_dims(set, 1, dims) && dims[0] <= MAX_ROWS;
-    if (set >= 0) {
-        H5Dclose(set);
-    }
-    if (group >= 0) {
-        H5Gclose(group);
-    }
-    *out = (int)dims[0];
-    return good ? TDL_STATUS_OK : bad_set(r, group_name, name, "is missing or wrong");
-}
-
-// Of a file without the table of shapes: each collider is one shape.
-static TdlStatus read_collider_shapes(TdlResult* r) {
-    int n = r->counts.colliders;
-    size_t rows = (size_t)n;
-    r->shapes = tdl_alloc_array(&r->host.mem, rows, sizeof *r->shapes);
-    double* reals = tdl_alloc_array(&r->host.mem, 2 * rows, sizeof *reals);
-    char(*words)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *words);
-    TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (r->shapes != NULL && reals != NULL && words != NULL) {
-        status = read_words(r, "colliders", "shape", n, words);
-        status =
-            status == TDL_STATUS_OK ? read_reals(r, "colliders", "radius", 1, n, reals) : status;
-        status = status == TDL_STATUS_OK ? read_reals(r, "colliders", "length", 1, n, reals + rows)
-                                         : status;
-    }
-    for (int i = 0; status == TDL_STATUS_OK && i < n; ++i) {
-        TdlResultShape* shape = &r->shapes[i];
-        *shape = (TdlResultShape){
-            .body = i, .size = {reals[i], reals[n + i]}, .pose.rotation = tdl_identity33()};
-        memcpy(shape->shape, words[i], sizeof shape->shape);
-    }
-    r->info.shape_count = n;
-    tdl_free(&r->host.mem, reals);
-    tdl_free(&r->host.mem, words);
-    return status;
-}
-
-static TdlStatus read_shapes(TdlResult* r) {
-    int n = 0;
-    TdlStatus status = count_rows(r, "shapes", "shape", &n);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    size_t rows = (size_t)n;
-    r->shapes = tdl_alloc_array(&r->host.mem, rows, sizeof *r->shapes);
-    double* reals = tdl_alloc_array(&r->host.mem, 15 * rows, sizeof *reals);
-    int* bodies = tdl_alloc_array(&r->host.mem, rows, sizeof *bodies);
-    char(*words)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *words);
-    status = TDL_STATUS_NO_MEMORY;
-    if (r->shapes != NULL && reals != NULL && words != NULL && bodies != NULL) {
-        Column whole = {"shapes", "body", H5T_STD_I32LE, H5T_NATIVE_INT, 1};
-        status = read_words(r, "shapes", "shape", n, words);
-        status = status == TDL_STATUS_OK ? read_column(r, &whole, n, bodies) : status;
-        status = status == TDL_STATUS_OK ? read_reals(r, "shapes", "size", 3, n, reals) : status;
-        status = status == TDL_STATUS_OK ? read_reals(r, "shapes", "pose", 12, n, reals + 3 * rows)
-                                         : status;
-    }
-    for (int i = 0; status == TDL_STATUS_OK && i < n; ++i) {
-        TdlResultShape* shape = &r->shapes[i];
-        *shape = (TdlResultShape){.body = bodies[i],
-                                  .size = {reals[3 * i], reals[3 * i + 1], reals[3 * i + 2]},
-                                  .pose = result_unpack_pose(reals + 3 * rows + 12 * i)};
-        memcpy(shape->shape, words[i], sizeof shape->shape);
-        if (bodies[i] < 0 || bodies[i] >= r->counts.colliders + r->counts.bodies) {
-            status = bad_set(r, "shapes", "body", "names one that is not there");
-        }
-    }
-    r->info.shape_count = n;
-    tdl_free(&r->host.mem, reals);
-    tdl_free(&r->host.mem, bodies);
-    tdl_free(&r->host.mem, words);
-    return status;
-}
-
-// Hands the meshes to their shapes, when every triangle has its vertices.
-static TdlStatus share_meshes(TdlResult* r, const int* vertex_start, const int* triangle_start) {
-    int mesh = 0;
-    for (int i = 0; i < r->info.shape_count; ++i) {
-        if (strcmp(r->shapes[i].shape, "mesh") != 0) {
-            continue;
-        }
-        int first = vertex_start[mesh], triangle = triangle_start[mesh];
-        TdlMesh own = {r->vertices + first, vertex_start[mesh + 1] - first,
-                       r->corners + 3 * (size_t)triangle, triangle_start[mesh + 1] - triangle};
-        for (int k = 0; k < 3 * own.triangle_count; ++k) {
-            if (own.triangles[k] < 0 || own.triangles[k] >= own.vertex_count) {
-                return bad_set(r, "meshes", "triangles", "names a vertex that is not there");
-            }
-        }
-        r->shapes[i].mesh = own;
-        ++mesh;
-    }
-    return TDL_STATUS_OK;
-}
-
-static TdlStatus read_meshes(TdlResult* r) {
-    int count = 0, rows[2] = {0};
-    for (int i = 0; i < r->info.shape_count; ++i) {
-        count += strcmp(r->shapes[i].shape, "mesh") == 0;
-    }
-    if (count == 0) {
-        return TDL_STATUS_OK;
-    }
-    int *vertex_start = NULL, *triangle_start = NULL;
-    TdlStatus status = read_starts(r, "meshes", "vertex_start", &vertex_start, &rows[0]);
-    if (status == TDL_STATUS_OK) {
-        status = read_starts(r, "meshes", "triangle_start", &triangle_start, &rows[1]);
-    }
-    if (status == TDL_STATUS_OK &&
-        (rows[0] != count + 1 || rows[1] != count + 1 || vertex_start[count] > MAX_ROWS ||
-         triangle_start[count] > MAX_ROWS)) {
-        status = bad(r, "the tables of /meshes do not fit the shapes");
-    }
-    if (status == TDL_STATUS_OK) {
-        int vertices = vertex_start[count], triangles = triangle_start[count];
-        r->vertices = tdl_alloc_array(&r->host.mem, (size_t)vertices + 1, sizeof *r->vertices);
-        r->corners = tdl_alloc_array(&r->host.mem, 3 * (size_t)triangles + 1, sizeof *r->corners);
-        Column corners = {"meshes", "triangles", H5T_STD_I32LE, H5T_NATIVE_INT, 3};
-        // three doubles in a row are a TdlVec3
-        status = r->vertices == NULL || r->corners == NULL
-                     ? TDL_STATUS_NO_MEMORY
-                     : read_reals(r, "meshes", "vertices", 3, vertices, (double*)r->vertices);
-        status = status == TDL_STATUS_OK ? read_column(r, &corners, triangles, r->corners) : status;
-        status = status == TDL_STATUS_OK ? share_meshes(r, vertex_start, triangle_start) : status;
-    }
-    tdl_free(&r->host.mem, vertex_start);
-    tdl_free(&r->host.mem, triangle_start);
-    return status;
-}
-
-static TdlStatus read_bodies(TdlResult* r) {
-    TdlStatus status = count_rows(r, "colliders", "shape", &r->counts.colliders);
-    if (status != TDL_STATUS_OK || r->version < 2) {
-        return status == TDL_STATUS_OK ? read_collider_shapes(r) : status;
-    }
-    status = count_rows(r, "bodies", "shape", &r->counts.bodies);
-    status = status == TDL_STATUS_OK ? read_shapes(r) : status;
-    return status == TDL_STATUS_OK && r->version >= 3 ? read_meshes(r) : status;
-}
-
-static TdlStatus read_observers(TdlResult* r) {
-    if (r->version < 3 || H5Lexists(r->file, "observers", H5P_DEFAULT) <= 0) {
-        return TDL_STATUS_OK;
-    }
-    int n = 0;
-    TdlStatus status = count_rows(r, "observers", "name", &n);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    size_t rows = (size_t)n;
-    r->observers = tdl_alloc_array(&r->host.mem, rows, sizeof *r->observers);
-    char(*name)[TDL_RESULT_NAME_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *name);
-    char(*word)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, 2 * rows, sizeof *word);
-    status = TDL_STATUS_NO_MEMORY;
-    if (r->observers != NULL && name != NULL && word != NULL) {
-        status = read_texts(r, "observers", "name", n, TDL_RESULT_NAME_SIZE, (char*)name);
-        status = status == TDL_STATUS_OK ? read_words(r, "observers", "quantity", n, word) : status;
-        status = status == TDL_STATUS_OK ? read_words(r, "observers", "unit", n, word + n) : status;
-    }
-    for (size_t i = 0; status == TDL_STATUS_OK && i < rows; ++i) {
-        memcpy(r->observers[i].name, name[i], sizeof name[i]);
-        memcpy(r->observers[i].quantity, word[i], sizeof word[i]);
-        memcpy(r->observers[i].unit, word[rows + i], sizeof word[i]);
-    }
-    r->counts.observers = r->info.observer_count = n;
-    tdl_free(&r->host.mem, name);
-    tdl_free(&r->host.mem, word);
-    return status;
 }
 
 // --- the frames ----------------------------------------------------------------------------------
@@ -405,26 +43,27 @@ static TdlStatus open_set(TdlResult* r, hid_t group, ResultSet set) {
     }
     hid_t opened = object_open(group, spec->name, H5I_DATASET);
     if (opened < 0) {
-        return bad_set(r, "frames", spec->name, "is missing");
+        return result_bad_set(r, "frames", spec->name, "is missing");
     }
     r->sets[set] = opened;
     if (!set_has_type(opened, result_file_type(spec->type)) || !set_get_dims(opened, rank, dims) ||
         !set_has_layout(opened, H5D_CHUNKED, rank, dims, r->chunk[set])) {
-        return bad_set(r, "frames", spec->name, "has another type, rank or layout than expected");
+        return result_bad_set(r, "frames", spec->name,
+                              "has another type, rank or layout than expected");
     }
     for (int i = 1; i < rank; ++i) {
         if (dims[i] != expected[i]) {
-            return bad_set(r, "frames", spec->name,
-                           "does not fit the tables of rods and colliders");
+            return result_bad_set(r, "frames", spec->name,
+                                  "does not fit the tables of rods, colliders and surfaces");
         }
     }
     if (set == RESULT_TIME) {
         if (dims[0] > LONG_MAX / 2) {
-            return bad_set(r, "frames", spec->name, "is absurdly long");
+            return result_bad_set(r, "frames", spec->name, "is absurdly long");
         }
         r->info.frame_count = (long)dims[0];
     } else if (dims[0] < (hsize_t)r->info.frame_count) {
-        return bad_set(r, "frames", spec->name, "is shorter than /frames/time");
+        return result_bad_set(r, "frames", spec->name, "is shorter than /frames/time");
     }
     return TDL_STATUS_OK;
 }
@@ -432,7 +71,7 @@ static TdlStatus open_set(TdlResult* r, hid_t group, ResultSet set) {
 static TdlStatus open_sets(TdlResult* r) {
     hid_t group = object_open(r->file, "frames", H5I_GROUP);
     if (group < 0) {
-        return bad(r, "the group /frames is missing");
+        return result_bad(r, "the group /frames is missing");
     }
     // the time first: what is opened later is at least as long
     TdlStatus status = open_set(r, group, RESULT_TIME);
@@ -443,7 +82,7 @@ static TdlStatus open_sets(TdlResult* r) {
     const char* what;
     if (status == TDL_STATUS_OK && r->version >= 2 &&
         !contact_sets_open(&r->contact_sets, r->file, &what)) {
-        status = bad(r, what);
+        status = result_bad(r, what);
     }
     return status;
 }
@@ -527,7 +166,7 @@ static TdlStatus open_file(TdlResult* r) {
     hid_t other = open_mode(r->path, H5F_ACC_RDONLY);
     if (other >= 0) {
         H5Fclose(other);
-        return bad(r, "an HDF5 file, but not a result of Tendril");
+        return result_bad(r, "an HDF5 file, but not a result of Tendril");
     }
     return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: not a result of Tendril, or damaged: %s",
                     r->path, hdf5_reason());
@@ -539,7 +178,7 @@ static TdlStatus read_head(TdlResult* r, int64_t* step_total) {
     if (!object_read_text(r->file, "format", format, sizeof format) ||
         strcmp(format, RESULT_FORMAT) != 0 ||
         !object_read_number(r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version)) {
-        return bad(r, "an HDF5 file, but not a result of Tendril");
+        return result_bad(r, "an HDF5 file, but not a result of Tendril");
     }
     if (version < RESULT_OLDEST || version > RESULT_VERSION) {
         return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
@@ -550,7 +189,8 @@ static TdlStatus read_head(TdlResult* r, int64_t* step_total) {
     if (!object_read_text(r->file, "tendril_version", r->info.version, sizeof r->info.version) ||
         !object_read_text(r->file, "title", r->info.title, sizeof r->info.title) ||
         !object_read_number(r->file, "step_total", H5T_INTEGER, H5T_NATIVE_INT64, step_total)) {
-        return bad(r, "the attributes tendril_version, title or step_total are missing or wrong");
+        return result_bad(
+            r, "the attributes tendril_version, title or step_total are missing or wrong");
     }
     return TDL_STATUS_OK;
 }
@@ -570,7 +210,7 @@ static TdlStatus read_span(TdlResult* r, int64_t step_total) {
     }
     if (status == TDL_STATUS_OK &&
         (!isfinite(r->info.first_time) || !isfinite(r->info.last_time))) {
-        status = bad_set(r, "frames", "time", "holds something that is not a number");
+        status = result_bad_set(r, "frames", "time", "holds something that is not a number");
     }
     r->info.finished = step == step_total;
     return status;
@@ -580,9 +220,7 @@ static TdlStatus open_all(TdlResult* r) {
     int64_t step_total = 0;
     TdlStatus status = open_file(r);
     status = status == TDL_STATUS_OK ? read_head(r, &step_total) : status;
-    status = status == TDL_STATUS_OK ? read_rods(r) : status;
-    status = status == TDL_STATUS_OK ? read_bodies(r) : status;
-    status = status == TDL_STATUS_OK ? read_observers(r) : status;
+    status = status == TDL_STATUS_OK ? result_read_tables(r) : status;
     status = status == TDL_STATUS_OK ? open_sets(r) : status;
     status = status == TDL_STATUS_OK ? read_span(r, step_total) : status;
     r->info.rod_count = r->counts.rods;
@@ -651,6 +289,8 @@ void tdl_result_close(TdlResult* result) {
     tdl_free(&mem, result->observers);
     tdl_free(&mem, result->vertices);
     tdl_free(&mem, result->corners);
+    tdl_free(&mem, result->surfaces);
+    tdl_free(&mem, result->surface_corners);
     result_frame_destroy(&result->host, &result->kept);
     tdl_free(&mem, result);
 }
@@ -685,6 +325,11 @@ TdlResultRod tdl_result_rod(const TdlResult* result, int index) {
 TdlResultShape tdl_result_shape(const TdlResult* result, int index) {
     TDL_ASSERT(index >= 0 && index < result->info.shape_count);
     return result->shapes[index];
+}
+
+TdlResultSurface tdl_result_surface(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->info.surface_count);
+    return result->surfaces[index];
 }
 
 ResultCounts result_counts(const TdlResult* result) {
@@ -736,6 +381,16 @@ TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses) {
     return status;
 }
 
+TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec3* points) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK) { // three doubles in a row are a TdlVec3
+        status = read_set(result, RESULT_SURFACE_POINTS, frame, H5T_NATIVE_DOUBLE, points);
+    }
+    hdf5_quiet_end(quiet);
+    return status;
+}
+
 TdlResultObserver tdl_result_observer(const TdlResult* result, int index) {
     TDL_ASSERT(index >= 0 && index < result->info.observer_count);
     return result->observers[index];
@@ -764,9 +419,9 @@ static TdlStatus read_contacts(TdlResult* r, long frame, ResultFrame* out) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    if (first < 0 || end < first || end - first > MAX_ROWS ||
+    if (first < 0 || end < first || end - first > RESULT_MAX_ROWS ||
         end > (int64_t)r->contact_sets.row_count) {
-        return bad_set(r, "frames", "contact_end", "does not fit /contacts");
+        return result_bad_set(r, "frames", "contact_end", "does not fit /contacts");
     }
     int count = (int)(end - first);
     status = result_frame_reserve(&r->host, out, count);
@@ -774,7 +429,7 @@ static TdlStatus read_contacts(TdlResult* r, long frame, ResultFrame* out) {
     const char* what;
     if (status == TDL_STATUS_OK && !contact_sets_read(&r->contact_sets, r->path, (hsize_t)first,
                                                       count, out->contacts, &what)) {
-        status = bad(r, what);
+        status = result_bad(r, what);
     }
     out->contact_count = status == TDL_STATUS_OK ? count : 0;
     return status;

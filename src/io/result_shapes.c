@@ -1,5 +1,6 @@
 // What colliders and rigid bodies look like, in planes, spheres, cylinders, capsules, discs and
-// boxes. A chain of curves becomes a chain of capsules, each turning little.
+// boxes; and the surfaces of a world. A chain of curves becomes a chain of capsules, each turning
+// little.
 #include "tendril/run.h"
 
 #include "math/rotation.h"
@@ -89,6 +90,9 @@ int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out
     case TDL_SHAPE_CURVES:
         return put_curves(def->pieces, def->piece_count, def->radius, body, out);
     case TDL_SHAPE_MESH:
+        if (def->vertex_motion.sample_count > 0) {
+            return 0; // a surface
+        }
         put(out, 0, "mesh", body, at_origin(), def->radius, 0.0, 0.0);
         if (out != NULL) {
             out->mesh = def->mesh;
@@ -110,4 +114,35 @@ int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out) {
         return put_curves(def->pieces, def->piece_count, def->radius, body, out);
     }
     return 0;
+}
+
+int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out) {
+    int count = 0, points = 0;
+    for (int i = 0; i < tdl_world_collider_count(world); ++i) {
+        TdlColliderDef def = tdl_collider_def(world, i);
+        if (def.vertex_motion.sample_count == 0) {
+            continue;
+        }
+        if (out != NULL) {
+            out[count] = (TdlResultSurface){.body = i,
+                                            .radius = def.radius,
+                                            .first_point = points,
+                                            .point_count = def.mesh.vertex_count,
+                                            .triangles = def.mesh.triangles,
+                                            .triangle_count = def.mesh.triangle_count};
+        }
+        points += def.mesh.vertex_count;
+        ++count;
+    }
+    return count;
+}
+
+void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out) {
+    for (int i = 0; i < tdl_world_collider_count(world); ++i) {
+        TdlColliderDef def = tdl_collider_def(world, i);
+        TdlPose pose = tdl_collider_pose(world, i);
+        for (int k = 0; def.vertex_motion.sample_count > 0 && k < def.mesh.vertex_count; ++k) {
+            *out++ = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, def.mesh.vertices[k]));
+        }
+    }
 }

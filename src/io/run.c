@@ -42,7 +42,7 @@ typedef struct Run {
     TdlWorld* world;
     ResultWriter* writer;
     ResultFrame frame;
-    TdlVec3* points; // scratch of one rod
+    TdlVec3* points; // scratch of one rod, or of all surfaces
     StepLog log;
     void* state; // scratch for the world's bytes
     size_t state_size;
@@ -188,13 +188,17 @@ static TdlStatus create_result(Run* run, const char* name) {
     int observer_count = run->plan.observer_count;
     TdlResultObserver* observers =
         tdl_alloc_array(&run->host.mem, (size_t)observer_count, sizeof *observers);
+    int surface_count = tdl_world_surfaces(run->world, NULL);
+    TdlResultSurface* surfaces =
+        tdl_alloc_array(&run->host.mem, (size_t)surface_count, sizeof *surfaces);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (rods != NULL && colliders != NULL && bodies != NULL && shapes != NULL &&
-        observers != NULL) {
+        observers != NULL && surfaces != NULL) {
         int points_most;
         describe_observers(run, observers);
         describe_bodies(run, rods, colliders, bodies, &points_most);
         list_shapes(run->world, shapes);
+        tdl_world_surfaces(run->world, surfaces);
         ResultDef def = {.title = run->plan.title,
                          .step = run->plan.step,
                          .step_total = run->at.step_total,
@@ -208,9 +212,14 @@ static TdlStatus create_result(Run* run, const char* name) {
                          .bodies = bodies,
                          .shapes = shapes,
                          .observer_count = observer_count,
-                         .observers = observers};
+                         .observers = observers,
+                         .surface_count = surface_count,
+                         .surfaces = surfaces};
         char path[PATH_SIZE];
         status = result_writer_create(&run->host, run_path(run, name, path), &def, &run->writer);
+        int vertices =
+            status == TDL_STATUS_OK ? result_writer_counts(run->writer).surface_points : 0;
+        points_most = vertices > points_most ? vertices : points_most;
         run->points = tdl_alloc_array(&run->host.mem, (size_t)points_most, sizeof *run->points);
     }
     if (status == TDL_STATUS_OK) {
@@ -219,6 +228,7 @@ static TdlStatus create_result(Run* run, const char* name) {
     if (status == TDL_STATUS_OK && run->points == NULL) {
         status = TDL_STATUS_NO_MEMORY;
     }
+    tdl_free(&run->host.mem, surfaces);
     tdl_free(&run->host.mem, observers);
     tdl_free(&run->host.mem, shapes);
     tdl_free(&run->host.mem, bodies);
@@ -245,6 +255,17 @@ static void observe_rods(Run* run) {
         memcpy(v, tdl_rod_velocities(run->world, rod), size);
         q += info.dof_count;
         v += info.dof_count;
+    }
+}
+
+static void observe_surfaces(Run* run) {
+    float* p = run->frame.surface_points;
+    int count = result_writer_counts(run->writer).surface_points;
+    tdl_world_surface_points(run->world, run->points);
+    for (int k = 0; k < count; ++k) {
+        *p++ = (float)run->points[k].x;
+        *p++ = (float)run->points[k].y;
+        *p++ = (float)run->points[k].z;
     }
 }
 
@@ -277,6 +298,7 @@ static TdlStatus write_frame(Run* run) {
     run->frame.energy[1] = energy.elastic;
     run->frame.energy[2] = energy.gravity;
     observe_rods(run);
+    observe_surfaces(run);
     observe_poses(run);
     for (int i = 0; i < run->plan.observer_count; ++i) {
         tdl_store3(run->frame.observed, i, tdl_scene_observe(run->scene, i, run->world));

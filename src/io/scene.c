@@ -144,7 +144,8 @@ TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index) {
     return (TdlSceneCollider){.name = collider->name,
                               .shape = SHAPES[collider->shape],
                               .material = collider->material,
-                              .moves = goes || collider->motion.keyframes.count > 0};
+                              .moves = goes || collider->motion.keyframes.count > 0 ||
+                                       collider->mesh.cache.node != NULL};
 }
 
 TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index) {
@@ -360,6 +361,7 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
     def.pieces = make_pieces(arena, &spec->pieces);
     def.piece_count = spec->pieces.count;
     def.mesh = spec->mesh.mesh;
+    def.vertex_motion = spec->mesh.cache.motion;
     def.velocity = spec->velocity;
     def.angular_velocity = spec->angular_velocity;
     def.material = scene_material_number(scene, spec->material);

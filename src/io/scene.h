@@ -106,9 +106,18 @@ typedef struct BodySpec {
     RepeatSpec repeat;
 } BodySpec;
 
+typedef struct CacheSpec {
+    const Node* node; // null: none
+    const char* file;
+    double fps, start;      // 1/s, s
+    const char* hash;       // null: any
+    TdlVertexMotion motion; // filled by scene_read_mesh, like the mesh
+} CacheSpec;
+
 typedef struct MeshSpec {
     const Node* node; // null: none
     const char* file;
+    CacheSpec cache;
     double scale;
     int up;           // 0: z, 1: y
     const char* hash; // null: any
@@ -216,6 +225,9 @@ const char* scene_up_choices(void);
          .choices = scene_up_choices,                                                              \
          .fallback = "z",                                                                          \
          .help = "The axis of the file that points up; y becomes z."},                             \
+        IMPORT_HASH(type)
+
+#define IMPORT_HASH(type)                                                                          \
     {                                                                                              \
         .key = "hash", .kind = FIELD_TEXT, AT(type, hash), .fallback_note = "any",                 \
         .help = "Of the file; a run writes it into its copy of the scene, and a file that was "    \
@@ -258,7 +270,7 @@ TdlVec3 scene_import_point(TdlVec3 p, double scale, int up);
 // Reads the file of a rod's curves and chooses from it.
 TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod);
 
-// Reads the file of a collider's mesh.
+// Reads the files of a collider's mesh.
 TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec);
 
 // The definition of the rod along curve `index`, out of `def` for all; arrays are in the arena.

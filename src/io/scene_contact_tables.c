@@ -155,12 +155,55 @@ const Group BODY_GROUP = {
     .fields = BODY_FIELDS,
 };
 
+static const Field CACHE_FIELDS[] = {
+    {.key = "file",
+     .kind = FIELD_PATH,
+     AT(CacheSpec, file),
+     .required = true,
+     .help =
+         "A .pc2 with as many points as the .obj has vertices, in their order; relative to this "
+         "file."},
+    {.key = "fps",
+     .kind = FIELD_REAL,
+     AT(CacheSpec, fps),
+     .unit = "1/s",
+     .range = {1.0e-6, 1.0e9, false, false},
+     .fallback = "24",
+     .help = "Frames in a second: a .pc2 counts its samples in frames."},
+    {.key = "start",
+     .kind = FIELD_REAL,
+     AT(CacheSpec, start),
+     .unit = "s",
+     .range = {-1.0e9, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "When its frame 0 is."},
+    IMPORT_HASH(CacheSpec),
+    {0},
+};
+
+static const Group CACHE_GROUP = {
+    .name = "cache",
+    .help =
+        "A point cache (Point Cache 2) of another program, which moves every vertex of a mesh: a "
+        "body that hair touches. Between its samples vertices move evenly; before the first and "
+        "after the last they stay. `scale` and `up` are those of the mesh, whose `motion` comes "
+        "on top. Every triangle must have an area at all times.",
+    .size = sizeof(CacheSpec),
+    .fields = CACHE_FIELDS,
+};
+
 static const Field MESH_FIELDS[] = {
     {.key = "file",
      .kind = FIELD_PATH,
      AT(MeshSpec, file),
      .required = true,
      .help = "An .obj with faces, relative to this file."},
+    {.key = "cache",
+     .kind = FIELD_GROUP,
+     AT(MeshSpec, cache),
+     .group = &CACHE_GROUP,
+     .fallback_note = "the vertices stay",
+     .help = "How the vertices move."},
     IMPORT_FIELDS(MeshSpec),
     {0},
 };

@@ -1,9 +1,11 @@
 // Files of other programs that a scene names: where they are, whether they are still the same, and
-// the meshes among them.
+// the meshes and their caches among them.
 #include "io/scene.h"
 
 #include "base/hash.h"
+#include "collider/vertex_motion.h"
 #include "io/obj.h"
+#include "io/pc2.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -111,10 +113,69 @@ static TdlStatus take_mesh(TdlScene* scene, MeshSpec* spec, const TdlMesh* all) 
     return TDL_STATUS_OK;
 }
 
+static bool ends_in(const char* text, const char* ending) {
+    size_t length = strlen(text), size = strlen(ending);
+    return length > size && strcmp(text + length - size, ending) == 0;
+}
+
+// Copies the places of all samples into the scene, in its axes.
+static TdlStatus take_samples(TdlScene* scene, MeshSpec* spec, const Pc2* cache, Mark mark) {
+    CacheSpec* c = &spec->cache;
+    size_t count = (size_t)cache->sample_count * (size_t)cache->point_count;
+    TdlVec3* samples = ARENA_NEW(&scene->arena, TdlVec3, count);
+    if (samples == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        int sample = (int)(i / (size_t)cache->point_count),
+            point = (int)(i % (size_t)cache->point_count);
+        TdlVec3 p = pc2_point(cache, sample, point);
+        if (!tdl_finite3(p)) {
+            return fail_at(&scene->host, mark,
+                           "sample %d of the cache has a place of point %d that is not a number",
+                           sample, point);
+        }
+        samples[i] = scene_import_point(p, spec->scale, spec->up);
+    }
+    c->motion = (TdlVertexMotion){samples, cache->sample_count, c->start + cache->start / c->fps,
+                                  cache->period / c->fps};
+    int sample, triangle;
+    const char* fault = vertex_motion_find_fault(&c->motion, &spec->mesh, &sample, &triangle);
+    if (fault != NULL) {
+        return fail_at(&scene->host, mark, "sample %d of the cache, triangle %d of the mesh: %s",
+                       sample, triangle, fault);
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus read_cache(TdlScene* scene, MeshSpec* spec) {
+    CacheSpec* c = &spec->cache;
+    const Node* file = node_find(c->node, "file");
+    if (!ends_in(file->text, ".pc2")) {
+        return fail_at(&scene->host, file->mark, "caches come from .pc2 files");
+    }
+    const Source* source = NULL;
+    TdlStatus status = scene_import(scene, c->node, c->hash, "cache", &source);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    c->file = file->text;
+    Pc2 cache;
+    const char* fault = pc2_open(source->text, source->size, &cache);
+    if (fault != NULL) {
+        return fail_at(&scene->host, file->mark, "the cache %s", fault);
+    }
+    if (cache.point_count != spec->mesh.vertex_count) {
+        return fail_at(&scene->host, file->mark,
+                       "the cache has %d points, the mesh that it moves %d vertices",
+                       cache.point_count, spec->mesh.vertex_count);
+    }
+    return take_samples(scene, spec, &cache, file->mark);
+}
+
 TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec) {
     const Node* file = node_find(spec->node, "file");
-    size_t length = strlen(file->text);
-    if (length < 5 || strcmp(file->text + length - 4, ".obj") != 0) {
+    if (!ends_in(file->text, ".obj")) {
         return fail_at(&scene->host, file->mark, "meshes come from .obj files");
     }
     const Source* source = NULL;
@@ -128,5 +189,5 @@ TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec) {
         status = take_mesh(scene, spec, &all);
         obj_free_mesh(&scene->host, &all);
     }
-    return status;
+    return status == TDL_STATUS_OK && spec->cache.node != NULL ? read_cache(scene, spec) : status;
 }

@@ -101,7 +101,7 @@ TEST(csv_has_every_point) {
     CHECK_INT(COMMAND(&r->scratch, "export", "run", "--format", "csv", "--json"), 0);
     CHECK(command_wrote(&r->scratch, "stdout",
                         "{\"format\": \"csv\", \"output\": \"run.csv\", \"frames\": 4, "
-                        "\"rods\": 2, \"points\": 70, \"bodies\": 5}"));
+                        "\"rods\": 2, \"points\": 70, \"bodies\": 5, \"surfaces\": 0}"));
     char* text = scratch_read(scratch_path(&r->scratch, "run.csv"), NULL);
     REQUIRE(text != NULL);
     const char* line = strchr(text, '\n') + 1;
