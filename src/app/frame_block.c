@@ -15,9 +15,11 @@ static const double STEPS[FRAME_AXES] = {65535.0, 65535.0, 65535.0, 4095.0};
 
 enum { HEAD_BYTES = 48, POSE_BYTES = 12 * 4, CONTACT_BYTES = 7 * 4, ORDERS = 4 };
 
-bool frame_coder_create(int rod_count, const int* point_start, int pose_count, FrameCoder* out) {
-    size_t points = (size_t)point_start[rod_count];
+bool frame_coder_create(int rod_count, int line_count, const int* point_start, int pose_count,
+                        FrameCoder* out) {
+    size_t points = (size_t)point_start[line_count];
     *out = (FrameCoder){.rod_count = rod_count,
+                        .line_count = line_count,
                         .point_count = (int)points,
                         .pose_count = pose_count,
                         .point_start = point_start,
@@ -151,10 +153,10 @@ static void quantise(FrameCoder* coder, const double* points, const FrameBox* bo
     }
 }
 
-// Differences along each rod, in place.
+// Differences along each rod and from vertex to vertex of each surface, in place.
 static void difference(const FrameCoder* coder, uint16_t* x) {
-    for (int rod = 0; rod < coder->rod_count; ++rod) {
-        for (int i = coder->point_start[rod + 1] - 1; i > coder->point_start[rod]; --i) {
+    for (int line = 0; line < coder->line_count; ++line) {
+        for (int i = coder->point_start[line + 1] - 1; i > coder->point_start[line]; --i) {
             x[i] = (uint16_t)(x[i] - x[i - 1]);
         }
     }

@@ -20,16 +20,16 @@ typedef struct FrameBounds {
 // What a frame shows. Nothing is kept of it.
 typedef struct FrameView {
     double time;
-    const double* points; // [3 point_count]
+    const double* points; // [3 point_count] of the rods, then of the surfaces
     const TdlPose* poses; // [pose_count]
     const TdlContactForce* contacts;
     int contact_count;
 } FrameView;
 
-// Codes frames of one layout, one after the other.
+// Codes frames of one layout, one after the other. A surface is a line of vertices behind the rods.
 typedef struct FrameCoder {
-    int rod_count, point_count, pose_count;
-    const int* point_start; // [rod_count + 1], belongs to the caller
+    int rod_count, line_count, point_count, pose_count;
+    const int* point_start; // [line_count + 1], belongs to the caller
     double* curvature;      // [point_count]
     uint16_t *now, *before; // [FRAME_AXES][point_count]
     uint16_t *trial, *best; // [point_count] residuals
@@ -37,8 +37,9 @@ typedef struct FrameCoder {
     size_t size, capacity;
 } FrameCoder;
 
-// False when memory is short.
-bool frame_coder_create(int rod_count, const int* point_start, int pose_count, FrameCoder* out);
+// False when memory is short. `line_count` is that of rods and surfaces.
+bool frame_coder_create(int rod_count, int line_count, const int* point_start, int pose_count,
+                        FrameCoder* out);
 void frame_coder_destroy(FrameCoder* coder);
 
 // Bounds that hold nothing, grown by frames; what is not finite is passed over.

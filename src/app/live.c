@@ -69,9 +69,9 @@ struct Live {
     Hand hand;
     char* page; // once the world is known
     size_t page_size;
-    int rod_count, pose_count;
-    int* point_start;
-    double* points;
+    int rod_count, surface_count, pose_count;
+    int* point_start; // [rod_count + surface_count + 1]
+    double* points;   // of the rods, then of the surfaces
     TdlVec3* scratch;
     TdlPose* poses;
     FrameCoder coder;
@@ -233,6 +233,7 @@ static FrameView observe(Live* live, const TdlWorld* world) {
             *out++ = live->scratch[i].z;
         }
     }
+    tdl_world_surface_points(world, (TdlVec3*)(void*)out); // three doubles in a row are a TdlVec3
     int colliders = tdl_world_collider_count(world);
     for (int i = 0; i < live->pose_count; ++i) {
         live->poses[i] =
@@ -303,21 +304,30 @@ static bool name_columns(Live* live) {
 }
 
 static bool allocate(Live* live, const TdlWorld* world) {
-    int rods = live->rod_count, most = 1;
-    live->point_start = calloc((size_t)rods + 1, sizeof *live->point_start);
+    int rods = live->rod_count, lines = rods + live->surface_count, most = 1;
+    TdlResultSurface* surfaces = malloc(((size_t)live->surface_count + 1) * sizeof *surfaces);
+    live->point_start =
+        surfaces == NULL ? NULL : calloc((size_t)lines + 1, sizeof *live->point_start);
     for (int r = 0; live->point_start != NULL && r < rods; ++r) {
         TdlRodInfo info = tdl_rod_info(world, tdl_world_rod(world, r));
         int count = info.element_count * live->def.samples + 1;
         live->point_start[r + 1] = live->point_start[r] + count;
         most = count > most ? count : most;
     }
-    size_t points = live->point_start == NULL ? 0 : (size_t)live->point_start[rods];
+    if (live->point_start != NULL) {
+        tdl_world_surfaces(world, surfaces);
+    }
+    for (int i = rods; live->point_start != NULL && i < lines; ++i) {
+        live->point_start[i + 1] = live->point_start[i] + surfaces[i - rods].point_count;
+    }
+    free(surfaces);
+    size_t points = live->point_start == NULL ? 0 : (size_t)live->point_start[lines];
     live->points = malloc((3 * points + 1) * sizeof *live->points);
     live->scratch = malloc((size_t)most * sizeof *live->scratch);
     live->poses = malloc(((size_t)live->pose_count + 1) * sizeof *live->poses);
     return name_columns(live) && live->point_start != NULL && live->points != NULL &&
            live->scratch != NULL && live->poses != NULL &&
-           frame_coder_create(rods, live->point_start, live->pose_count, &live->coder);
+           frame_coder_create(rods, lines, live->point_start, live->pose_count, &live->coder);
 }
 
 static int list_shapes(const TdlWorld* world, TdlResultShape* out) {
@@ -337,10 +347,12 @@ static bool make_page(Live* live, TdlWorld* world) {
     int shape_count = list_shapes(world, NULL);
     TdlResultShape* shapes = malloc(((size_t)shape_count + 1) * sizeof *shapes);
     double* radius = malloc(((size_t)live->rod_count + 1) * sizeof *radius);
-    FILE* out =
-        shapes == NULL || radius == NULL ? NULL : open_memstream(&live->page, &live->page_size);
+    TdlResultSurface* surfaces = malloc(((size_t)live->surface_count + 1) * sizeof *surfaces);
+    bool room = shapes != NULL && radius != NULL && surfaces != NULL;
+    FILE* out = room ? open_memstream(&live->page, &live->page_size) : NULL;
     if (out != NULL) {
         list_shapes(world, shapes);
+        tdl_world_surfaces(world, surfaces);
         for (int r = 0; r < live->rod_count; ++r) {
             TdlRodInfo info = tdl_rod_info(world, tdl_world_rod(world, r));
             radius[r] = sqrt(info.radius[0] * info.radius[1]);
@@ -358,6 +370,8 @@ static bool make_page(Live* live, TdlWorld* world) {
                          .point_start = live->point_start,
                          .radius = radius,
                          .shapes = shapes,
+                         .surface_count = live->surface_count,
+                         .surfaces = surfaces,
                          .box = frame_box(&bounds),
                          .contacts = live->mu >= 0.0,
                          .column_count = live->column_count,
@@ -370,6 +384,7 @@ static bool make_page(Live* live, TdlWorld* world) {
     }
     free(shapes);
     free(radius);
+    free(surfaces);
     return out != NULL && fclose(out) == 0;
 }
 
@@ -378,6 +393,7 @@ static void prepare(Live* live, TdlWorld* world) {
     live->gravity = def.gravity;
     live->mu = def.contacts.off ? -1.0 : def.contacts.law.mu;
     live->rod_count = tdl_world_rod_count(world);
+    live->surface_count = tdl_world_surfaces(world, NULL);
     live->pose_count = tdl_world_collider_count(world) + tdl_world_rigid_count(world);
     live->failed = !allocate(live, world) || !make_page(live, world);
     if (!live->failed) {

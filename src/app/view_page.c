@@ -21,7 +21,8 @@ typedef struct Writer {
     FILE* out;
     TdlResultInfo info;
     FrameBox box;
-    double* points;   // [3 point_count]
+    int* start;       // [rod_count + surface_count + 1] first point of each rod, of each surface
+    double* points;   // [3 point_count + 3 surface_point_count]
     TdlPose* poses;   // [collider_count + body_count]
     double force_max; // N, of all contacts shown
     bool touches;     // there is a contact in a frame shown
@@ -44,6 +45,14 @@ static long frame_at(const Writer* w, long k) {
                : last;
 }
 
+static TdlStatus read_points(Writer* w, long frame, double* time) {
+    // three doubles in a row are a TdlVec3
+    TdlVec3* vertices = (TdlVec3*)(void*)(w->points + 3 * (size_t)w->info.point_count);
+    TdlStatus status = tdl_result_read_frame(w->page->result, frame, time, w->points);
+    return status == TDL_STATUS_OK ? tdl_result_read_surfaces(w->page->result, frame, vertices)
+                                   : status;
+}
+
 // --- the head ------------------------------------------------------------------------------------
 
 static TdlStatus measure_contacts(Writer* w, long frame) {
@@ -62,7 +71,7 @@ static TdlStatus measure(Writer* w) {
     FrameBounds bounds = frame_bounds_empty();
     TdlStatus status = TDL_STATUS_OK;
     for (long k = 0; status == TDL_STATUS_OK && k < w->page->frame_count; ++k) {
-        status = tdl_result_read_frame(w->page->result, frame_at(w, k), &w->times[k], w->points);
+        status = read_points(w, frame_at(w, k), &w->times[k]);
         if (status == TDL_STATUS_OK) {
             frame_bounds_grow(&w->coder, w->points, &bounds);
             status = measure_contacts(w, frame_at(w, k));
@@ -72,17 +81,22 @@ static TdlStatus measure(Writer* w) {
     return status;
 }
 
+static void put_triangles(FILE* out, const int* triangles, int count) {
+    fprintf(out, ",\"triangles\":[");
+    for (int i = 0; i < 3 * count; ++i) {
+        fprintf(out, "%s%d", i > 0 ? "," : "", triangles[i]);
+    }
+    fputc(']', out);
+}
+
 static void put_mesh(FILE* out, const TdlMesh* mesh) {
     fprintf(out, ",\"vertices\":[");
     for (int i = 0; i < mesh->vertex_count; ++i) {
         TdlVec3 p = mesh->vertices[i];
         fprintf(out, "%s%.7g,%.7g,%.7g", i > 0 ? "," : "", p.x, p.y, p.z);
     }
-    fprintf(out, "],\"triangles\":[");
-    for (int i = 0; i < 3 * mesh->triangle_count; ++i) {
-        fprintf(out, "%s%d", i > 0 ? "," : "", mesh->triangles[i]);
-    }
     fputc(']', out);
+    put_triangles(out, mesh->triangles, mesh->triangle_count);
 }
 
 static void put_shape(FILE* out, const TdlResultShape* shape) {
@@ -116,6 +130,14 @@ static void put_rods(FILE* out, const PageHead* head) {
     for (int i = 0; i < head->shape_count; ++i) {
         fputs(i > 0 ? "," : "", out);
         put_shape(out, &head->shapes[i]);
+    }
+    fprintf(out, "],\"surfaces\":[");
+    for (int i = 0; i < head->surface_count; ++i) {
+        const TdlResultSurface* surface = &head->surfaces[i];
+        fprintf(out, "%s{\"body\":%d,\"radius\":%.9g,\"points\":%d", i > 0 ? "," : "",
+                surface->body, surface->radius, surface->point_count);
+        put_triangles(out, surface->triangles, surface->triangle_count);
+        fputc('}', out);
     }
     fprintf(out, "],");
 }
@@ -181,7 +203,7 @@ static TdlStatus put_frame(Writer* w, long k) {
     TdlResult* result = w->page->result;
     long frame = frame_at(w, k);
     FrameView view = {.points = w->points, .poses = w->poses};
-    TdlStatus status = tdl_result_read_frame(result, frame, &view.time, w->points);
+    TdlStatus status = read_points(w, frame, &view.time);
     status = status == TDL_STATUS_OK ? tdl_result_read_poses(result, frame, w->poses) : status;
     if (status == TDL_STATUS_OK) {
         status = tdl_result_read_contacts(result, frame, &view.contacts, &view.contact_count);
@@ -211,13 +233,17 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     const TdlResultInfo* info = &w->info;
     double* radius = malloc(((size_t)info->rod_count + 1) * sizeof *radius);
     TdlResultShape* shapes = malloc(((size_t)info->shape_count + 1) * sizeof *shapes);
-    bool room = radius != NULL && shapes != NULL;
+    TdlResultSurface* surfaces = malloc(((size_t)info->surface_count + 1) * sizeof *surfaces);
+    bool room = radius != NULL && shapes != NULL && surfaces != NULL;
     for (int i = 0; room && i < info->rod_count; ++i) {
         TdlResultRod rod = tdl_result_rod(w->page->result, i);
         radius[i] = sqrt(rod.radius[0] * rod.radius[1]);
     }
     for (int i = 0; room && i < info->shape_count; ++i) {
         shapes[i] = tdl_result_shape(w->page->result, i);
+    }
+    for (int i = 0; room && i < info->surface_count; ++i) {
+        surfaces[i] = tdl_result_surface(w->page->result, i);
     }
     if (room) {
         PageHead head = {.title = info->title,
@@ -229,6 +255,8 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
                          .point_start = tdl_result_point_start(w->page->result),
                          .radius = radius,
                          .shapes = shapes,
+                         .surface_count = info->surface_count,
+                         .surfaces = surfaces,
                          .box = w->box,
                          .contacts = w->touches,
                          .force_max = w->force_max,
@@ -240,6 +268,7 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     }
     free(radius);
     free(shapes);
+    free(surfaces);
     return room ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
@@ -260,21 +289,36 @@ static TdlStatus put_page(Writer* w) {
     return status;
 }
 
+static bool list_starts(Writer* w) {
+    int rods = w->info.rod_count, lines = rods + w->info.surface_count;
+    w->start = calloc((size_t)lines + 1, sizeof *w->start);
+    if (w->start == NULL) {
+        return false;
+    }
+    memcpy(w->start, tdl_result_point_start(w->page->result), ((size_t)rods + 1) * sizeof(int));
+    for (int i = rods; i < lines; ++i) {
+        w->start[i + 1] = w->start[i] + tdl_result_surface(w->page->result, i - rods).point_count;
+    }
+    return true;
+}
+
 TdlStatus view_page_write(ViewPage* page, FILE* out) {
     Writer w = {.page = page, .out = out, .info = tdl_result_info(page->result)};
     long most = page->most_frames > 0 ? page->most_frames : w.info.frame_count;
     page->frame_count = most < w.info.frame_count ? most : w.info.frame_count;
-    w.points = malloc((3 * (size_t)w.info.point_count + 1) * sizeof *w.points);
+    size_t points = (size_t)w.info.point_count + (size_t)w.info.surface_point_count;
+    w.points = malloc((3 * points + 1) * sizeof *w.points);
     int pose_count = w.info.collider_count + w.info.body_count;
     w.poses = malloc(((size_t)pose_count + 1) * sizeof *w.poses);
     w.times = malloc(((size_t)page->frame_count + 1) * sizeof *w.times);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (w.points != NULL && w.poses != NULL && w.times != NULL &&
-        frame_coder_create(w.info.rod_count, tdl_result_point_start(page->result), pose_count,
-                           &w.coder)) {
+    if (w.points != NULL && w.poses != NULL && w.times != NULL && list_starts(&w) &&
+        frame_coder_create(w.info.rod_count, w.info.rod_count + w.info.surface_count, w.start,
+                           pose_count, &w.coder)) {
         status = put_page(&w);
     }
     frame_coder_destroy(&w.coder);
+    free(w.start);
     free(w.points);
     free(w.poses);
     free(w.times);

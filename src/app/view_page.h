@@ -22,6 +22,8 @@ typedef struct PageHead {
     const int* point_start;       // [rod_count + 1]
     const double* radius;         // [rod_count] m
     const TdlResultShape* shapes; // [shape_count]
+    int surface_count;
+    const TdlResultSurface* surfaces; // [surface_count]
     FrameBox box;
     bool contacts;    // whether to speak of contacts at all
     double force_max; // N, the longest arrow; 0: not known yet

@@ -107,11 +107,16 @@ export async function rest(page) {
 }
 
 /** The picture as the user sees it, and its pixels near a colour: [x, y] each. */
-export async function look(page, name, colour, tolerance = 60) {
+export const look = (page, name, colour, tolerance = 60) => takePicture(page, name, colour, tolerance, false);
+
+/** Of as many as there may be, only how many. */
+export const cover = (page, name, colour, tolerance) => takePicture(page, name, colour, tolerance, true);
+
+async function takePicture(page, name, colour, tolerance, counted) {
   await rest(page);
   const png = await page.screenshot({ path: join(work, `${name}.png`) });
   return page.evaluate(
-    async ([source, [r, g, b], most]) => {
+    async ([source, [r, g, b], most, onlyCount]) => {
       const image = new Image();
       image.src = `data:image/png;base64,${source}`;
       await image.decode();
@@ -131,8 +136,8 @@ export async function look(page, name, colour, tolerance = 60) {
           }
         }
       }
-      return found;
+      return onlyCount ? found.length : found;
     },
-    [png.toString('base64'), colour, tolerance],
+    [png.toString('base64'), colour, tolerance, counted],
   );
 }

@@ -1,5 +1,5 @@
 // Writes a result whose every number is known, for the tests of the page: fibres on helices that
-// swing, a ball, a floor, a comb, a mesh and a rigid box, contacts, and a log.
+// swing, a ball, a floor, a comb, a mesh, a rigid box and a sheet that waves, contacts, and a log.
 //   make_result FOLDER RODS POINTS FRAMES
 // test_page.mjs has the same formulas.
 #include "io/result.h"
@@ -31,6 +31,23 @@ static TdlContactForce contact(int f, int k) {
                              .sliding = (f + k) % 2 == 1};
 }
 
+// A sheet of its own, no collider: COLUMNS by ROWS vertices.
+enum { COLUMNS = 5, ROWS = 4, VERTICES = COLUMNS * ROWS, CORNERS = 6 * (COLUMNS - 1) * (ROWS - 1) };
+
+static TdlVec3 vertex(int k, double t) {
+    int column = k % COLUMNS, row = k / COLUMNS;
+    return (TdlVec3){0.05 * column, 0.12 + 0.03 * row,
+                     -0.06 + 0.02 * sin(9.0 * t + 0.7 * column + row)};
+}
+
+static void list_corners(int corner[CORNERS]) {
+    for (int k = 0; k < CORNERS; ++k) {
+        static const int two[6] = {0, 1, COLUMNS + 1, 0, COLUMNS + 1, COLUMNS};
+        int cell = k / 6;
+        corner[k] = cell % (COLUMNS - 1) + COLUMNS * (cell / (COLUMNS - 1)) + two[k % 6];
+    }
+}
+
 static TdlPose moved(double x, double z) {
     return (TdlPose){{x, 0.0, z}, tdl_identity33()};
 }
@@ -47,6 +64,12 @@ static void fill(ResultFrame* frame, int rods, int points, int f) {
             *p++ = (float)x.y;
             *p++ = (float)x.z;
         }
+    }
+    for (int k = 0; k < VERTICES; ++k) {
+        TdlVec3 x = vertex(k, frame->time);
+        frame->surface_points[3 * k] = (float)x.x;
+        frame->surface_points[3 * k + 1] = (float)x.y;
+        frame->surface_points[3 * k + 2] = (float)x.z;
     }
     result_pack_pose(moved(0.0, -0.1), frame->poses);
     result_pack_pose(moved(0.1 + 0.1 * frame->time, -0.05), frame->poses + 12);
@@ -109,6 +132,13 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
                                          {TDL_SHAPE_COMB, 0.002, 0.03},
                                          {TDL_SHAPE_MESH, 0, 0}};
     const ResultBody body = {TDL_RIGID_BOX};
+    int corner[CORNERS];
+    list_corners(corner);
+    const TdlResultSurface sheet = {.body = -1,
+                                    .radius = 1e-3,
+                                    .point_count = VERTICES,
+                                    .triangles = corner,
+                                    .triangle_count = CORNERS / 3};
     ResultDef def = {.title = "Made <for> the \"page\"",
                      .step = FRAME_TIME / 10.0,
                      .step_total = 10 * (frames - 1),
@@ -120,7 +150,9 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
                      .rods = table,
                      .colliders = colliders,
                      .bodies = &body,
-                     .shapes = shapes};
+                     .shapes = shapes,
+                     .surface_count = 1,
+                     .surfaces = &sheet};
     char path[4096];
     snprintf(path, sizeof path, "%s/result.h5", folder);
     ResultWriter* writer = NULL;

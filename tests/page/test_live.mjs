@@ -15,6 +15,21 @@ rods:
 `;
 const TIP = 32; // its last point
 const PLATE = 'v -0.1 -0.1 -0.2\nv 0.3 -0.1 -0.2\nv 0.3 0.1 -0.2\nv -0.1 0.1 -0.2\nf 1 2 3 4\n';
+// It rises by 0.5 m in 10 s: two samples of a point cache.
+function risingCache() {
+  const corners = [[-0.1, -0.1], [0.3, -0.1], [0.3, 0.1], [-0.1, 0.1]];
+  const bytes = Buffer.alloc(32 + 2 * 4 * 12);
+  bytes.write('POINTCACHE2', 'latin1');
+  bytes.writeUInt32LE(1, 12);
+  bytes.writeUInt32LE(4, 16);
+  bytes.writeFloatLE(0, 20);
+  bytes.writeFloatLE(1, 24);
+  bytes.writeUInt32LE(2, 28);
+  [-0.2, 0.3].forEach((z, sample) =>
+    corners.forEach(([x, y], k) => [x, y, z].forEach((value, c) => bytes.writeFloatLE(value, 32 + 12 * (4 * sample + k) + 4 * c))),
+  );
+  return bytes;
+}
 const MANY = `title: Many rods side by side
 time: {step: 1e-3, end: 1000}
 output: {frame: 10, samples: 12}
@@ -199,7 +214,7 @@ async function slowOnesDoNotSlowIt(browser) {
   equal(await ended, 1, 'exit of a stopped run');
 }
 
-// A program named xdg-open is handed the address; a mesh is on the page.
+// A program named xdg-open is handed the address; a mesh and one that moves are on the page.
 async function opensTheBrowser(browser) {
   const bin = join(work, 'bin');
   const told = join(work, 'opened.txt');
@@ -210,7 +225,12 @@ async function opensTheBrowser(browser) {
   writeFileSync(join(work, 'plate.obj'), PLATE);
   const before = process.env.PATH;
   process.env.PATH = `${bin}:${before}`;
-  const scene = `${ROD}colliders: [{name: plate, shape: mesh, mesh: {file: plate.obj}}]\n`;
+  writeFileSync(join(work, 'plate.pc2'), risingCache());
+  const scene = `${ROD}contacts: {detection: off}
+colliders:
+  - {name: plate, shape: mesh, mesh: {file: plate.obj}}
+  - {name: rising, shape: mesh, position: [0, 0.5, 0], mesh: {file: plate.obj, cache: {file: plate.pc2, fps: 0.1}}}
+`;
   const { run, url, ended } = await begin('opened', scene, '--open');
   process.env.PATH = before;
   const { page, faults, context } = await openPage(browser, url);
@@ -218,6 +238,12 @@ async function opensTheBrowser(browser) {
   equal(readFileSync(told, 'utf8'), `1 ${url}\n`, 'what xdg-open was handed');
   const places = await page.evaluate(() => window.tendril.bodies.parts[0].part.geometry.attributes.position.count);
   equal(places, 6, 'corners of the mesh');
+  const rises = () => page.evaluate(() => ({ place: window.tendril.surfaces.place(0, 2), time: window.tendril.timeline.time }));
+  const first = await rises();
+  await waitUntil(page, async () => (await rises()).place[2] > first.place[2] + 0.01, 'the plate rising');
+  const { place, time: now } = await rises();
+  near(place[2], -0.2 + 0.05 * now, 1e-4, 'height of the plate');
+  near(place[1], 0.6, 1e-4, 'side of the plate');
   equal(faults.join('; '), '', 'faults');
   await context.close();
   run.kill('SIGINT');

@@ -4,11 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
-import { decodeFrame } from '../../viewer/src/frame.js';
-import { check, data, equal, finish, launch, look, near, openPage, shown, test, until, work } from './driver.mjs';
+import { decodeFrame, layoutOf } from '../../viewer/src/frame.js';
+import { check, cover, data, equal, finish, launch, look, near, openPage, shown, test, until, work } from './driver.mjs';
 
 const { TENDRIL_COMMAND: tendril, TENDRIL_MAKE_RESULT: makeResult } = process.env;
 const ORANGE = [212, 74, 0]; // the picked fibre, where light falls on it
+const FLOOR = [229, 231, 234]; // over the background
 
 function makePage(name, rods, points, frames) {
   const folder = join(work, name);
@@ -29,6 +30,14 @@ function place(r, i, n, t) {
   return [0.2 * u, 0.004 * r + radius * Math.cos(angle), 0.003 * (r % 13) + radius * Math.sin(angle)];
 }
 
+// Vertex k of the sheet.
+const COLUMNS = 5;
+const VERTICES = 20;
+function vertex(k, t) {
+  const [column, row] = [k % COLUMNS, Math.floor(k / COLUMNS)];
+  return [0.05 * column, 0.12 + 0.03 * row, -0.06 + 0.02 * Math.sin(9 * t + 0.7 * column + row)];
+}
+
 // A helix of this radius that turns by `turns` over the length along x.
 function curvature(r, t) {
   const radius = 0.01 * (1 + (r % 7)) * (1 + 0.3 * Math.sin(9 * t + r));
@@ -46,7 +55,7 @@ function frameIn(html, index) {
 function decodesToWhatWentIn(html) {
   const head = JSON.parse(html.match(/id="tendril-head">(.*?)<\/script>/)[1]);
   equal(head.title, 'Made <for> the "page"', 'title');
-  const layout = { pointStart: Int32Array.from(head.point_start), poseCount: head.collider_count + head.body_count };
+  const layout = layoutOf(head);
   let before;
   let worst = 0;
   let worstCurvature = 0;
@@ -62,6 +71,12 @@ function decodesToWhatWentIn(html) {
       }
       const kappa = frame.origin[3] + frame.scale[3] * frame.points[4 * (21 * r + 10) + 3];
       worstCurvature = Math.max(worstCurvature, Math.abs(kappa / curvature(r, frame.time) - 1));
+    }
+    for (let k = 0; k < VERTICES; ++k) {
+      vertex(k, frame.time).forEach((x, c) => {
+        const seen = frame.origin[c] + frame.scale[c] * frame.points[4 * (105 + k) + c];
+        worst = Math.max(worst, Math.abs(seen - x) / frame.scale[c]);
+      });
     }
     equal(frame.contacts.length / 7, f % 7, 'contacts');
     for (let k = 0; k < f % 7; ++k) {
@@ -82,7 +97,7 @@ function decodesToWhatWentIn(html) {
 
 async function showsAndPlays(page) {
   equal(await data(page, 'fibres'), '5', 'fibres');
-  equal(await page.textContent('#facts'), '5 fibres, 105 points, 4 colliders, 1 rigid body', 'facts');
+  equal(await page.textContent('#facts'), '5 fibres, 105 points, 4 colliders, 1 rigid body, 1 moving surface', 'facts');
   equal(await page.title(), 'Made <for> the "page" - Tendril', 'title');
   const back = await look(page, 'desktop', [246, 247, 249], 12);
   const { width, height } = await page.evaluate(() => {
@@ -122,6 +137,61 @@ async function showsAMesh(page) {
   near(Math.max(...seen.places), 0.04, 1e-7, 'half length');
   near(seen.at[0], -0.1, 1e-7, 'mesh x');
   near(seen.at[2], 0.1, 1e-7, 'mesh z');
+}
+
+// Sums of the normals of the triangles about each vertex, each as long as twice its area.
+function smoothNormals(places, triangles) {
+  const minus = (a, b) => a.map((x, c) => x - b[c]);
+  const normals = places.map(() => [0, 0, 0]);
+  for (let f = 0; f < triangles.length; f += 3) {
+    const corners = triangles.slice(f, f + 3);
+    const [a, b, c] = corners.map((k) => places[k]);
+    const [u, v] = [minus(b, a), minus(c, a)];
+    const n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    corners.forEach((k) => n.forEach((x, axis) => (normals[k][axis] += x)));
+  }
+  return normals.map((n) => n.map((x) => x / Math.hypot(...n)));
+}
+
+// The sheet that waves: in place at frames and between them, smooth, and seen from both sides.
+async function showsASurface(page) {
+  const step = 0.5 / 65535; // no side of the box is longer than half a metre
+  for (const time of [0, 0.07, 0.145, 0.29]) {
+    await page.fill('#slider', String(time));
+    await until(page, 'unpacked', true);
+    const seen = await page.evaluate(() => {
+      const { geometry, material, visible } = window.tendril.surfaces.parts[0].mesh;
+      const { position, normal } = geometry.attributes;
+      return { places: Array.from(position.array), normals: Array.from(normal.array), triangles: Array.from(geometry.index.array), both: material.side === 2, visible };
+    });
+    equal(seen.triangles.length, 72, 'corners of the triangles');
+    check(seen.both && seen.visible, 'it is seen from both sides');
+    const [a, b] = [0.01 * Math.floor(100 * time + 1e-9), 0.01 * Math.ceil(100 * time - 1e-9)];
+    const share = b > a ? (time - a) / (b - a) : 0;
+    const places = Array.from({ length: VERTICES }, (_, k) => {
+      const later = vertex(k, b);
+      return vertex(k, a).map((x, c) => x + share * (later[c] - x));
+    });
+    places.forEach((place, k) => place.forEach((x, c) => near(seen.places[3 * k + c], x, step, `axis ${c} of vertex ${k} at ${time} s`)));
+    const normals = smoothNormals(places, seen.triangles);
+    normals.forEach((n, k) => n.forEach((x, c) => near(seen.normals[3 * k + c], x, 2e-3, `normal ${k} at ${time} s`)));
+  }
+  for (const [name, key] of [['above', 'z'], ['below', 'Shift+Z']]) {
+    await page.keyboard.press(key);
+    const shot = () => cover(page, `surface-${name}`, FLOOR, 8);
+    const empty = await shot();
+    const bare = await page.evaluate(() => {
+      window.tendril.surfaces.group.visible = false;
+      window.tendril.stage.invalidate();
+    }).then(shot);
+    check(bare > empty + 3000, `seen from ${name} the sheet covers ${bare - empty} pixels`);
+    await page.evaluate(() => {
+      window.tendril.surfaces.group.visible = true;
+      window.tendril.stage.invalidate();
+    });
+    await shot();
+  }
+  await page.evaluate(() => window.tendril.stage.fit(window.tendril.wholeBox, window.tendril.stage.camera.position.clone().set(0.9, -2, 0.7)));
 }
 
 async function picksAFibre(page) {
@@ -227,6 +297,7 @@ async function small() {
   await until(page, 'unpacked', true);
   await test('shows and plays', () => showsAndPlays(page));
   await test('shows a mesh', () => showsAMesh(page));
+  await test('shows a surface that waves', () => showsASurface(page));
   await test('picks a fibre', () => picksAFibre(page));
   await test('plots follow the time', () => plotsFollow(page));
   await test('shows contacts', () => showsContacts(page));

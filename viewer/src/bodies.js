@@ -14,18 +14,24 @@ void main() {
 }`;
 const FRAGMENT = `
 varying vec3 side;
+uniform vec3 colour;
 uniform float opacity, shaded;
 void main() {
   vec3 normal = normalize(gl_FrontFacing ? side : -side);
   float light = 0.45 + 0.55 * max(dot(normal, normalize(vec3(0.35, 0.6, 0.72))), 0.0);
-  gl_FragColor = vec4(vec3(0.64, 0.68, 0.73) * mix(0.8, light, shaded), opacity);
+  gl_FragColor = vec4(colour * mix(0.8, light, shaded), opacity);
 }`;
 
-function material(opacity) {
+/** Shaded, seen from both sides. */
+export function material(opacity, colour = [0.64, 0.68, 0.73]) {
   return new THREE.ShaderMaterial({
     vertexShader: VERTEX,
     fragmentShader: FRAGMENT,
-    uniforms: { opacity: { value: opacity }, shaded: { value: opacity === 1 ? 1 : 0 } },
+    uniforms: {
+      colour: { value: new THREE.Vector3(...colour) },
+      opacity: { value: opacity },
+      shaded: { value: opacity === 1 ? 1 : 0 },
+    },
     side: THREE.DoubleSide,
     transparent: opacity < 1,
     depthWrite: opacity === 1,

@@ -207,7 +207,7 @@ export class Fibres {
     ['earlier', 'later'].forEach((name, k) => {
       const frame = k === 0 ? earlier : later;
       if (this.shown[k] !== frame) {
-        uniforms[name].value.image.data.set(frame.points);
+        uniforms[name].value.image.data.set(frame.points.subarray(0, 4 * this.pointCount));
         uniforms[name].value.needsUpdate = true;
         this.shown[k] = frame;
       }

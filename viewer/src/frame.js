@@ -10,11 +10,21 @@
 //   f32[7]   of each contact: point, force on the second body, 1 where it slides
 //   u8[4n]   low bytes of the residuals, x of all points, then y, z and curvature; u8[4n] high bytes
 //
+// Points are those of the fibres, then the vertices of each surface, which counts as a line too.
 // All differences are modulo 65536; a residual r is kept as r << 1 ^ r >> 15 (zigzag).
 
 export const HEAD_BYTES = 48;
 export const CONTACT_FLOATS = 7;
 const AXES = 4;
+
+/** Where the points of each line begin: of the fibres, then of the surfaces; and how many poses. */
+export function layoutOf(head) {
+  const pointStart = [...head.point_start];
+  for (const surface of head.surfaces) {
+    pointStart.push(pointStart.at(-1) + surface.points);
+  }
+  return { pointStart: Int32Array.from(pointStart), poseCount: head.collider_count + head.body_count };
+}
 
 /**
  * @param {Uint8Array} bytes
@@ -67,9 +77,9 @@ function readAxis(bytes, at, axis, count, points) {
 }
 
 function undoDifferences(points, axis, pointStart) {
-  for (let rod = 0; rod + 1 < pointStart.length; ++rod) {
+  for (let line = 0; line + 1 < pointStart.length; ++line) {
     let sum = 0;
-    for (let i = 4 * pointStart[rod] + axis; i < 4 * pointStart[rod + 1]; i += 4) {
+    for (let i = 4 * pointStart[line] + axis; i < 4 * pointStart[line + 1]; i += 4) {
       sum += points[i];
       points[i] = sum;
     }

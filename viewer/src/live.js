@@ -1,6 +1,6 @@
 // A run that goes on: frames come through a WebSocket, and words go back. src/app/live.c is the
 // other side: a message is seven doubles of state, a row of the log, and a frame.
-import { decodeFrame } from './frame.js';
+import { decodeFrame, layoutOf } from './frame.js';
 
 const STATE_NUMBERS = 7;
 const KEEP_BYTES = 200e6;
@@ -13,10 +13,7 @@ export class LiveRecording {
     this.head = head;
     this.times = [];
     this.frames = [];
-    this.layout = {
-      pointStart: Int32Array.from(head.point_start),
-      poseCount: head.collider_count + head.body_count,
-    };
+    this.layout = layoutOf(head);
     this.log = { names: head.log, columns: head.log.map(() => []) };
     this.state = { paused: false, speed: 1, gravity: head.gravity, mu: head.mu };
     this.failed = null;

@@ -9,6 +9,7 @@ import { LiveRecording } from './live.js';
 import { CurvaturePlot, Plots, brief } from './plots.js';
 import { Recording, readLog } from './recording.js';
 import { Stage } from './stage.js';
+import { Surfaces } from './surfaces.js';
 import { Timeline } from './timeline.js';
 
 const byId = (id) => document.getElementById(id);
@@ -51,11 +52,12 @@ class Page {
     }
     const reach = Math.max(1e-6, 0.5 * box.getSize(new THREE.Vector3()).length());
     this.wholeBox = box;
-    this.fibres = new Fibres(this.recording.layout.pointStart, head.radius);
+    this.fibres = new Fibres(Int32Array.from(head.point_start), head.radius);
+    this.surfaces = new Surfaces(head.surfaces, this.fibres.pointCount);
     this.bodies = new Bodies(head.shapes, reach, box.getCenter(new THREE.Vector3()));
     this.contacts = new Contacts(reach, head.force_max);
     this.stage.fibres = this.fibres;
-    this.stage.scene.add(this.fibres.mesh, this.bodies.group, this.contacts.group);
+    this.stage.scene.add(this.fibres.mesh, this.bodies.group, this.surfaces.group, this.contacts.group);
     this.stage.renderer.compile(this.stage.scene, this.stage.camera);
     this.stage.fit(box, new THREE.Vector3(0.9, -2, 0.7));
   }
@@ -72,7 +74,11 @@ class Page {
     if (head.body_count > 0) {
       facts.push(plural(head.body_count, 'rigid body').replace('bodys', 'bodies'));
     }
+    if (head.surfaces.length > 0) {
+      facts.push(plural(head.surfaces.length, 'moving surface'));
+    }
     byId('facts').textContent = facts.join(', ');
+    document.body.dataset.surfaces = head.surfaces.length;
     byId('legend').hidden = !head.contacts;
     document.querySelectorAll('.contacts').forEach((label) => (label.hidden = !head.contacts));
     document.body.dataset.fibres = this.fibres.rodCount;
@@ -94,7 +100,9 @@ class Page {
     }
     if (earlier !== undefined) {
       const later = recording.frame(index + 1);
-      this.fibres.show(earlier, later ?? earlier, later === undefined ? 0 : mixing);
+      const moment = [earlier, later ?? earlier, later === undefined ? 0 : mixing];
+      this.fibres.show(...moment);
+      this.surfaces.show(...moment);
       const nearest = later !== undefined && mixing > 0.5 ? later : earlier;
       if (nearest !== this.shownFrame) {
         this.shownFrame = nearest;
@@ -376,6 +384,7 @@ class Page {
       }
       if (this.picked < 0) {
         this.bodies.extend(box);
+        this.surfaces.extend(box);
       }
     }
     this.stage.fit(box.isEmpty() ? this.wholeBox : box, direction);

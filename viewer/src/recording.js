@@ -1,6 +1,6 @@
 // What there is to show: the head, and frames by number. Two kinds: a page with all its frames in
 // it (unpacked when they are wanted, the ones near the present kept), and a live run (live.js).
-import { decodeFrame } from './frame.js';
+import { decodeFrame, layoutOf } from './frame.js';
 
 const KEY_EVERY = 16; // frames that refer to no other, as src/app/view_page.c writes them
 const KEEP_BYTES = 400e6;
@@ -40,10 +40,7 @@ export class Recording {
   constructor(head) {
     this.head = head;
     this.times = head.times;
-    this.layout = {
-      pointStart: Int32Array.from(head.point_start),
-      poseCount: head.collider_count + head.body_count,
-    };
+    this.layout = layoutOf(head);
     this.unpacked = new Map();
     this.present = 0;
     this.onFrame = () => {};
