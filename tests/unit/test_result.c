@@ -49,6 +49,9 @@ static const TdlResultShape SHAPES[5] = {
 static const TdlResultObserver OBSERVERS[2] = {{"force_ball", "force", "N"},
                                                {"point_of_a_long_name", "point", "m"}};
 
+static const TdlResultSurface SURFACES[2] = {{0, 0.002, 0, 4, TRIANGLES, 2},
+                                             {-1, 0.0, 4, 3, TRIANGLES, 1}};
+
 static ResultDef sample_def(void) {
     return (ResultDef){.title = "two rods \xc3\xa0 la \"carte\"",
                        .step = 1.0e-3,
@@ -63,7 +66,9 @@ static ResultDef sample_def(void) {
                        .bodies = BODIES,
                        .shapes = SHAPES,
                        .observer_count = 2,
-                       .observers = OBSERVERS};
+                       .observers = OBSERVERS,
+                       .surface_count = 2,
+                       .surfaces = SURFACES};
 }
 
 static TdlVec3 random_vector(Rng* rng) {
@@ -122,6 +127,9 @@ static void fill_frame(ResultFrame* frame, ResultCounts counts, long index) {
     for (int i = 0; i < 3 * counts.observers; ++i) {
         frame->observed[i] = rng_normal(&rng);
     }
+    for (int i = 0; i < 3 * counts.surface_points; ++i) {
+        frame->surface_points[i] = (float)rng_normal(&rng);
+    }
     fill_contacts(frame, &rng, index);
 }
 
@@ -151,6 +159,8 @@ static bool same_frame(const ResultFrame* a, const ResultFrame* b, ResultCounts 
            memcmp(a->poses, b->poses, 12 * (size_t)counts.colliders * sizeof(double)) == 0 &&
            memcmp(a->body_poses, b->body_poses, 12 * (size_t)counts.bodies * sizeof(double)) == 0 &&
            memcmp(a->observed, b->observed, 3 * (size_t)counts.observers * sizeof(double)) == 0 &&
+           memcmp(a->surface_points, b->surface_points,
+                  3 * (size_t)counts.surface_points * sizeof(float)) == 0 &&
            same_contacts(a, b);
 }
 
@@ -250,6 +260,19 @@ TEST(round_trip_keeps_every_bit) {
     CHECK_TEXT(tdl_result_observer(result, 1).quantity, "point");
     CHECK_TEXT(tdl_result_observer(result, 0).unit, "N");
 
+    REQUIRE(info.surface_count == 2);
+    CHECK_INT(info.surface_point_count, 7);
+    for (int i = 0; i < 2; ++i) {
+        TdlResultSurface surface = tdl_result_surface(result, i);
+        CHECK_INT(surface.body, SURFACES[i].body);
+        CHECK(surface.radius == SURFACES[i].radius);
+        CHECK_INT(surface.first_point, SURFACES[i].first_point);
+        CHECK_INT(surface.point_count, SURFACES[i].point_count);
+        REQUIRE(surface.triangle_count == SURFACES[i].triangle_count);
+        CHECK(memcmp(surface.triangles, TRIANGLES,
+                     3 * (size_t)surface.triangle_count * sizeof(int)) == 0);
+    }
+
     // the public reader: the same points as doubles
     double points[66], time = -1.0;
     CHECK_INT(tdl_result_read_frame(result, 7, &time, points), TDL_STATUS_OK);
@@ -268,6 +291,12 @@ TEST(round_trip_keeps_every_bit) {
     TdlVec3 observed[2];
     CHECK_INT(tdl_result_read_observed(result, 7, observed), TDL_STATUS_OK);
     CHECK(memcmp(observed, frame.observed, sizeof observed) == 0);
+    TdlVec3 vertices[7];
+    CHECK_INT(tdl_result_read_surfaces(result, 7, vertices), TDL_STATUS_OK);
+    for (int i = 0; i < 7; ++i) {
+        CHECK(vertices[i].x == (double)frame.surface_points[3 * i]);
+        CHECK(vertices[i].z == (double)frame.surface_points[3 * i + 2]);
+    }
     ResultFrame seen = {0};
     const TdlContactForce* contacts;
     fill_frame(&frame, result_counts(result), 40); // with many contacts
@@ -284,7 +313,8 @@ TEST(round_trip_keeps_every_bit) {
     CHECK_INT(tdl_result_read_poses(result, 1100, poses), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_result_read_contacts(result, 1100, &contacts, &seen.contact_count),
               TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(heard.count, 4);
+    CHECK_INT(tdl_result_read_surfaces(result, 1100, vertices), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(heard.count, 5);
     tdl_result_close(result);
     CHECK(no_handles_left());
     scratch_remove(&scratch);
@@ -737,12 +767,46 @@ static void spoil(hid_t file, int kind) {
     case 33:
         H5Ldelete(file, "frames/observed", H5P_DEFAULT);
         break;
+    case 34:
+        H5Ldelete(file, "frames/surface_points", H5P_DEFAULT);
+        break;
+    case 35: // fewer vertices than the table says
+        replace_set(file, "frames/surface_points", H5T_IEEE_F32LE, 3, (hsize_t[]){3, 6, 3}, tiny);
+        break;
+    case 36: // never written
+        replace_set(file, "frames/surface_points", H5T_IEEE_F32LE, 3, (hsize_t[]){3, 7, 3},
+                    (hsize_t[]){3, 7, 3});
+        break;
+    case 37: // a vertex that is not there
+        write_numbers(file, "surfaces/triangles", (double[]){0, 1, 2, 2, 1, 3, 0, 1, 3});
+        break;
+    case 38:
+        write_numbers(file, "surfaces/triangles", (double[]){0, 1, 2, 2, 1, 3, 0, -1, 2});
+        break;
+    case 39:
+        write_numbers(file, "surfaces/triangle_start", (double[]){0, 2, 4});
+        break;
+    case 40:
+        write_numbers(file, "surfaces/point_start", (double[]){0, 8, 7});
+        break;
+    case 41: // a collider that there is not
+        write_numbers(file, "surfaces/body", (double[]){1, -1});
+        break;
+    case 42:
+        write_numbers(file, "surfaces/radius", (double[]){NAN, 0});
+        break;
+    case 43: // an absurd number of triangles
+        write_numbers(file, "surfaces/triangle_start", (double[]){0, 2, 2000000000});
+        break;
+    case 44:
+        replace_set(file, "surfaces/point_start", H5T_STD_I32LE, 1, huge_row, NULL);
+        break;
     default:
         break;
     }
 }
 
-enum { SPOIL_COUNT = 34 };
+enum { SPOIL_COUNT = 45 };
 
 // What version 1 did not have yet, taken away: the rest is read as ever.
 TEST(version_1_is_still_read) {
@@ -751,7 +815,7 @@ TEST(version_1_is_still_read) {
     TdlHost host = scratch_host(&heard);
     const char* path = scratch_path(&scratch, "result.h5");
     ResultDef def = sample_def();
-    def.body_count = def.observer_count = 0;
+    def.body_count = def.observer_count = def.surface_count = 0;
     def.shape_count = 1;
     REQUIRE(write_sample(&host, path, &def, 5, 1, NULL));
     hid_t file = edit(path);
@@ -794,10 +858,29 @@ TEST(version_2_is_still_read) {
     const char* path = scratch_path(&scratch, "result.h5");
     ResultDef def = sample_def();
     def.shape_count = 4;
-    def.observer_count = 0;
+    def.observer_count = def.surface_count = 0;
     REQUIRE(write_sample(&host, path, &def, 5, 1, NULL));
     hid_t file = edit(path);
     set_int_attribute(file, "format_version", 2);
+    H5Fclose(file);
+    CHECK_INT(count_good_frames(&host, path), 5);
+    CHECK_INT(heard.count, 0);
+    scratch_remove(&scratch);
+}
+
+// And version 3.
+TEST(version_3_is_still_read) {
+    Scratch scratch = scratch_make();
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    const char* path = scratch_path(&scratch, "result.h5");
+    ResultDef def = sample_def();
+    def.surface_count = 0;
+    REQUIRE(write_sample(&host, path, &def, 5, 1, NULL));
+    hid_t file = edit(path);
+    CHECK(H5Lexists(file, "surfaces", H5P_DEFAULT) == 0);
+    CHECK(H5Lexists(file, "frames/surface_points", H5P_DEFAULT) == 0);
+    set_int_attribute(file, "format_version", 3);
     H5Fclose(file);
     CHECK_INT(count_good_frames(&host, path), 5);
     CHECK_INT(heard.count, 0);
