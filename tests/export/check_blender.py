@@ -2,6 +2,7 @@
 
 Usage: blender -b --factory-startup --python-exit-code 1 --python check_blender.py --
        FILE.obj FILE.pc2 FILE.csv ALL.obj BODIES FILE-bodies.obj FILE-bodies.pc2
+       [FILE-surface-0.obj FILE-surface-0.pc2]
 """
 import csv
 import struct
@@ -36,25 +37,26 @@ def play(thing, pc2):
     return vertices
 
 
-def check_bodies(obj, pc2):
-    """Everything but the rods is one object, moved by its own cache."""
+def check_cached(name, obj, pc2):
+    """A single object, moved by its own cache; returns how far."""
     things = load(obj)
-    assert list(things) == ["bodies"], list(things)
+    assert list(things) == [name], list(things)
     data = open(pc2, "rb").read()
     count, frames = struct.unpack_from("<I", data, 16)[0], struct.unpack_from("<I", data, 28)[0]
-    assert len(things["bodies"].data.vertices) == count
-    vertices = play(things["bodies"], pc2)
+    assert len(things[name].data.vertices) == count
+    assert len(things[name].data.polygons) > 0
+    vertices = play(things[name], pc2)
     moved = 0.0
     for k in range(frames):
         for i, co in enumerate(vertices(k)):
             want = struct.unpack_from("<3f", data, 32 + 12 * (k * count + i))
             assert all(abs(co[c] - want[c]) < 1e-6 for c in range(3)), (k, i)
             first = struct.unpack_from("<3f", data, 32 + 12 * i)
-            moved = max(moved, abs(co[0] - first[0]))
-    assert moved > 0.2, moved
+            moved = max(moved, *(abs(co[c] - first[c]) for c in range(3)))
+    return moved
 
 
-def main(obj, pc2, table, everything, bodies, bodies_obj, bodies_pc2):
+def main(obj, pc2, table, everything, bodies, bodies_obj, bodies_pc2, *surface):
     frames = {}
     with open(table) as file:
         for row in csv.DictReader(file):
@@ -64,7 +66,7 @@ def main(obj, pc2, table, everything, bodies, bodies_obj, bodies_pc2):
 
     # the last frame with everything in it
     objects = load(everything)
-    assert len(objects) == 1 + int(bodies), list(objects)
+    assert len(objects) == 1 + int(bodies) + (len(surface) > 0), list(objects)
     assert len(objects["rods"].data.vertices) == len(first)
     assert all(len(o.data.polygons) > 0 for name, o in objects.items() if name != "rods")
 
@@ -78,7 +80,11 @@ def main(obj, pc2, table, everything, bodies, bodies_obj, bodies_pc2):
         for i, (co, row) in enumerate(zip(vertices(k), frames[frame])):
             for c in range(3):
                 assert abs(co[c] - float(row["xyz"[c]])) < 1e-6, (frame, i)
-    check_bodies(bodies_obj, bodies_pc2)
+    moved = check_cached("bodies", bodies_obj, bodies_pc2)
+    assert moved > 0.2 or surface, moved
+    if surface:
+        moved = check_cached("surface_0", *surface)
+        print(f"Blender moved the surface by {moved:.4f} m")
     print(f"Blender {bpy.app.version_string}: {len(first)} points, {len(frames)} frames")
 
 

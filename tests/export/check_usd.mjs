@@ -1,11 +1,13 @@
 // Reads a .usda with two parsers and compares it with the CSV of the same frames: TinyUSDZ must
 // accept its syntax and types, three's parser gives the numbers.
-// Usage: node check_usd.mjs FILE.usda FILE.csv BODIES [FILE-contacts.csv]
+// Usage: node check_usd.mjs FILE.usda FILE.csv BODIES [FILE-contacts.csv | - [FILE-surface-0.pc2]]
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { USDAParser } from 'three/examples/jsm/loaders/usd/USDAParser.js';
 
-const [usda, csv, bodyCount, contacts] = process.argv.slice(2);
+const [usda, csv, bodyCount, contactTable, cache] = process.argv.slice(2);
+const contacts = contactTable === '-' ? undefined : contactTable;
+const surfaceCount = cache === undefined ? 0 : 1;
 const bytes = fs.readFileSync(usda);
 
 // TinyUSDZ is built for browsers: tell it that this is one, and hand it its code
@@ -23,7 +25,7 @@ const layer = new tiny.TinyUSDZLoaderNative();
 assert(layer.loadAsLayerFromBinary(bytes, 'a.usda'), layer.error());
 const stage = new tiny.TinyUSDZLoaderNative();
 assert(stage.loadFromBinary(bytes, 'a.usda'), stage.error());
-assert.equal(stage.numMeshes(), Number(bodyCount));
+assert.equal(stage.numMeshes(), Number(bodyCount) + surfaceCount);
 for (let i = 0; i < stage.numMeshes(); ++i) {
     const mesh = stage.getMesh(i);
     const top = Math.max(...mesh.faceVertexIndices);
@@ -67,9 +69,29 @@ for (let i = 0; i < Number(bodyCount); ++i) {
         assert(m.slice(0, 16).every(Number.isFinite));
     }
 }
-if (contacts === undefined) {
+if (cache !== undefined) {
+    // every number of the cache, and triangles that it has the vertices of
+    const data = fs.readFileSync(cache);
+    const count = data.readUInt32LE(16);
+    const { times: moments, values: places } = field('/Tendril/Surface0.points', 'timeSamples');
+    assert.equal(moments.length, frames.size);
+    places.forEach((points, k) => {
+        const wanted = Array.from({ length: 3 * count }, (_, i) => data.readFloatLE(32 + 12 * count * k + 4 * i));
+        assert.deepEqual(Array.from(points, Math.fround), wanted);
+    });
+    assert.equal(String(field('/Tendril/Surface0.doubleSided', 'default')), '1'); // as it stands there
+    const corners = Array.from(field('/Tendril/Surface0.faceVertexIndices', 'default'));
+    assert.equal(corners.length, 3 * field('/Tendril/Surface0.faceVertexCounts', 'default').length);
+    assert(corners.every((k) => k >= 0 && k < count));
+    const { values: normals } = field('/Tendril/Surface0.normals', 'timeSamples');
+    assert.equal(normals.length, frames.size);
+    assert(normals.every((n) => n.length === 3 * count));
+    assert.equal(field('/Tendril/Surface0.extent', 'timeSamples').values[0].length, 6);
+    console.log(`USD: a surface of ${corners.length / 3} triangles`);
+}
+if (contacts === undefined && contactTable !== '-') {
     assert.equal(specs['/Tendril/Contacts'], undefined);
-} else {
+} else if (contacts !== undefined) {
     const [names, ...lines] = fs.readFileSync(contacts, 'utf8').trim().split('\n').map((line) => line.split(','));
     const places = field('/Tendril/Contacts.points', 'timeSamples');
     const forces = field('/Tendril/Contacts.primvars:force', 'timeSamples');

@@ -1,6 +1,7 @@
-"""Reads a .pvd and its .vtp files with VTK and compares them with the CSV of the same frames.
+"""Reads a .pvd and its .vtp files with VTK and compares them with the CSV of the same frames, and the
+surface whose vertices move with its point cache.
 
-Usage: check_vtp.py FILE.pvd FILE.csv
+Usage: check_vtp.py FILE.pvd FILE.csv [FILE-surface-0.pc2]
 """
 import csv
 import os
@@ -69,7 +70,25 @@ def check_contacts(data):
     return count
 
 
-def main(pvd, table):
+def check_surface(data, cache, frame):
+    """The vertices of one frame, bit by bit; returns how many triangles they have."""
+    count = struct.unpack_from("<I", cache, 16)[0]
+    assert data.GetNumberOfPoints() == count, "vertices"
+    normals = data.GetPointData().GetArray("Normals")
+    for i in range(count):
+        want = struct.unpack_from("<3f", cache, 32 + 12 * (count * frame + i))
+        assert data.GetPoint(i) == want, f"vertex {i} of frame {frame}"
+        assert abs(sum(c * c for c in normals.GetTuple3(i)) - 1) < 1e-5
+    surface = data.GetCellData().GetArray("surface")
+    assert data.GetNumberOfPolys() == data.GetNumberOfCells() == surface.GetNumberOfTuples()
+    assert surface.GetRange() == (0, 0)
+    for k in range(data.GetNumberOfCells()):
+        assert data.GetCell(k).GetNumberOfPoints() == 3
+    return data.GetNumberOfPolys()
+
+
+def main(pvd, table, pc2=None):
+    cache, surfaces, triangles = open(pc2, "rb").read() if pc2 else None, 0, 0
     frames = {}
     with open(table) as file:
         for row in csv.DictReader(file):
@@ -86,9 +105,15 @@ def main(pvd, table):
             seen += 1
         elif entry.get("part") == "1":
             bodies = check_bodies(data)
-        else:
+        elif entry.get("part") == "2":
             contacts += check_contacts(data)
+        else:
+            triangles = check_surface(data, cache, surfaces)
+            surfaces += 1
     assert seen == len(frames), "frames"
+    assert surfaces == (seen if pc2 else 0), "frames of surfaces"
+    if pc2:
+        print(f"VTK read a surface of {triangles} triangles")
     print(f"VTK read {seen} frames, {bodies} bodies and {contacts} contacts")
 
 

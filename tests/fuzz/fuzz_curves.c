@@ -1,12 +1,14 @@
-// A libFuzzer target for the readers of curves and meshes: the first byte chooses .hair, .obj or
-// .csv, or the mesh of an .obj, the rest is the file. Whatever comes, reading ends with curves, a
-// mesh, or with exactly one message, and takes no more memory than the bytes can justify.
+// A libFuzzer target for the readers of curves, meshes and caches: the first byte chooses .hair,
+// .obj or .csv, the mesh of an .obj, or a .pc2, the rest is the file. Whatever comes, reading ends
+// with curves, a mesh, or with exactly one message, and takes no more memory than the bytes can
+// justify; a cache has all the points that it says.
 //
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_curves CORPUS
 #include "collider/surface.h"
 #include "io/curves.h"
 #include "io/obj.h"
+#include "io/pc2.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +68,27 @@ static TdlStatus read_mesh(const TdlHost* host, const char* text, size_t size) {
     return status;
 }
 
+// The last byte of the last point is the furthest that is looked at.
+static void read_cache(const char* text, size_t size) {
+    Pc2 cache;
+    if (pc2_open(text, size, &cache) == NULL) {
+        pc2_point(&cache, 0, 0);
+        pc2_point(&cache, cache.sample_count - 1, cache.point_count - 1);
+        if ((size_t)cache.sample_count * (size_t)cache.point_count > size / 12) {
+            abort();
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) {
+        return 0;
+    }
+    if (data[0] % 5 == 4) {
+        char* exact = malloc(size);
+        memcpy(exact, data + 1, size - 1);
+        read_cache(exact, size - 1);
+        free(exact);
         return 0;
     }
     TdlHost host = tdl_host_default();
@@ -78,9 +99,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     char* copy = malloc(size);
     memcpy(copy, data + 1, size - 1);
     copy[size - 1] = '\0';
-    TdlStatus status = data[0] % 4 == 3
+    TdlStatus status = data[0] % 5 == 3
                            ? read_mesh(&host, copy, size - 1)
-                           : read_curves(&host, (CurveFormat)(data[0] % 4), copy, size - 1);
+                           : read_curves(&host, (CurveFormat)(data[0] % 5), copy, size - 1);
     if (watch.errors != (status != TDL_STATUS_OK)) {
         abort();
     }
