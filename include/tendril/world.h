@@ -207,7 +207,7 @@ typedef enum TdlBodyKind {
 typedef struct TdlContactForce {
     TdlBodyKind kind[2]; // a collider comes second
     int index[2];
-    int element[2]; // of a rod
+    int element[2]; // of a rod; the triangle of a mesh whose vertices move
     double s[2];    // in [0, 1] along the element of a rod
     TdlVec3 point;  // m, where the first body's surface was touched
     TdlVec3 normal; // from the first to the second
