@@ -145,6 +145,7 @@ typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_ALTERNATING, // sweeps and regularised Newton steps in turn, over the contacts that
                               // carry; above 3000 contacts accelerated sweeps alone
     TDL_FRICTION_PATH,        // the central path, followed through its turns
+    TDL_FRICTION_WEDGED,      // auto, with contacts that wedge each other held first
     TDL_FRICTION_FACETED,     // a faceted cone, only to show what it costs: not exact
     TDL_FRICTION_SOLVER_COUNT
 } TdlFrictionSolverKind;

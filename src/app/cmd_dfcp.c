@@ -213,7 +213,7 @@ static int run_friction(const Args* args) {
 static const Option FRICTION_OPTIONS[] = {
     {"solver", 's', OPTION_CHOICE,
      "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|alternating|"
-     "path|faceted",
+     "path|wedged|faceted",
      0, 0, "how to solve; auto, the default, falls back from one to the next", false},
     {"tolerance", 'e', OPTION_REAL, "E", 0, 1.0e300,
      "error to reach, relative to |b|; default 1e-8", false},

@@ -167,6 +167,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         {TDL_FRICTION_INTERIOR, run_interior, 120, true},
         {TDL_FRICTION_PROXIMAL, run_proximal, 300, false},
         {TDL_FRICTION_ALTERNATING, run_alive, 60, false},
+        {TDL_FRICTION_WEDGED, run_wedges, 10000, false},
         {TDL_FRICTION_PATH, run_path, 10000, false},
         {TDL_FRICTION_ADMM, run_admm, 1000, false},
         {TDL_FRICTION_PROXIMAL, run_proximal, 500, false},

@@ -13,6 +13,7 @@ typedef struct Run {
     const double* start; // [n d] where a solver starts instead of best; null: at best
     double error;        // norm of the caller's map there, unit-free
     bool warm;           // the caller's first guess is much better than zero
+    int depth;           // how many times wedged contacts were taken out
     int limit;           // iterations this solver may use
     int iterations;      // iterations of all solvers so far
     double work;         // multiplications so far, roughly; decides fall-backs reproducibly
@@ -37,6 +38,8 @@ TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start th
 TdlStatus run_faceted(Run* run);
 TdlStatus run_interior(Run* run);
 TdlStatus run_path(Run* run);
+TdlStatus run_wedges(Run* run);
+TdlStatus run_wedged(Run* run); // the same, and where it does not do all else
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used);
 
 // Measures r, whose velocity is u, and keeps it when it is the best so far. Returns its error.

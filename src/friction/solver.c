@@ -195,6 +195,7 @@ static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
         [TDL_FRICTION_GRADIENT] = run_gradient,
         [TDL_FRICTION_ALTERNATING] = run_alternating,
         [TDL_FRICTION_PATH] = run_path,
+        [TDL_FRICTION_WEDGED] = run_wedged,
         [TDL_FRICTION_FACETED] = run_faceted,
     };
     TdlFrictionSolverKind kind = run->options->solver;
@@ -440,8 +441,8 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
 
 const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
     static const char* const names[TDL_FRICTION_SOLVER_COUNT] = {
-        "auto", "gauss-seidel", "anderson", "newton",      "proximal", "interior",
-        "admm", "fixed-point",  "gradient", "alternating", "path",     "faceted",
+        "auto",        "gauss-seidel", "anderson",    "newton", "proximal", "interior", "admm",
+        "fixed-point", "gradient",     "alternating", "path",   "wedged",   "faceted",
     };
     return (int)kind >= 0 && kind < TDL_FRICTION_SOLVER_COUNT ? names[kind] : "unknown";
 }
