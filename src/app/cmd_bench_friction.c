@@ -350,7 +350,7 @@ static NuPoint study_one_nu(const Bench* b, FILE* file, double nu, int rods, int
             TdlFrictionOptions options = tdl_friction_options_default();
             options.solver = kind;
             options.tolerance = 1.0e-5;
-            options.max_iterations = kind == TDL_FRICTION_NEWTON ? 300 : 10000;
+            options.max_iterations = kind == TDL_FRICTION_NEWTON ? 200 : 10000;
             Cell cell = {0};
             run_ours(b, problem, options, 1, r, &cell);
             fprintf(file, "%.2f,%d,%d,%s,%s,%d,%d,%.3e,%.6g\n", nu, seed, n, solver_name((int)kind),
@@ -525,7 +525,7 @@ static int run_bench(const Args* args) {
         bench_generated(b, args_int(args, "largest", args_operand_count(args) > 0 ? 0 : 1000));
         if (args_has(args, "studies")) {
             study_bodies(b, 200);
-            study_nu(b, args_int(args, "rods", 12), args_int(args, "seeds", 5));
+            study_nu(b, args_int(args, "rods", 8), args_int(args, "seeds", 5));
         }
         write_results(b);
         write_profile(b);
@@ -550,7 +550,7 @@ static const Option BENCH_FRICTION_OPTIONS[] = {
     {"studies", 0, OPTION_SWITCH, NULL, 0, 0,
      "convergence against nu on spaghetti, and velocity space against explicit W", false},
     {"rods", 0, OPTION_INT, "N", 1, 1000,
-     "rods of the spaghetti; of 16 nodes, above 31 of 22; default 12, S1 has 31 and 76", false},
+     "rods of the spaghetti; of 16 nodes, above 31 of 22; default 8, S1 has 31 and 76", false},
     {"seeds", 0, OPTION_INT, "N", 1, 1000, "heaps of spaghetti for each nu; default 5", false},
     {"auto-only", 0, OPTION_SWITCH, NULL, 0, 0, "of our solvers time auto alone", false},
     {"no-peers", 0, OPTION_SWITCH, NULL, 0, 0, "do not time Siconos", false},

@@ -129,9 +129,16 @@ TdlStatus run_admm(Run* run) {
         arena_release(run->arena, mark);
         return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
     }
+    // a solve costs about what is stored
+    double solve = 2.0 * a.lu.start[a.lu.n] * a.lu.d * a.lu.d;
+    if (run_spent(run, a.lu.flops)) {
+        arena_release(run->arena, mark);
+        return TDL_STATUS_OK;
+    }
     refactor(&a);
     int next_balance = FIRST_BALANCE;
-    for (int k = 1; k <= run->limit && !run_done(run); ++k) {
+    for (int k = 1; k <= run->limit && !run_done(run) && !run_spent(run, solve); ++k) {
+        run->work += solve;
         update_primal(&a);
         project_cones(&a);
         ++run->iterations;
@@ -139,7 +146,7 @@ TdlStatus run_admm(Run* run) {
             system_velocity(run->sys, a.z, a.u);
             run_offer(run, a.u, a.z);
         }
-        if (k == next_balance) {
+        if (k == next_balance && !run_spent(run, a.lu.flops)) {
             balance(&a);
             next_balance = 2 * next_balance;
         }

@@ -164,6 +164,9 @@ static TdlStatus find_step(Turns* t) {
     }
     FrontLu lu;
     TdlStatus status = front_lu_analyse(&lu, arena, sys, t->reduced);
+    if (status == TDL_STATUS_OK && run_spent(t->run, lu.flops)) {
+        status = TDL_STATUS_STOPPED;
+    }
     if (status == TDL_STATUS_OK) {
         front_lu_factor(&lu);
         t->run->work += lu.flops;
@@ -252,7 +255,9 @@ static TdlStatus sweep(Turns* t, int count, double* error) {
     t->inner.best = t->r;
     t->inner.error = INFINITY;
     t->inner.limit = count;
+    t->inner.work = t->run->work;
     TdlStatus status = run_anderson(&t->inner);
+    t->run->work = t->inner.work;
     system_velocity(&t->sys, t->r, t->u);
     *error = system_error(&t->sys, t->u, t->r);
     return status;

@@ -171,16 +171,30 @@ static double accelerate(Accelerator* a, Run* run) {
     return met;
 }
 
+// the one-contact solve counts as 300
+double run_sweep_work(const Run* run) {
+    const System* sys = run->sys;
+    double d = sys->d, blocks = sys->block_count;
+    if (sys->sweep_bodies) {
+        return sys->n * (600.0 + 6.0 * d * 40.0);
+    }
+    return d * d * blocks + sys->n * (300.0 + 8.0 * d * run->options->anderson_memory);
+}
+
 TdlStatus run_anderson(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
     Accelerator a;
     if (accelerator_init(&a, run) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int k = 0; k < run->limit && !run_done(run); ++k) {
+    double work = run_sweep_work(run);
+    bool last = false;
+    for (int k = 0; k < run->limit && !last && !run_done(run); ++k) {
         double met = accelerate(&a, run);
         ++run->iterations;
-        if (met <= 2.0 * run->sys->target || k % 25 == 24 || k + 1 == run->limit) {
+        run->work += work;
+        last = run_spent(run, work) || k + 1 == run->limit;
+        if (met <= 2.0 * run->sys->target || k % 25 == 24 || last) {
             system_velocity(run->sys, a.g, a.u);
             run_offer(run, a.u, a.g);
         }

@@ -19,6 +19,9 @@ enum { DIRECT_CONTACTS = 200 };
 enum { ALTERNATING_CONTACTS = 8000 };
 // Islands above this size are left to interior points before Newton steps, without a guess.
 enum { MANY_CONTACTS = 1000 };
+// Multiplications for each contact of such an island, after which its best iterate has to do: some
+// ten seconds for a thousand contacts.
+static const double BUDGET_EACH = 1.0e7;
 
 typedef struct Stage {
     TdlFrictionSolverKind kind;
@@ -26,16 +29,6 @@ typedef struct Stage {
     int limit;
     bool cold; // starts from zero: near-solutions of sweeps carry parts that are hard to undo
 } Stage;
-
-// multiplications of one accelerated sweep, about; the one-contact solve counts as 300
-static double sweep_work(const Run* run) {
-    const System* sys = run->sys;
-    double d = sys->d, blocks = sys->block_count;
-    if (sys->sweep_bodies) {
-        return sys->n * (600.0 + 6.0 * d * 40.0);
-    }
-    return d * d * blocks + sys->n * (300.0 + 8.0 * d * run->options->anderson_memory);
-}
 
 // An estimate of one factorisation: n^3 when dense, bounded by the couplings met twice over.
 static double factor_work(const Run* run) {
@@ -182,6 +175,9 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     System* sys = run->sys;
     Aside aside = {NULL, INFINITY};
     *used = TDL_FRICTION_ANDERSON;
+    if (sys->n > MANY_CONTACTS) {
+        run->budget = fmin(run->budget, run->work + BUDGET_EACH * sys->n);
+    }
     if (few_contacts(run, &status, used)) {
         return status;
     }
@@ -193,7 +189,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         return status;
     }
     if (!small) {
-        double ratio = sys->start != NULL ? factor_work(run) / sweep_work(run) : 100.0;
+        double ratio = sys->start != NULL ? factor_work(run) / run_sweep_work(run) : 100.0;
         int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
         if (sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
             return status;

@@ -166,8 +166,10 @@ TdlStatus run_gradient(Run* run) {
     if (gradient_init(&g, run) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int k = 0; k < run->limit && !run_done(run); ++k) {
+    double work = run_sweep_work(run);
+    for (int k = 0; k < run->limit && !run_done(run) && !run_spent(run, work); ++k) {
         step(&g, true);
+        run->work += work;
         ++run->iterations;
         run_offer(run, g.u_r, g.r);
     }
@@ -205,13 +207,15 @@ TdlStatus run_fixed_point(Run* run) {
     int limit = run->iterations + run->limit;
     system_velocity(run->sys, g.r, g.u_r);
     double error = run_offer(run, g.u_r, g.r);
-    while (run->iterations < limit && !run_done(run)) {
+    double work = run_sweep_work(run);
+    while (run->iterations < limit && !run_done(run) && !run_spent(run, work)) {
         renew_shift(&g, g.u_r);
         memcpy(g.y, g.r, run_size(run) * sizeof(double));
         g.theta = 1.0;
         double goal = fmax(INNER_PART * error, 0.3 * run->sys->target);
         for (int k = 0; k < INNER_LIMIT && run->iterations < limit; ++k) {
             step(&g, false);
+            run->work += work;
             ++run->iterations;
             if (convex_error(&g) <= goal) {
                 break;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MAX_STEPS = 120, MAX_SHORT = 8, PLAIN_STEPS = 10 };
+enum { MAX_STEPS = 120, WORTH_STEPS = 40, MAX_SHORT = 8, PLAIN_STEPS = 10 };
 static const double SHORT_STEP = 1.0e-3, LEAST_SIGMA = 1.0e-4, LEAST_GAP = 1.0e-22;
 // Part of the way to the boundary a step may go.
 static const double TO_BOUNDARY = 0.98;
@@ -405,6 +405,10 @@ TdlStatus run_interior(Run* run) {
     int shorts = 0, plain = 0;
     double gap_first = 0.0, residual_first = 0.0;
     for (int k = 0; k < MAX_STEPS && k < run->limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
+        // few steps are worth nothing: all that it mostly takes, or none
+        if (run_spent(run, in.lu.flops * (k < WORTH_STEPS ? WORTH_STEPS - k : 1))) {
+            break;
+        }
         double gap = scale_all(&in), rest = residual(&in);
         gap_first = k == 0 ? gap : gap_first;
         residual_first = k == 0 ? rest + 1.0e-300 : residual_first;

@@ -304,7 +304,7 @@ enum { INNER_STEPS = 15, MAX_FAILURES = 12, MAX_IDLE = 3 };
 static bool inner_newton(Newton* nw, double part) {
     proximal_velocity(nw, nw->r, nw->u);
     double q = merit(nw, nw->u, nw->r, nw->f), goal = part * part * q;
-    for (int k = 0; k < INNER_STEPS && q > goal; ++k) {
+    for (int k = 0; k < INNER_STEPS && q > goal && !run_spent(nw->run, nw->lu.flops); ++k) {
         q = newton_step(nw, q);
         ++nw->run->iterations;
         if (q < 0.0) {
@@ -351,7 +351,7 @@ TdlStatus run_proximal(Run* run) {
     Schedule schedule = {EPS_SHRINK, 0};
     int limit = run->iterations + run->limit, idle = 0;
     while (!run_done(run) && run->iterations < limit && schedule.failures < MAX_FAILURES &&
-           idle < MAX_IDLE) {
+           idle < MAX_IDLE && !run_spent(run, nw.lu.flops)) {
         memcpy(nw.center, nw.r, run_size(run) * sizeof(double));
         int before = run->iterations;
         bool good = inner_newton(&nw, INNER_PART);

@@ -169,7 +169,8 @@ static TdlStatus follow(Path* p, int path, int limit) {
     double first = p->at.tau, norm = 0.0, before = INFINITY;
     size_t tries = 0, count = sizeof TRIES / sizeof *TRIES;
     int corrections = 0;
-    for (int k = 0; k < limit && !run_done(run) && tries < count && p->at.tau < first + RISE_MOST;
+    for (int k = 0; k < limit && !run_done(run) && !run_spent(run, p->at.lu.flops) &&
+                    tries < count && p->at.tau < first + RISE_MOST;
          ++k) {
         ++run->iterations;
         if (norm <= ON_PATH * exp(p->at.tau) * p->offset_norm) {
@@ -223,7 +224,7 @@ TdlStatus run_path(Run* run) {
     double work = run->work + WORK_MOST;
     for (int k = 0; status == TDL_STATUS_OK && k < PATHS && !run_done(run); ++k) {
         int left = end - run->iterations, most = k < SHORT_PATHS ? STEPS_SHORT : STEPS_LONG;
-        if (left <= 0 || run->work > work) {
+        if (left <= 0 || run->work > work || run_spent(run, p.at.lu.flops)) {
             break;
         }
         most += run->sys->n / 2;

@@ -416,12 +416,7 @@ static double row_times(const TdlFrictionProblem* p, int side, int k, const doub
     }
     SideRows x = p->side[side];
     const double* row = p->h + x.h + (size_t)k * (size_t)x.apart;
-    const double* at = v + p->dof_start[p->body[side]] + x.first;
-    double sum = 0.0;
-    for (int j = 0; j < x.count; ++j) {
-        sum += row[j] * at[j];
-    }
-    return sum;
+    return dot_product((size_t)x.count, row, v + p->dof_start[p->body[side]] + x.first);
 }
 
 // b = H v_free + u_free

@@ -64,4 +64,19 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w);
 typedef void (*CouplingFn)(void* user, int i, int j, const double* w);
 TdlStatus problem_each_coupling(const TdlFrictionProblem* p, CouplingFn fn, void* user);
 
+static inline double dot_product(size_t n, const double* a, const double* b) {
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        s0 += a[i] * b[i];
+        s1 += a[i + 1] * b[i + 1];
+        s2 += a[i + 2] * b[i + 2];
+        s3 += a[i + 3] * b[i + 3];
+    }
+    for (; i < n; ++i) {
+        s0 += a[i] * b[i];
+    }
+    return (s0 + s1) + (s2 + s3);
+}
+
 #endif

@@ -17,6 +17,7 @@ typedef struct Run {
     int limit;           // iterations this solver may use
     int iterations;      // iterations of all solvers so far
     double work;         // multiplications so far, roughly; decides fall-backs reproducibly
+    double budget;       // and how many there may be
     long long failsafe, unsolvable;
 } Run;
 
@@ -48,6 +49,14 @@ double run_offer(Run* run, const double* u, const double* r);
 static inline bool run_done(const Run* run) {
     return run->error <= run->sys->target;
 }
+
+// Whether another so many multiplications would be too many.
+static inline bool run_spent(const Run* run, double next) {
+    return run->work + next > run->budget;
+}
+
+// Multiplications of one accelerated sweep, about.
+double run_sweep_work(const Run* run);
 
 static inline size_t run_size(const Run* run) {
     return (size_t)run->sys->n * (size_t)run->sys->d;

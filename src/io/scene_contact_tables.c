@@ -23,7 +23,7 @@ static const char* detection_choices(void) {
 // in the order of TdlFrictionSolverKind
 static const char* solver_choices(void) {
     return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|"
-           "alternating|path|faceted";
+           "alternating|path|wedged|faceted";
 }
 
 static const Field PIECE_FIELDS[] = {
