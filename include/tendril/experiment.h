@@ -180,6 +180,12 @@ TDL_API TdlCombSample tdl_comb_measure(const TdlWorld* world, const TdlCombDef* 
 /// of |F|, F being the force's size. NaN when there are fewer than three samples, or no force.
 TDL_API double tdl_comb_roughness(const TdlCombSample* samples, int count);
 
+/// The hand of a curled hair, turn by turn from its root: points [3 count] along its centreline,
+/// and for each the hand of the turn it lies in, hands[count]: 1 right-handed, as a corkscrew, -1
+/// left-handed, 0 where the curl is too flat or too short to have one. Returns how often whole
+/// turns of one hand are followed by turns of the other: helical perversions. docs/results.md
+TDL_API int tdl_comb_hands(const double* points, int count, int* hands);
+
 #ifdef __cplusplus
 }
 #endif

@@ -164,7 +164,7 @@ static int run_bench_combing(const Args* args) {
     }
     int code = combing_run(args, resume, &combing);
     if (code == EXIT_DONE) {
-        bool good = combing_read(&combing);
+        bool good = combing_read(args, &combing);
         CombFigures f = {0};
         int threads = thread_count(args);
         if (good) {

@@ -86,6 +86,10 @@ static void print_plain(const Combing* combing) {
     printf("  solver               error at most %.2g, %.0f iterations in the mean, %d steps not "
            "solved\n",
            f.error, f.iterations, f.unsolved);
+    printf(
+        "  hands                of %.0f hairs curls change from one to the other before the comb "
+        "comes, of %.0f at most, of %.0f at the end\n",
+        combing->hands.before, combing->hands.most, combing->hands.last);
     printf("  a step takes         %.4g s: detection %.4g, construction %.4g, solve %.4g\n",
            f.seconds, f.detect, f.build, f.solve);
 }
@@ -96,7 +100,7 @@ static int run_one(const Args* args, Combing* combing) {
     if (code != EXIT_DONE) {
         return code;
     }
-    bool good = combing_read(combing) && combing_report(args, combing);
+    bool good = combing_read(args, combing) && combing_report(args, combing);
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 

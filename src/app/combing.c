@@ -346,7 +346,7 @@ static bool read_log(Combing* combing, FILE* file, char* line) {
     return true;
 }
 
-bool combing_read(Combing* combing) {
+bool combing_read(const Args* args, Combing* combing) {
     static char line[LINE_BYTES];
     char path[PATH_BYTES + 64];
     join(path, combing->folder, "comb.csv");
@@ -366,6 +366,7 @@ bool combing_read(Combing* combing) {
     if (!good) {
         fprintf(stderr, "tendril: cannot read %s\n", path);
     }
+    good = good && combing_read_hands(args, combing);
     combing->finished =
         good && combing->count > 0 &&
         combing->samples[combing->count - 1].time >= tdl_comb_times(&combing->def).end - 1.0e-9;
@@ -375,6 +376,8 @@ bool combing_read(Combing* combing) {
 void combing_free(Combing* combing) {
     free(combing->samples);
     combing->samples = NULL;
+    free(combing->hands.time);
+    combing->hands = (CombHands){0};
     for (int c = 0; c < COMB_COLUMNS; ++c) {
         free(combing->column[c]);
         combing->column[c] = NULL;
@@ -464,4 +467,7 @@ void combing_print_json(const Combing* combing) {
     member("force_mean", f.force);
     member("force_most", f.most_force);
     member("roughness", f.roughness);
+    member("hand_changes_before", combing->hands.before);
+    member("hand_changes_most", combing->hands.most);
+    member("hand_changes_last", combing->hands.last);
 }

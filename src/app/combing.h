@@ -23,6 +23,13 @@ typedef enum CombColumn {
     COMB_COLUMNS,
 } CombColumn;
 
+// How many hairs change the hand of their curls between root and tip, in the frames of the result.
+typedef struct CombHands {
+    double *time, *hairs; // [count]
+    int count;
+    double before, most, last; // hairs: when the comb started, most of all, in the last frame
+} CombHands;
+
 typedef struct Combing {
     TdlCombDef def;
     char name[64];       // title of the scene, such as comb-25-wavy
@@ -32,6 +39,7 @@ typedef struct Combing {
     TdlCombSample* samples; // [count], one a step
     int count;
     double* column[COMB_COLUMNS]; // [count] each, of log.csv
+    CombHands hands;
     bool finished;
 } Combing;
 
@@ -40,8 +48,9 @@ typedef struct Combing {
 // the state of the hair is left in the folder as relaxed.state. Says what is wrong; an exit code.
 int combing_run(const Args* args, bool resume, Combing* combing);
 
-// Reads comb.csv and log.csv of the folder; false, with a message, when it cannot.
-bool combing_read(Combing* combing);
+// Reads comb.csv, log.csv and the frames of the folder; false, with a message, when it cannot.
+bool combing_read(const Args* args, Combing* combing);
+bool combing_read_hands(const Args* args, Combing* combing); // a part of it
 void combing_free(Combing* combing);
 
 // What Table 4 of S0 and the report tell, over the steps since the comb moved; NaN without one.
@@ -85,6 +94,10 @@ CombNoise combing_noise(const Combing* curves, const Combing* segments);
 // One experiment, or curves and segments side by side, as report.html in `folder`; false, with a
 // message, when it cannot be written.
 bool combing_report(const Args* args, const Combing* combing);
+
+// hands.svg in the folder: the first hairs whose curls change their hand, in the last frame. The
+// report has it.
+bool combing_draw_hands(const Args* args, const Combing* combing);
 bool combing_compare(const Combing* curves, const Combing* segments, const char* folder);
 
 // The options that give the same set-up again.

@@ -190,6 +190,12 @@ static void write_plots(Report* report, const Combing* combing, const Lines* l) 
     plot_time(report, "Error of the solver", "error", (PlotAxis){.label = "error", .log = true},
               l->time, combing->count, (const char*[]){""}, (const double*[]){column[COMB_ERROR]},
               1);
+    const CombHands* hands = &combing->hands;
+    if (hands->most > 0.0) {
+        plot_time(report, "Hairs whose curls change their hand", "hand-changes",
+                  (PlotAxis){.label = "hairs"}, hands->time, hands->count, (const char*[]){""},
+                  (const double*[]){hands->hairs}, 1);
+    }
 }
 
 static void row(Report* report, const char* what, const char* format, double value) {
@@ -218,6 +224,9 @@ static void write_figures(Report* report, const Combing* combing) {
     row(report, "largest error of the solver", "%.2g", f.error);
     row(report, "iterations, mean", "%.0f", f.iterations);
     row(report, "steps not solved to the tolerance", "%.0f", f.unsolved);
+    row(report, "hairs whose curls change their hand, before", "%.0f", combing->hands.before);
+    row(report, "the same, most", "%.0f", combing->hands.most);
+    row(report, "the same, in the last frame", "%.0f", combing->hands.last);
 }
 
 bool combing_report(const Args* args, const Combing* combing) {
@@ -241,12 +250,18 @@ bool combing_report(const Args* args, const Combing* combing) {
         report_picture(report, "geometry", "the wisp before, in the middle and at the end");
         write_figures(report, combing);
         write_plots(report, combing, &lines);
+        if (combing->hands.last > 0.0) {
+            good = combing_draw_hands(args, combing);
+            report_text(report, "Hairs whose curls change their hand, at the end: right-handed "
+                                "turns red, left-handed blue.");
+            report_picture(report, "hands", "curls that change their hand");
+        }
         report_heading(report, "Again");
         combing_tell_options(def, def->geometry == TDL_CONTACT_CURVES ? "curves" : "segments",
                              text);
         snprintf(command, sizeof command, "tendril experiment comb %s --out comb", text);
         report_command(report, command);
-        good = report_close(report);
+        good = report_close(report) && good;
     }
     free(lines.time);
     return good;

@@ -24,6 +24,7 @@ static const double WEIGHT = 0.6;       // N over EI kappa0^2: hair runs down at
 static const double APPROACH = 0.02;    // m between wisp and teeth at first, unless told
 static const double SETTLE_SHARE = 0.8; // of the relaxation with more damping
 static const double SLOPE = 0.5;        // sine of the pull's angle to the vertical: 30 degrees
+static const double FLAT = 0.02;        // torsion over curvature below which a turn has no hand
 
 typedef struct Preset {
     const char* name;
@@ -358,4 +359,43 @@ double tdl_comb_roughness(const TdlCombSample* samples, int count) {
         sizes += now;
     }
     return bends / sizes; // NaN without a force
+}
+
+// What three edges of a polyline in a row add: the angle of the first two, and the product of all
+// three, which is the torsion times the square of the curvature, times the cube of their length.
+typedef struct Bend {
+    double turn, volume;
+} Bend;
+
+static Bend bend_at(const double* points, int i) {
+    TdlVec3 edge[3];
+    for (int k = 0; k < 3; ++k) {
+        edge[k] = tdl_unit3(tdl_sub3(tdl_load3(points, i + k + 1), tdl_load3(points, i + k)));
+    }
+    TdlVec3 across = tdl_cross3(edge[0], edge[1]);
+    return (Bend){atan2(tdl_norm3(across), tdl_dot3(edge[0], edge[1])), tdl_dot3(across, edge[2])};
+}
+
+int tdl_comb_hands(const double* points, int count, int* hands) {
+    double turn = 0.0, volume = 0.0, cubes = 0.0;
+    int from = 0, last = 0, changes = 0;
+    memset(hands, 0, (size_t)(count > 0 ? count : 0) * sizeof *hands);
+    for (int i = 0; i + 3 < count; ++i) {
+        Bend bend = bend_at(points, i);
+        turn += bend.turn;
+        volume += bend.volume;
+        cubes += pow(bend.turn, 3.0);
+        if (turn < 2.0 * M_PI) {
+            continue;
+        }
+        // a whole turn: its mean torsion over curvature tells its hand
+        int hand = fabs(volume) < FLAT * cubes ? 0 : volume > 0.0 ? 1 : -1;
+        for (; from <= i + 1; ++from) {
+            hands[from] = hand;
+        }
+        changes += hand * last < 0;
+        last = hand == 0 ? last : hand;
+        turn = volume = cubes = 0.0;
+    }
+    return changes;
 }

@@ -175,6 +175,41 @@ TEST(roughness_is_that_of_second_differences) {
     CHECK(isnan(tdl_comb_roughness(samples, 2)));
 }
 
+// A helix of radius 5 mm that goes on with the other hand about an axis beside its own.
+static void wind(double rise, int before, int after, int count, double* points) {
+    for (int i = 0; i < count; ++i) {
+        double turns = (before + after) * i / (count - 1.0), angle = 2.0 * M_PI * turns;
+        double x = turns < before ? cos(angle) : 2.0 - cos(angle);
+        tdl_store3(points, i, (TdlVec3){5.0e-3 * x, 5.0e-3 * sin(angle), rise * turns});
+    }
+}
+
+TEST(hands_of_turns_and_where_they_change) {
+    enum { COUNT = 257 };
+    double points[3 * COUNT];
+    int hands[COUNT];
+    // a corkscrew goes up while it turns from x to y
+    wind(4.0e-3, 8, 0, COUNT, points);
+    CHECK_INT(tdl_comb_hands(points, COUNT, hands), 0);
+    CHECK_INT(hands[0], 1);
+    CHECK_INT(hands[200], 1);
+    wind(-4.0e-3, 8, 0, COUNT, points);
+    CHECK_INT(tdl_comb_hands(points, COUNT, hands), 0);
+    CHECK_INT(hands[200], -1);
+    // the curl turns back
+    wind(4.0e-3, 5, 3, COUNT, points);
+    CHECK_INT(tdl_comb_hands(points, COUNT, hands), 1);
+    CHECK_INT(hands[60], 1);
+    CHECK_INT(hands[210], -1);
+    // flat, and one turn alone: no hand to change
+    wind(1.0e-4, 5, 3, COUNT, points);
+    CHECK_INT(tdl_comb_hands(points, COUNT, hands), 0);
+    CHECK_INT(hands[60], 0);
+    wind(4.0e-3, 1, 0, COUNT, points);
+    CHECK_INT(tdl_comb_hands(points, COUNT, hands), 0);
+    CHECK_INT(tdl_comb_hands(points, 3, hands), 0);
+}
+
 // A hair slides over the comb's handle: the roughness of the force while it does.
 static double slide(TdlContactGeometry geometry, int* touched) {
     Scratch scratch = scratch_make();
