@@ -142,6 +142,8 @@ typedef struct TdlCombDef {
     double frame_period; // s between frames of the result; default 0.02
     double tolerance;    // > 0, of the contact solver; default 1e-8
     int max_iterations;  // > 0, of the contact solver; default 1000
+    double overlap;      // in (0, 1]: new overlap, in radii, at which a step is made in parts;
+                         // default 0.05
 } TdlCombDef;
 
 TDL_API TdlCombDef tdl_comb_def_default(void);

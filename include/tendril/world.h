@@ -39,6 +39,8 @@ typedef struct TdlContactDef {
     TdlFrictionSolverKind solver; // default alternating
     double tolerance;             // > 0: relative error of the solver; default 1e-8
     int max_iterations;           // > 0, of the solver; default 1000
+    double overlap;               // > 0, new overlap, in radii of the thinner, at which a step is
+                                  // made again in parts; default 0.5
 } TdlContactDef;
 
 typedef struct TdlWorldDef {

@@ -47,6 +47,7 @@ static int read_options(const Args* args, TdlCombDef* def) {
     def->depth = args_real(args, "depth", def->depth);
     def->tolerance = args_real(args, "tolerance", def->tolerance);
     def->max_iterations = args_int(args, "max-iterations", def->max_iterations);
+    def->overlap = args_real(args, "overlap", def->overlap);
     def->frame_period = args_real(args, "frame", def->frame_period);
     return EXIT_DONE;
 }
@@ -64,11 +65,12 @@ void combing_tell_options(const TdlCombDef* def, const char* detection, char tex
         "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
         "--relax %g --settle %g%s%s --speed %g%s --travel %g --depth %g --teeth %g --spacing %g "
         "--seed %d "
-        "--tolerance %g",
+        "--tolerance %g --overlap %g",
         def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
         detection, proxies, def->step, def->relaxation, def->settle_damping,
         def->hung ? " --hung" : "", def->settle_loosely ? " --loosely" : "", def->speed, clearance,
-        def->travel, def->depth, def->tooth_length, def->spacing, def->seed, def->tolerance);
+        def->travel, def->depth, def->tooth_length, def->spacing, def->seed, def->tolerance,
+        def->overlap);
 }
 
 static void print_plain(const Combing* combing) {
@@ -235,6 +237,8 @@ static const Option OPTIONS[] = {
     {"tolerance", 0, OPTION_REAL, "ERROR", 1e-14, 1, "of the contact solver; default 1e-8", false},
     {"max-iterations", 0, OPTION_INT, "COUNT", 1, 1000000, "of the contact solver; default 1000",
      false},
+    {"overlap", 0, OPTION_REAL, "RADII", 1e-3, 1,
+     "new overlap, in radii, at which a step is made again in parts; default 0.05", false},
     {"frame", 0, OPTION_REAL, "S", 1e-6, 1000, "between frames of the result, s; default 0.02",
      false},
     {"steps", 0, OPTION_INT, "COUNT", 1, 1000000000,

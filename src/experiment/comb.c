@@ -67,6 +67,7 @@ TdlCombDef tdl_comb_def_default(void) {
         .frame_period = 0.02,
         .tolerance = 1.0e-8,
         .max_iterations = 1000,
+        .overlap = 0.05,
     };
 }
 
@@ -127,6 +128,9 @@ static const char* find_fault(const TdlCombDef* def) {
     }
     if (!(def->jitter >= 0.0 && def->spacing > 2.0 * (def->radius + def->jitter))) {
         return "roots must stay apart: spacing > 2 (radius + jitter), jitter >= 0";
+    }
+    if (!(def->overlap > 0.0 && def->overlap <= 1.0)) {
+        return "overlap must be above 0 and at most 1";
     }
     if (!(def->depth < def->length)) {
         return "the comb must start above the tips: depth < length";
@@ -311,9 +315,9 @@ TdlStatus tdl_comb_write_scene(const TdlHost* host, const TdlCombDef* def, const
     write_comb(def, &l, out);
     fprintf(out,
             "contacts: {detection: %s, segments: %d, friction: %.17g, tolerance: %.17g, "
-            "max_iterations: %d}\n",
+            "max_iterations: %d, overlap: %.17g}\n",
             curves ? "curves" : "segments", def->segments, def->mu, def->tolerance,
-            def->max_iterations);
+            def->max_iterations, def->overlap);
     return ferror(out) ? tdl_fail(host, TDL_STATUS_IO, "comb: the scene could not be written")
                        : TDL_STATUS_OK;
 }

@@ -420,6 +420,7 @@ static TdlContactDef make_contacts(const ContactsSpec* spec) {
     def.solver = (TdlFrictionSolverKind)spec->solver;
     def.tolerance = spec->tolerance;
     def.max_iterations = spec->max_iterations;
+    def.overlap = spec->overlap;
     return def;
 }
 

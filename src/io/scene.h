@@ -162,6 +162,7 @@ typedef struct ContactsSpec {
     int solver; // a TdlFrictionSolverKind
     double tolerance;
     int max_iterations;
+    double overlap; // radii
 } ContactsSpec;
 
 typedef enum Quantity {

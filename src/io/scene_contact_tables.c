@@ -434,6 +434,13 @@ static const Field CONTACTS_FIELDS[] = {
      .range = {1, 100000000, false, false},
      .fallback = "1000",
      .help = "After which the solver stops anyway; the log tells."},
+    {.key = "overlap",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, overlap),
+     .range = {1.0e-3, 1.0, false, false},
+     .fallback = "0.5",
+     .help = "New overlap, over the radius of the thinner of two things, at which a step is made "
+             "again in parts."},
     {0},
 };
 

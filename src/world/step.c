@@ -31,6 +31,10 @@ static const double DEEP = 0.5;
 // New overlap, in radii, for which a step is done again with its places held.
 static const double SUNK = 0.03;
 
+// For a new overlap that is left then, and is not as deep as that, a step is halved at most so
+// often: it comes from fast motion, and where it does not go away with shorter steps it can stay.
+enum { MAX_OVERLAP_HALVINGS = 4 };
+
 // --- one rod -------------------------------------------------------------------------------
 
 // Items of work for one body are small; enough of them make a block worth a lock.
@@ -479,6 +483,11 @@ static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int 
     }
     Attempt attempt;
     TdlStatus status = try_interval(world, start, dt, saved, &attempt);
+    bool loosely = world->def.settle_loosely && start < world->def.settle;
+    if (status == TDL_STATUS_OK && attempt.fault == NULL && !loosely &&
+        attempt.found.fresh < -world->def.contacts.overlap && halvings < MAX_OVERLAP_HALVINGS) {
+        attempt.fault = "places overlap anew";
+    }
     bool good = status == TDL_STATUS_OK && attempt.fault == NULL;
     bool floor = halvings == MAX_HALVINGS;
     if (floor && !good && status == TDL_STATUS_OK && isfinite(total(tdl_world_energy(world)))) {

@@ -24,7 +24,8 @@ TdlWorldDef tdl_world_def_default(void) {
                                       .self = true,
                                       .solver = TDL_FRICTION_ALTERNATING,
                                       .tolerance = 1.0e-8,
-                                      .max_iterations = 1000}};
+                                      .max_iterations = 1000,
+                                      .overlap = 0.5}};
 }
 
 TdlColliderDef tdl_collider_def_default(void) {
@@ -48,6 +49,9 @@ static const char* find_contact_fault(const TdlContactDef* def) {
     }
     if (!(def->margin >= 0.0) || isinf(def->margin)) {
         return "margin must not be negative";
+    }
+    if (!(def->overlap > 0.0 && def->overlap <= 1.0)) {
+        return "overlap must be above 0 and at most 1";
     }
     return NULL;
 }
