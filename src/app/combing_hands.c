@@ -59,6 +59,7 @@ bool combing_read_hands(const Args* args, Combing* combing) {
         }
         ++hands->count;
         hands->before = hands->time[f] <= start + 1.0e-9 ? hands->hairs[f] : hands->before;
+        hands->frame = hands->hairs[f] >= hands->most ? (int)f : hands->frame;
         hands->most = fmax(hands->most, hands->hairs[f]);
         hands->last = hands->hairs[f];
     }
@@ -68,21 +69,40 @@ bool combing_read_hands(const Args* args, Combing* combing) {
 
 // --- the picture ------------------------------------------------------------------------------
 
-// A hair from the side, its turns in the colours of their hands.
-static void draw_hair(const Reading* r, int rod, int panel, double size, FILE* out) {
-    double scale = (TALL - 2 * EDGE) / size, middle = 0.0;
-    int from = r->start[rod], to = r->start[rod + 1];
-    for (int i = from; i < to; ++i) {
-        middle += r->points[3 * i] / (to - from);
+// What a hair takes up, seen from the side.
+typedef struct Extent {
+    double least[2], most[2]; // m, of x and z
+} Extent;
+
+static Extent extent_of(const Reading* r, int rod) {
+    Extent e = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    for (int i = r->start[rod]; i < r->start[rod + 1]; ++i) {
+        for (int k = 0; k < 2; ++k) {
+            e.least[k] = fmin(e.least[k], r->points[3 * i + 2 * k]);
+            e.most[k] = fmax(e.most[k], r->points[3 * i + 2 * k]);
+        }
     }
+    return e;
+}
+
+// Pixels per m at which it fits into its panel.
+static double scale_of(Extent e) {
+    return fmin((PANEL - 2 * EDGE) / (e.most[0] - e.least[0]),
+                (TALL - 3 * EDGE) / (e.most[1] - e.least[1]));
+}
+
+// A hair from the side, its turns in the colours of their hands.
+static void draw_hair(const Reading* r, int rod, int panel, double scale, FILE* out) {
+    Extent e = extent_of(r, rod);
     fprintf(out, "<svg x=\"%d\" width=\"%d\" height=\"%d\"><g fill=\"none\" stroke-width=\"2\">\n",
             panel * PANEL, PANEL, TALL);
-    for (int i = from; i + 1 < to; ++i) {
+    for (int i = r->start[rod]; i + 1 < r->start[rod + 1]; ++i) {
         fprintf(out, "<path stroke=\"%s\" d=\"", COLOURS[1 + r->hands[i]]);
         for (int k = 0; k < 2; ++k) {
             const double* p = r->points + 3 * (size_t)(i + k);
-            fprintf(out, "%c%.1f %.1f", "ML"[k], 0.5 * PANEL + (p[0] - middle) * scale,
-                    EDGE - p[2] * scale);
+            fprintf(out, "%c%.1f %.1f", "ML"[k],
+                    0.5 * PANEL + (p[0] - 0.5 * (e.least[0] + e.most[0])) * scale,
+                    EDGE + (e.most[1] - p[2]) * scale);
         }
         fprintf(out, "\"/>\n");
     }
@@ -99,14 +119,12 @@ bool combing_draw_hands(const Args* args, const Combing* combing) {
     snprintf(path, sizeof path, "%s/hands.svg", combing->folder);
     bool good =
         open_reading(args, combing->folder, &r) &&
-        tdl_result_read_frame(r.result, r.info.frame_count - 1, NULL, r.points) == TDL_STATUS_OK;
-    double lowest = 0.0;
+        tdl_result_read_frame(r.result, combing->hands.frame, NULL, r.points) == TDL_STATUS_OK;
+    double scale = INFINITY;
     for (int rod = 0; good && rod < r.info.rod_count && count < DRAWN; ++rod) {
         if (changes_of(&r, rod) > 0) {
             chosen[count++] = rod;
-            for (int i = r.start[rod]; i < r.start[rod + 1]; ++i) {
-                lowest = fmin(lowest, r.points[3 * i + 2]);
-            }
+            scale = fmin(scale, scale_of(extent_of(&r, rod)));
         }
     }
     FILE* out = good ? output_open(path) : NULL;
@@ -114,7 +132,7 @@ bool combing_draw_hands(const Args* args, const Combing* combing) {
     if (good) {
         svg_open(out, DRAWN * PANEL, TALL);
         for (int i = 0; i < count; ++i) {
-            draw_hair(&r, chosen[i], i, fmax(-lowest, 0.01), out);
+            draw_hair(&r, chosen[i], i, scale, out);
         }
         svg_close(out);
         good = output_close(out, path, true);

@@ -250,10 +250,12 @@ bool combing_report(const Args* args, const Combing* combing) {
         report_picture(report, "geometry", "the wisp before, in the middle and at the end");
         write_figures(report, combing);
         write_plots(report, combing, &lines);
-        if (combing->hands.last > 0.0) {
+        if (combing->hands.most > 0.0) {
             good = combing_draw_hands(args, combing);
-            report_text(report, "Hairs whose curls change their hand, at the end: right-handed "
-                                "turns red, left-handed blue.");
+            report_text(report,
+                        "Hairs whose curls change their hand, at %.3g s, from the side: "
+                        "right-handed turns red, left-handed blue, flat ones grey.",
+                        combing->hands.time[combing->hands.frame]);
             report_picture(report, "hands", "curls that change their hand");
         }
         report_heading(report, "Again");

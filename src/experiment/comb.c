@@ -24,7 +24,7 @@ static const double WEIGHT = 0.6;       // N over EI kappa0^2: hair runs down at
 static const double APPROACH = 0.02;    // m between wisp and teeth at first, unless told
 static const double SETTLE_SHARE = 0.8; // of the relaxation with more damping
 static const double SLOPE = 0.5;        // sine of the pull's angle to the vertical: 30 degrees
-static const double FLAT = 0.02;        // torsion over curvature below which a turn has no hand
+static const double FLAT = 0.05;        // torsion over curvature below which a turn has no hand
 
 typedef struct Preset {
     const char* name;
