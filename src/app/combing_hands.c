@@ -58,7 +58,9 @@ bool combing_read_hands(const Args* args, Combing* combing) {
             hands->hairs[f] += changes_of(&r, rod) > 0;
         }
         ++hands->count;
-        hands->before = hands->time[f] <= start + 1.0e-9 ? hands->hairs[f] : hands->before;
+        // the first frame is of before another experiment's hair at rest was put in
+        bool before = hands->time[f] <= start + 1.0e-9 || (combing->relaxed != NULL && f == 1);
+        hands->before = before ? hands->hairs[f] : hands->before;
         hands->frame = hands->hairs[f] >= hands->most ? (int)f : hands->frame;
         hands->most = fmax(hands->most, hands->hairs[f]);
         hands->last = hands->hairs[f];

@@ -92,6 +92,9 @@ static bool draw_geometry(const Args* args, const Combing* combing) {
     TdlCombTimes t = tdl_comb_times(&combing->def);
     double last = sketch.info.last_time;
     sketch.frame[0] = frame_at(&sketch, fmin(t.start, last));
+    if (combing->relaxed != NULL && sketch.frame[0] == 0 && sketch.info.frame_count > 1) {
+        sketch.frame[0] = 1; // the first one is of before the hair at rest was put in
+    }
     sketch.frame[1] = frame_at(&sketch, fmin(0.5 * (t.pull + t.end), 0.5 * (t.start + last)));
     sketch.frame[2] = sketch.info.frame_count - 1;
     double size = fmax(1.15 * combing->def.length, 0.05);

@@ -28,7 +28,8 @@ static const double SURPLUS_LIMIT = 0.05;
 // Overlap, in radii, at which a step is undone; contacts of a deeper one from the start are let be.
 static const double DEEP = 0.5;
 
-// New overlap, in radii, for which a step is done again with its places held.
+// New overlap, in radii, for which a step is done again with its places held; while bodies settle,
+// as much as the world's definition allows.
 static const double SUNK = 0.03;
 
 // For a new overlap that is left then, and is not as deep as that, a step is halved at most so
@@ -442,10 +443,10 @@ static TdlStatus attempt_again(TdlWorld* world, double start, double dt, const S
 }
 
 // One attempt; where contacts were missed a second one that looks further; and where places overlap
-// anew one with these held.
+// anew one with these held. `worst` is the deepest overlap before it.
 static TdlStatus try_interval(TdlWorld* world, double start, double dt, const SavedState* saved,
-                              Attempt* attempt) {
-    double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts), reach = 0.0;
+                              double worst, Attempt* attempt) {
+    double reach = 0.0;
     bool loosely = world->def.settle_loosely && start < world->def.settle;
     if (world->contacts != NULL) {
         contacts_start_interval(world->contacts);
@@ -462,7 +463,9 @@ static TdlStatus try_interval(TdlWorld* world, double start, double dt, const Sa
         }
         judge_contacts(attempt, worst);
     }
-    bool sunk = !loosely && attempt->fault == NULL && attempt->found.fresh < -SUNK;
+    bool settles = start < world->def.settle;
+    double sinks = settles ? fmax(SUNK, world->def.contacts.overlap) : SUNK;
+    bool sunk = !loosely && attempt->fault == NULL && attempt->found.fresh < -sinks;
     if (status == TDL_STATUS_OK && sunk) {
         say_again(world, start, dt, "places overlap anew", "held too");
         status = contacts_note_sunk(world->contacts);
@@ -481,11 +484,13 @@ static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int 
     if (!world_save_state(world, saved)) {
         return TDL_STATUS_NO_MEMORY;
     }
+    double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
     Attempt attempt;
-    TdlStatus status = try_interval(world, start, dt, saved, &attempt);
+    TdlStatus status = try_interval(world, start, dt, saved, worst, &attempt);
     bool loosely = world->def.settle_loosely && start < world->def.settle;
+    double most = fmin(-world->def.contacts.overlap, worst);
     if (status == TDL_STATUS_OK && attempt.fault == NULL && !loosely &&
-        attempt.found.fresh < -world->def.contacts.overlap && halvings < MAX_OVERLAP_HALVINGS) {
+        attempt.found.fresh < most && halvings < MAX_OVERLAP_HALVINGS) {
         attempt.fault = "places overlap anew";
     }
     bool good = status == TDL_STATUS_OK && attempt.fault == NULL;
