@@ -62,6 +62,8 @@ static void print_plain(const Combing* combing, const CombFigures* f, const Pape
                paper->seconds / f->seconds,
                paper->seconds / paper->contacts / (f->seconds / f->contacts));
     }
+    printf("  processor time of a step %.4g s, all threads together, over %d steps of this call\n",
+           combing->processor / combing->processor_steps, combing->processor_steps);
     printf("  solver: error at most %.2g, %.0f iterations in the mean, %d steps not solved to %g\n",
            f->error, f->iterations, f->unsolved, combing->def.tolerance);
     printf("  deepest overlap %.3g %% of a radius\n", -100.0 * f->deepest / combing->def.radius);
@@ -210,7 +212,8 @@ const Command BENCH_COMBING_COMMAND = {
             "steps, and prints over these steps the mean contacts and the mean wall seconds of a "
             "step and of its phases: detection, construction (rods and the rows of contacts) and "
             "solve; beside them, where there is one, the row of Table 4 of Crespel et al. 2024, "
-            "whose machine had eight cores at 3.5 GHz and constructed on one of them. The folder "
+            "whose machine had eight cores at 3.5 GHz and constructed on one of them. On a busy "
+            "machine look at the processor time. The folder "
             "of the experiment gets table.csv and phases-of-a-step.svg.",
     .example = "tendril bench combing\n"
                "tendril bench combing --preset comb-100-coiled --steps 100 --threads 2\n"

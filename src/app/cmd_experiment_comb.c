@@ -94,6 +94,8 @@ static void print_plain(const Combing* combing) {
         combing->hands.before, combing->hands.most, combing->hands.last);
     printf("  a step takes         %.4g s: detection %.4g, construction %.4g, solve %.4g\n",
            f.seconds, f.detect, f.build, f.solve);
+    printf("  processor time       %.4g s a step, of all threads\n",
+           combing->processor / combing->processor_steps);
 }
 
 // One experiment; its report is left in its folder, whether it came to its end or was stopped.

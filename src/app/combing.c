@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 4096, LINE_BYTES = 4096 };
@@ -30,10 +31,11 @@ static const char* const COLUMN_NAMES[COMB_COLUMNS] = {
 // --- while it runs --------------------------------------------------------------------------
 
 typedef struct Watch {
-    const Combing* combing;
+    Combing* combing;
     TdlCombTimes times;
     bool quiet, failed, kept; // kept: relaxed.state is written
     long steps;               // of this call
+    clock_t clock;            // at the end of the last
     FILE* file;               // comb.csv, opened at the first step
 } Watch;
 
@@ -117,9 +119,16 @@ static void measure(void* user, TdlWorld* world, const TdlStepInfo* info) {
     if (info == NULL) { // before the first step
         bool taken = watch->combing->relaxed != NULL && tdl_world_step_count(world) == 0;
         watch->failed = taken && !take_relaxed(watch->combing->relaxed, world);
+        watch->clock = clock();
         return;
     }
     ++watch->steps;
+    clock_t now_clock = clock();
+    if (info->time > watch->times.start + 1.0e-9) {
+        watch->combing->processor += (double)(now_clock - watch->clock) / CLOCKS_PER_SEC;
+        ++watch->combing->processor_steps;
+    }
+    watch->clock = now_clock;
     if (!watch->kept && info->time >= watch->times.start - 1.0e-9) {
         bool now = info->time < watch->times.start + watch->combing->def.step - 1.0e-9;
         watch->kept = true;
@@ -457,6 +466,7 @@ void combing_print_json(const Combing* combing) {
     member("contacts_mean", f.contacts);
     member("contacts_most", f.most);
     member("seconds_per_step", f.seconds);
+    member("processor_seconds_per_step", combing->processor / combing->processor_steps);
     member("detection_seconds", f.detect);
     member("construction_seconds", f.build);
     member("solve_seconds", f.solve);

@@ -41,6 +41,8 @@ typedef struct Combing {
     int count;
     double* column[COMB_COLUMNS]; // [count] each, of log.csv
     CombHands hands;
+    double processor; // s, of all threads, in the steps since the comb moved that this call made
+    int processor_steps;
     bool finished;
 } Combing;
 
