@@ -1,4 +1,4 @@
-// What the two files of contacts share: finding and solving.
+// What the files of contacts share: what detection sees, finding, solving, doing a step again.
 #ifndef TDL_WORLD_CONTACT_DATA_H
 #define TDL_WORLD_CONTACT_DATA_H
 
@@ -6,7 +6,15 @@
 #include "detect/broad.h"
 #include "detect/contact.h"
 #include "detect/on_surface.h"
+#include "math/rotation.h"
 #include "world/bodies.h"
+
+// The part of an overlap that may be left: it counts as new when a step leaves more of it than
+// that.
+static const double RECOVERY = 0.85;
+
+// Sine of the angle between rods that lie side by side.
+static const double SIDE_BY_SIDE = 0.1;
 
 // What is kept of a contact from the step that found it to the one that solves it.
 typedef struct Candidate {
@@ -100,10 +108,21 @@ static inline double side_radius(const Contacts* c, const TdlContact* x, int sid
     return curve == NULL ? 0.0 : tdl_curve_radius(curve, x->s[side]);
 }
 
+static inline TdlVec3 side_tangent(const Contacts* c, const TdlContact* x, int side) {
+    const TdlCurve* curve = &c->curve[c->first[x->body[side]] + x->element[side]];
+    return tdl_unit3(tdl_curve_derivative(curve, x->s[side]));
+}
+
+// The smaller of the two radii.
+double site_radius(const Contacts* contacts, const TdlContact* contact);
+
 // Room for so many; null and false when memory runs out. `array` is the address of a pointer.
 bool contacts_reserve(const TdlAllocator* mem, void* array, int* capacity, int count, size_t size);
 TdlContact* contacts_room_for_missed(Contacts* contacts, int count);
 bool contacts_room_for_passed(Contacts* contacts, int count);
+
+// Those that came close in a step that was undone.
+void contacts_mark_missed(Contacts* contacts);
 
 Side contact_side(const TdlWorld* world, const TdlContact* contact, int side);
 int side_material(const TdlWorld* world, Side side);
