@@ -151,7 +151,7 @@ typedef struct Entry {
     int source; // 2 block + (1 when transposed)
 } Entry;
 
-static bool block_is_zero(const double* block, int size) {
+static bool all_zero(const double* block, int size) {
     for (int k = 0; k < size; ++k) {
         if (block[k] != 0.0) {
             return false;
@@ -178,7 +178,7 @@ static int gather_entries(const TdlFrictionMatrixDef* def, Entry* entries) {
     int d2 = def->laws.block_size * def->laws.block_size, count = 0;
     for (int i = 0; i < def->laws.contact_count; ++i) {
         for (int e = def->row_start[i]; e < def->row_start[i + 1]; ++e) {
-            if (!block_is_zero(def->blocks + (size_t)e * (size_t)d2, d2)) {
+            if (!all_zero(def->blocks + (size_t)e * (size_t)d2, d2)) {
                 entries[count++] = (Entry){i, def->column[e], 2 * e};
                 entries[count++] = (Entry){def->column[e], i, 2 * e + 1};
             }
@@ -477,6 +477,37 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
     return TDL_STATUS_OK;
 }
 
+// w += three rows of h times three of y, each column by column.
+static void add_products3(int count, const double* h, int h_apart, const double* y, int y_apart,
+                          double* w) {
+    const double *h1 = h + h_apart, *h2 = h1 + h_apart, *y1 = y + y_apart, *y2 = y1 + y_apart;
+    double s[9] = {0};
+    for (int k = 0; k < count; ++k) {
+        s[0] += h[k] * y[k];
+        s[1] += h1[k] * y[k];
+        s[2] += h2[k] * y[k];
+        s[3] += h[k] * y1[k];
+        s[4] += h1[k] * y1[k];
+        s[5] += h2[k] * y1[k];
+        s[6] += h[k] * y2[k];
+        s[7] += h1[k] * y2[k];
+        s[8] += h2[k] * y2[k];
+    }
+    for (int k = 0; k < 9; ++k) {
+        w[k] += s[k];
+    }
+}
+
+static void add_products(int d, int count, const double* h, int h_apart, const double* y,
+                         int y_apart, double* w) {
+    for (int col = 0; col < d; ++col) {
+        for (int row = 0; row < d; ++row) {
+            const double *a = h + (ptrdiff_t)row * h_apart, *b = y + (ptrdiff_t)col * y_apart;
+            w[col * d + row] += dot_product((size_t)count, a, b);
+        }
+    }
+}
+
 void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) {
     for (int a = 2 * i; a < 2 * i + 2; ++a) {
         for (int c = 2 * j; c < 2 * j + 2; ++c) {
@@ -485,16 +516,11 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) 
             }
             int m = body_dofs(p, p->body[a]);
             SideRows x = p->side[a];
-            for (int col = 0; col < p->d; ++col) {
-                const double* y = p->y + p->side[c].y + (size_t)(col * m + x.first);
-                for (int row = 0; row < p->d; ++row) {
-                    const double* h = p->h + x.h + (size_t)(row * x.apart);
-                    double sum = 0.0;
-                    for (int k = 0; k < x.count; ++k) {
-                        sum += h[k] * y[k];
-                    }
-                    w[col * p->d + row] += sum;
-                }
+            const double *h = p->h + x.h, *y = p->y + p->side[c].y + x.first;
+            if (p->d == 3) {
+                add_products3(x.count, h, x.apart, y, m, w);
+            } else {
+                add_products(p->d, x.count, h, x.apart, y, m, w);
             }
         }
     }
@@ -647,18 +673,17 @@ TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* 
         return TDL_STATUS_BAD_ARGUMENT;
     }
     memcpy(v, p->velocity, (size_t)p->dof_count * sizeof(double));
-    for (int i = 0; i < p->n; ++i) {
-        for (int s = 2 * i; s < 2 * i + 2; ++s) {
-            if (!side_moves(p, s)) {
-                continue;
-            }
-            int m = body_dofs(p, p->body[s]);
-            double* at = v + p->dof_start[p->body[s]];
-            for (int k = 0; k < p->d; ++k) {
-                const double* row = p->y + p->side[s].y + (size_t)k * (size_t)m;
-                for (int j = 0; j < m; ++j) {
-                    at[j] += row[j] * r[i * p->d + k];
-                }
+    for (int s = 0; s < 2 * p->n; ++s) {
+        const double* x = r + (ptrdiff_t)(s / 2) * p->d;
+        if (!side_moves(p, s) || all_zero(x, p->d)) {
+            continue;
+        }
+        int m = body_dofs(p, p->body[s]);
+        double* restrict at = v + p->dof_start[p->body[s]];
+        for (int k = 0; k < p->d; k += 3) {
+            const double* y = p->y + p->side[s].y + (size_t)k * (size_t)m;
+            for (int j = 0; j < m; ++j) {
+                at[j] += y[j] * x[k] + y[m + j] * x[k + 1] + y[2 * m + j] * x[k + 2];
             }
         }
     }
