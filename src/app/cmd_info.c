@@ -63,6 +63,10 @@ static void print_plain(const Facts* facts) {
            r->dof_count);
     printf("  bodies      %d\n", r->body_count);
     printf("  colliders   %d\n", r->collider_count);
+    if (r->surface_count > 0) {
+        printf("  surfaces    %d with %d vertices that move\n", r->surface_count,
+               r->surface_point_count);
+    }
     printf("  frames      %ld from %g s to %g s\n", r->frame_count, r->first_time, r->last_time);
     printf("  state       %s", state_of(facts));
     if (!facts->has_run) {
@@ -92,11 +96,10 @@ static void print_json(const Facts* facts) {
     json_text(r->title);
     printf(", \"version\": ");
     json_text(r->version);
-    printf(", \"state\": \"%s\", \"rods\": %d, \"bodies\": %d, \"colliders\": %d, \"points\": %d, "
-           "\"dofs\": %d, "
-           "\"frames\": %ld",
-           state_of(facts), r->rod_count, r->body_count, r->collider_count, r->point_count,
-           r->dof_count, r->frame_count);
+    printf(", \"state\": \"%s\", \"rods\": %d, \"bodies\": %d, \"colliders\": %d, "
+           "\"surfaces\": %d, \"points\": %d, \"dofs\": %d, \"frames\": %ld",
+           state_of(facts), r->rod_count, r->body_count, r->collider_count, r->surface_count,
+           r->point_count, r->dof_count, r->frame_count);
     print_json_real("first_time", r->first_time);
     print_json_real("last_time", r->last_time);
     if (facts->has_run) {

@@ -243,7 +243,8 @@ static const char* checks(void) {
 static bool tool(const Scratch* s, const char* line, const char* says) {
     char whole[8192];
     snprintf(whole, sizeof whole, "cd '%s' && { %s; } >tool.txt 2>&1", s->path, line);
-    return (system(whole) == 0) & command_wrote(s, "tool.txt", says);
+    bool good = system(whole) == 0;
+    return command_wrote(s, "tool.txt", says) && good;
 }
 
 TEST(vtk_reads_the_surface_of_every_frame) {
