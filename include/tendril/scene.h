@@ -62,7 +62,7 @@ TDL_API TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index); // < 
 typedef struct TdlSceneCollider {
     const char *name, *shape;
     const char* material; // null: none
-    bool moves;           // has a motion or a velocity
+    bool moves;           // has a motion, a velocity or a cache
 } TdlSceneCollider;
 
 TDL_API TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index);

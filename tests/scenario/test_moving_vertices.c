@@ -268,7 +268,7 @@ static TdlVec3 spreading(TdlVec3 p, double time) {
 }
 
 // A sheet that is drawn out: what sticks to it goes with its own place on it.
-TEST(a_ball_bearing_sticks_to_its_place_on_a_sheet_drawn_out) {
+TEST(what_sticks_goes_with_its_place_on_a_sheet_drawn_out) {
     TdlWorld* world = make_world(1.0e-3, 5.0);
     add_sheet(world, 7, 0.0, spreading, 0.05, 21);
     for (int i = 0; i < 3; ++i) {
@@ -394,6 +394,26 @@ TEST(a_waving_sheet_allocates_nothing_once_warm) {
     CHECK_INT(counter.calls - before, 0);
     tdl_world_destroy(world);
     CHECK_INT(counter.live, 0);
+}
+
+TEST(each_allocation_of_a_sheet_fails_in_turn) {
+    for (long k = 1;; ++k) {
+        AllocCounter counter = {.fail_at = 0};
+        TdlHost host = tdl_host_default();
+        host.mem = counting_allocator(&counter);
+        host.log_level = TDL_LOG_ERROR;
+        TdlWorld* world = make_world_on(host, 1.0e-3, 0.3, 1);
+        counter.fail_at = counter.calls + k;
+        TdlStatus status = try_sheet(world, 3, 0.0, waving, 0.02, 3);
+        tdl_world_destroy(world);
+        CHECK_INT(counter.live, 0);
+        if (status == TDL_STATUS_OK) {
+            printf("  %ld allocations failed in turn\n", k - 1);
+            CHECK(k > 10);
+            break;
+        }
+        CHECK_INT(status, TDL_STATUS_NO_MEMORY);
+    }
 }
 
 // --- what is hard ---------------------------------------------------------------------------
