@@ -11,17 +11,18 @@
 
 // Blocks of W from bodies above which it is not formed: about 360 MB.
 static const double MAX_FORMED = 5.0e6;
-// Sweeps are continued in rounds while a round divides the error by this.
-static const double ROUND_GAIN = 10.0;
+// Sweeps are continued in rounds while a round divides the error by this, and gradient steps on
+// what is too large for factors while a thousand divide it by that.
+static const double ROUND_GAIN = 10.0, GRADIENT_GAIN = 1.2;
 // Islands up to this size are factored first: their factors cost less than many sweeps.
 enum { DIRECT_CONTACTS = 200 };
 // Islands up to this size are worth Newton steps before many sweeps, from a good guess.
 enum { ALTERNATING_CONTACTS = 8000 };
 // Islands above this size are left to interior points before Newton steps, without a guess.
 enum { MANY_CONTACTS = 1000 };
-// Multiplications for each contact of such an island, after which its best iterate has to do: some
-// ten seconds for a thousand contacts.
-static const double BUDGET_EACH = 1.0e7;
+// Multiplications for each contact of such an island, after which its best iterate has to do: half
+// a minute for a thousand contacts.
+static const double BUDGET_EACH = 3.0e7;
 
 typedef struct Stage {
     TdlFrictionSolverKind kind;
@@ -63,15 +64,14 @@ static double couplings(const System* sys) {
     return each * sys->n;
 }
 
-static bool sweep_rounds(Run* run, int round, int most, TdlStatus* status,
-                         TdlFrictionSolverKind* used) {
-    Stage sweeps = {TDL_FRICTION_ANDERSON, run_anderson, round, false};
-    for (int k = 0; k < most; k += round) {
+static bool rounds(Run* run, const Stage* round, int most, double gain, TdlStatus* status,
+                   TdlFrictionSolverKind* used) {
+    for (int k = 0; k < most; k += round->limit) {
         double before = run->error;
-        if (try_stage(run, &sweeps, status, used)) {
+        if (try_stage(run, round, status, used)) {
             return true;
         }
-        if (!(run->error < before / ROUND_GAIN)) {
+        if (!(run->error < before / gain)) {
             return false;
         }
     }
@@ -191,7 +191,9 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     if (!small) {
         double ratio = sys->start != NULL ? factor_work(run) / run_sweep_work(run) : 100.0;
         int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
-        if (sweep_rounds(run, round, formable ? 20 * round : run->limit, &status, used)) {
+        Stage sweeps = {TDL_FRICTION_ANDERSON, run_anderson, round, false};
+        int most = formable ? 20 * round : run->limit;
+        if (rounds(run, &sweeps, most, ROUND_GAIN, &status, used)) {
             return status;
         }
         if (sys->n <= MANY_CONTACTS && alternate_aside(run, &aside, &status, used)) {
@@ -209,6 +211,10 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         bool done = ladder[k].run == run_alive && !small
                         ? alternate_on(run, &status, used)
                         : try_stage(run, &ladder[k], &status, used);
+        Stage gradient = {TDL_FRICTION_GRADIENT, run_gradient, 1000, false};
+        if (!done && ladder[k].run == run_interior && sys->n > MANY_CONTACTS) {
+            done = rounds(run, &gradient, run->limit, GRADIENT_GAIN, &status, used);
+        }
         if (done) {
             break;
         }

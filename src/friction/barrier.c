@@ -40,7 +40,7 @@ TdlStatus barrier_init(Barrier* p, Run* run) {
             sum += b * b;
         }
     }
-    p->unit = sqrt(sum / (double)n);
+    p->unit = sum > 0.0 ? sqrt(sum / (double)n) : 1.0;
     return block_lu_analyse(&p->lu, run->arena, sys);
 }
 
@@ -131,7 +131,7 @@ static double shift_cone(Barrier* p, int i, double t, double* by_tau) {
     int d = p->run->sys->d;
     const double* y = p->y + i * d;
     double norm = tangent_norm(d, y), s = sqrt(p->round2 * t), root = sqrt(norm * norm + s * s);
-    double theta = p->bare ? 0.0 : 1.0 - t / p->first_t, value = norm * norm / (root + s);
+    double theta = p->convex ? 0.0 : 1.0 - t / p->first_t, value = norm * norm / (root + s);
     for (int k = 1; k < d; ++k) {
         p->shift[i * d + k] = theta * y[k] / root;
     }
@@ -167,9 +167,8 @@ double barrier_residual(Barrier* p) {
         double by_tau = 0.0, shift = sys->law[i] == LAW_CONE ? shift_cone(p, i, t, &by_tau) : 0.0;
         for (int k = i * d; k < (i + 1) * d; ++k) {
             bool held = is_out(p, i) || (sys->law[i] == LAW_SMOOTH && k > i * d);
-            double u = p->u[k] - (p->bare ? sys->b[k] : 0.0);
-            double all =
-                p->y[k] - u / (p->q[k] * p->unit) - (k == i * d ? shift : 0.0) - p->eps * p->x[k];
+            double all = p->y[k] - p->u[k] / (p->q[k] * p->unit) - (k == i * d ? shift : 0.0) -
+                         p->eps * p->x[k];
             p->g[k] = held ? 0.0 : all - t * p->offset[k];
             p->by_tau[k] = t * p->offset[k] + (k == i * d ? by_tau : 0.0);
             sum += p->g[k] * p->g[k];

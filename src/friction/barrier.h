@@ -13,11 +13,11 @@ typedef struct Barrier {
     BlockLu lu;
     double* value;          // S F'(V^2 + C Q^-1 W Q^-1 + eps) F S in the pattern of W
     double* q;              // [n d] Q: x = Q r / unit, y = Q^-1 u / unit
-    double unit;            // rms of Q^-1 b
+    double unit;            // rms of Q^-1 b, or one
     double first_t, round2; // t0, and the rounding of |y_T| in units of t
     double eps;             // added to Q^-1 W Q^-1
     const bool* out;        // [n] contacts without impulse; null: none
-    bool bare;              // without b and without shift
+    bool convex;            // without shift
     double *z, tau;         // [n d] x - y, and ln t
     double *x, *y;          // [n d]
     double* stiff;          // [n d] eigenvalues of V^2 = -dy/dx at fixed t

@@ -69,10 +69,10 @@ static bool step_down(Barrier* p, double* norm, double* base, double* dx, double
     return false;
 }
 
-// y = Q^-1 W Q^-1 x + eps x, x o y = eps e: as eps falls x stays where an impulse inside the cones
+// y = Q^-1 (W r + b) + eps x, x o y = eps e: as eps falls x stays where an impulse inside the cones
 // gives no velocity, and falls as its square root elsewhere. (F.28)
-static void find_stress(Barrier* p, double* base, double* dx, double* dy) {
-    p->bare = true;
+static void find_inside(Barrier* p, double* base, double* dx, double* dy) {
+    p->convex = true;
     p->first_t = p->round2 = 1.0;
     memset(p->z, 0, run_size(p->run) * sizeof(double));
     for (p->eps = EPS_FIRST; p->eps > 0.5 * EPS_LAST; p->eps *= 0.1) {
@@ -102,10 +102,14 @@ static int sift(const Barrier* p, Wedge* w) {
     return cones;
 }
 
-// The contacts that wedge each other without help of any other: others are put out until none is.
-static TdlStatus find_wedged(Wedge* w, int* cones) {
-    Run* run = w->run;
-    ArenaMark mark = arena_mark(run->arena);
+// r <- impulses inside the cones, of those not put out, that give them as little velocity as can be
+// with b. With `cones` those not wedged by r are put out until none is, and told how many stay.
+static TdlStatus press(Wedge* w, double* b, int* cones, double* r) {
+    ArenaMark mark = arena_mark(w->run->arena);
+    System sys = *w->run->sys;
+    Run with_b = *w->run, *run = &with_b;
+    sys.b = b;
+    with_b.sys = &sys;
     size_t size = run_size(run);
     Barrier p;
     TdlStatus status = barrier_init(&p, run);
@@ -114,17 +118,19 @@ static TdlStatus find_wedged(Wedge* w, int* cones) {
     if (status == TDL_STATUS_OK && (base == NULL || dx == NULL || dy == NULL)) {
         status = TDL_STATUS_NO_MEMORY;
     }
-    int before = -1;
     p.out = w->out;
-    while (status == TDL_STATUS_OK && *cones > 0 && *cones != before) {
-        before = *cones;
-        find_stress(&p, base, dx, dy);
-        *cones = sift(&p, w);
-    }
     if (status == TDL_STATUS_OK) {
-        memcpy(w->stress, p.r, size * sizeof(double));
+        int before = cones == NULL ? 0 : *cones;
+        find_inside(&p, base, dx, dy);
+        while (cones != NULL && (*cones = sift(&p, w)) > 0 && *cones != before) {
+            before = *cones;
+            find_inside(&p, base, dx, dy);
+        }
+        memcpy(r, p.r, size * sizeof(double));
     }
-    arena_release(run->arena, mark);
+    w->run->iterations = with_b.iterations;
+    w->run->work = with_b.work;
+    arena_release(w->run->arena, mark);
     return status;
 }
 
@@ -231,7 +237,8 @@ static TdlStatus hold(Wedge* w, bool* found) {
         cones += sys->law[i] == LAW_CONE;
     }
     for (*found = false; status == TDL_STATUS_OK && !*found;) {
-        status = find_wedged(w, &cones);
+        memset(w->u, 0, run_size(w->run) * sizeof(double));
+        status = press(w, w->u, &cones, w->stress);
         if (cones == 0 || status != TDL_STATUS_OK) {
             break;
         }
@@ -323,12 +330,18 @@ static TdlStatus build_rest(Wedge* w, System* rest) {
     return TDL_STATUS_OK;
 }
 
-// r <- a solution of all from one of the rest: the held are brought to rest, and as much wedging
-// impulse is added as brings them into their cones, and as far inside again. (F.29)
-static void recover(Wedge* w, const double* rest, double* r) {
-    const System* sys = w->run->sys;
+// r <- a solution of all from one of the rest: the held are brought to rest by impulses inside
+// their cones; where those found are not, as much of the wedging ones is added as it takes, and as
+// much again. (F.29)
+static TdlStatus recover(Wedge* w, const double* rest, double* b, double* r) {
+    System* sys = w->run->sys;
     int d = sys->d;
     memset(r, 0, run_size(w->run) * sizeof(double));
+    for (int i = w->held; i < sys->n; ++i) {
+        memcpy(r + w->order[i] * d, rest + (i - w->held) * d, (size_t)d * sizeof(double));
+    }
+    system_velocity(sys, r, b);
+    TdlStatus status = press(w, b, NULL, r);
     for (int i = w->held; i < sys->n; ++i) {
         memcpy(r + w->order[i] * d, rest + (i - w->held) * d, (size_t)d * sizeof(double));
     }
@@ -344,6 +357,7 @@ static void recover(Wedge* w, const double* rest, double* r) {
         r[k] += 2.0 * alpha * w->stress[k];
     }
     rest_held(w, true, r);
+    return status;
 }
 
 static TdlStatus solve_rest(Wedge* w) {
@@ -351,8 +365,9 @@ static TdlStatus solve_rest(Wedge* w) {
     System rest;
     TdlStatus status = build_rest(w, &rest);
     double *r = ARENA_NEW(run->arena, double, run_size(run)),
-           *best = ARENA_NEW(run->arena, double, run_size(run));
-    if (status != TDL_STATUS_OK || r == NULL || best == NULL) {
+           *best = ARENA_NEW(run->arena, double, run_size(run)),
+           *b = ARENA_NEW(run->arena, double, run_size(run));
+    if (status != TDL_STATUS_OK || r == NULL || best == NULL || b == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     memset(best, 0, run_size(run) * sizeof(double));
@@ -375,10 +390,10 @@ static TdlStatus solve_rest(Wedge* w) {
     if (status != TDL_STATUS_OK || inner.error > LOOSE_MOST * run->sys->target) {
         return status;
     }
-    recover(w, best, r);
+    status = recover(w, best, b, r);
     system_velocity(run->sys, r, w->u);
     run_offer(run, w->u, r);
-    if (!run_done(run)) {
+    if (status == TDL_STATUS_OK && !run_done(run)) {
         int limit = run->limit;
         run->start = r;
         run->limit = LAST_STEPS;
