@@ -28,7 +28,7 @@ typedef struct CombHands {
     double *time, *hairs; // [count]
     int count;
     double before, most, last; // hairs: when the comb started, most of all, in the last frame
-    int frame;                 // the last one with the most
+    int frame;                 // the first one with the most
 } CombHands;
 
 typedef struct Combing {
@@ -98,7 +98,7 @@ CombNoise combing_noise(const Combing* curves, const Combing* segments);
 // message, when it cannot be written.
 bool combing_report(const Args* args, const Combing* combing);
 
-// hands.svg in the folder: the first hairs whose curls change their hand, in the last frame with
+// hands.svg in the folder: the first hairs whose curls change their hand, in the first frame with
 // the most of them. The report has it.
 bool combing_draw_hands(const Args* args, const Combing* combing);
 bool combing_compare(const Combing* curves, const Combing* segments, const char* folder);

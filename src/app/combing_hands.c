@@ -61,7 +61,7 @@ bool combing_read_hands(const Args* args, Combing* combing) {
         // the first frame is of before another experiment's hair at rest was put in
         bool before = hands->time[f] <= start + 1.0e-9 || (combing->relaxed != NULL && f == 1);
         hands->before = before ? hands->hairs[f] : hands->before;
-        hands->frame = hands->hairs[f] >= hands->most ? (int)f : hands->frame;
+        hands->frame = hands->hairs[f] > hands->most ? (int)f : hands->frame;
         hands->most = fmax(hands->most, hands->hairs[f]);
         hands->last = hands->hairs[f];
     }
