@@ -115,7 +115,12 @@ static bool hold_place(const Contacts* c, ContactSite* site) {
     t = fabs(tdl_dot3(n, t)) < 0.9 ? t : tb;
     t = tdl_unit3(tdl_axpy3(t, -tdl_dot3(n, t), n));
     x->basis = (TdlMat3){n, t, tdl_cross3(n, t)};
-    x->gap = tdl_dot3(between, n) - tdl_curve_radius(a, x->s[0]) - tdl_curve_radius(b, x->s[1]);
+    double radii = tdl_curve_radius(a, x->s[0]) + tdl_curve_radius(b, x->s[1]);
+    x->gap = tdl_dot3(between, n) - radii;
+    if (x->gap < 0.0) {
+        // the tangents of bent rods come nearer than the rods: no overlap but what is there
+        x->gap = fmin(fmax(x->gap, tdl_norm3(between) - radii), 0.0);
+    }
     x->previous = -1;
     return tdl_dot3(n, last) > 0.5;
 }
