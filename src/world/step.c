@@ -36,6 +36,12 @@ static const double SUNK = 0.03;
 // often: it comes from fast motion, and where it does not go away with shorter steps it can stay.
 enum { MAX_OVERLAP_HALVINGS = 4 };
 
+// A step or a part of one. The end of a step is the time that the world then tells, which start +
+// dt may miss by a rounding: what is scripted is put where a resume would put it.
+typedef struct Interval {
+    double start, end, dt; // s
+} Interval;
+
 // --- one rod -------------------------------------------------------------------------------
 
 // Items of work for one body are small; enough of them make a block worth a lock.
@@ -62,16 +68,17 @@ static double settling(const TdlWorldDef* def, double time) {
     return def->settle_damping * (0.975 * fourth * fourth * fourth * fourth + 0.025 * left);
 }
 
-static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, double dt) {
+static void prepare_step(const TdlWorld* world, WorldRod* wr, Interval t) {
+    double dt = t.dt;
     Rod* rod = wr->rod;
-    rod->settling = settling(&world->def, start);
+    rod->settling = settling(&world->def, t.start);
     wr->step = (RodStep){.dt = dt,
                          .gravity = world->def.gravity,
                          .wind = world->def.wind,
                          .base_end = rod->base.now,
                          .end_end = rod->end.now};
     if (wr->motion.keys != NULL && rod->start_hold != TDL_HOLD_FREE) {
-        wr->step.base_end = motion_pose(&wr->motion, wr->placed, start + dt);
+        wr->step.base_end = motion_pose(&wr->motion, wr->placed, t.end);
         wr->step.base_rate = rate_between(rod->base.now, wr->step.base_end, dt);
         if (rod->start_hold == TDL_HOLD_PINNED) {
             wr->step.base_rate.angular = (TdlVec3){0};
@@ -80,7 +87,7 @@ static void prepare_step(const TdlWorld* world, WorldRod* wr, double start, doub
         wr->step.base_rate = lead(rod->base.now, wr->placed.position, dt, &wr->step.base_end);
     }
     if (wr->end_motion.keys != NULL && rod->end_hold != TDL_HOLD_FREE) {
-        wr->step.end_end = motion_pose(&wr->end_motion, wr->end_placed, start + dt);
+        wr->step.end_end = motion_pose(&wr->end_motion, wr->end_placed, t.end);
         wr->step.end_rate = rate_between(rod->end.now, wr->step.end_end, dt);
     } else if (wr->led[1]) {
         wr->step.end_rate = lead(rod->end.now, wr->end_placed.position, dt, &wr->step.end_end);
@@ -255,28 +262,27 @@ typedef struct Attempt {
     double push, damping, numerical, given; // J
 } Attempt;
 
-static void predict_all(TdlWorld* world, double start, double dt) {
+static void predict_all(TdlWorld* world, Interval t) {
     for (int i = 0; i < world->rod_count; ++i) {
         WorldRod* wr = &world->rods[i];
-        prepare_step(world, wr, start, dt);
+        prepare_step(world, wr, t);
         wr->touched = wr->pushed = false;
         wr->push_work = wr->touch = 0.0;
         wr->losses = (RodLosses){0};
     }
     for (int i = 0; i < world->collider_count; ++i) {
         WorldCollider* wc = &world->colliders[i];
-        TdlPose end = motion_pose(&wc->motion, wc->def.pose, start + dt);
-        wc->rate = rate_between(wc->pose, end, dt);
+        TdlPose end = motion_pose(&wc->motion, wc->def.pose, t.end);
+        wc->rate = rate_between(wc->pose, end, t.dt);
         if (wc->vertex_rate != NULL) {
-            wc->fastest =
-                surface_rates(wc->surface, &wc->vertices, start + dt, dt, wc->vertex_rate);
+            wc->fastest = surface_rates(wc->surface, &wc->vertices, t.end, t.dt, wc->vertex_rate);
         }
     }
     for (int i = 0; i < world->rigid_count; ++i) {
         WorldRigid* wr = &world->rigids[i];
         wr->pushed = false;
         wr->push_work = wr->numerical = 0.0;
-        wr->failed = !rigid_predict(wr->rigid, dt, world->def.gravity);
+        wr->failed = !rigid_predict(wr->rigid, t.dt, world->def.gravity);
         memcpy(wr->free, wr->rigid->v_free, sizeof wr->free);
     }
 }
@@ -291,12 +297,12 @@ static void push_rigid(const TdlWorld* world, WorldRigid* wr) {
     wr->push_work = total(rigid_energy(rigid, world->def.gravity)) - before;
 }
 
-static TdlStatus advance_rigids(TdlWorld* world, double start, double dt) {
+static TdlStatus advance_rigids(TdlWorld* world, Interval t) {
     for (int i = 0; i < world->rigid_count; ++i) {
         WorldRigid* wr = &world->rigids[i];
         wr->numerical =
             world->def.losses ? rigid_step_loss(wr->rigid, world->def.gravity, wr->free) : 0.0;
-        rigid_advance(wr->rigid, dt, wr->rigid->v_free);
+        rigid_advance(wr->rigid, t.dt, wr->rigid->v_free);
         if (wr->pushed) {
             push_rigid(world, wr);
         }
@@ -304,7 +310,7 @@ static TdlStatus advance_rigids(TdlWorld* world, double start, double dt) {
     }
     TdlStatus status = TDL_STATUS_OK;
     for (int i = 0; i < world->collider_count && status == TDL_STATUS_OK; ++i) {
-        status = collider_place(world, &world->colliders[i], start + dt);
+        status = collider_place(world, &world->colliders[i], t.end);
     }
     return status;
 }
@@ -352,18 +358,18 @@ static TdlStatus look_before(TdlWorld* world, double dt) {
     return status;
 }
 
-static Attempt attempt_step(TdlWorld* world, double start, double dt) {
+static Attempt attempt_step(TdlWorld* world, Interval t) {
     Attempt attempt = {0};
     double t0 = clock_now();
     if (world->contacts != NULL) {
         contacts_start_attempt(world->contacts);
     }
-    predict_all(world, start, dt);
+    predict_all(world, t);
     bool contacts = world->contacts != NULL && contacts_count(world->contacts) > 0;
     if (contacts) {
         pool_run(world->pool, world->rod_count, GRAIN, predict_group, world);
         world->predict_seconds += clock_now() - t0;
-        attempt.status = contacts_solve(world, dt, &attempt.solved);
+        attempt.status = contacts_solve(world, t.dt, &attempt.solved);
         world->build_seconds += attempt.solved.build_seconds;
         world->solve_seconds += attempt.solved.solve_seconds;
         t0 = clock_now();
@@ -375,7 +381,7 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt) {
     } else {
         pool_run(world->pool, world->rod_count, GRAIN, step_group, world);
     }
-    attempt.status = advance_rigids(world, start, dt);
+    attempt.status = advance_rigids(world, t);
     double t2 = clock_now();
     world->advance_seconds += t2 - t0;
     if (attempt.status != TDL_STATUS_OK) {
@@ -383,7 +389,7 @@ static Attempt attempt_step(TdlWorld* world, double start, double dt) {
     }
     sum_up(world, &attempt);
     if (world->contacts != NULL && attempt.fault == NULL) {
-        attempt.status = contacts_find(world, dt, world->def.step, &attempt.found);
+        attempt.status = contacts_find(world, t.dt, world->def.step, &attempt.found);
         world->detect_seconds += clock_now() - t2;
     }
     return attempt;
@@ -419,16 +425,15 @@ static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
     info->given += attempt->given;
 }
 
-static void say_again(const TdlWorld* world, double start, double dt, const char* fault,
-                      const char* how) {
+static void say_again(const TdlWorld* world, Interval t, const char* fault, const char* how) {
     tdl_log(&world->host, TDL_LOG_DEBUG, "step %ld at %.6g s, %.3g s long: %s; %s",
-            world->step_count + 1, start, dt, fault, how);
+            world->step_count + 1, t.start, t.dt, fault, how);
 }
 
 // Makes the step again, knowing what the attempt before has missed.
-static TdlStatus attempt_again(TdlWorld* world, double start, double dt, const SavedState* saved,
-                               double reach, bool hold, Attempt* attempt) {
-    TdlStatus status = world_load_state(world, saved->bytes, saved->size, start);
+static TdlStatus attempt_again(TdlWorld* world, Interval t, const SavedState* saved, double reach,
+                               bool hold, Attempt* attempt) {
+    TdlStatus status = world_load_state(world, saved->bytes, saved->size, t.start);
     if (status == TDL_STATUS_OK && reach > 0.0) {
         status = contacts_widen(world, reach);
     }
@@ -436,7 +441,7 @@ static TdlStatus attempt_again(TdlWorld* world, double start, double dt, const S
         status = contacts_hold_sunk(world);
     }
     if (status == TDL_STATUS_OK) {
-        *attempt = attempt_step(world, start, dt);
+        *attempt = attempt_step(world, t);
         status = attempt->status;
     }
     return status;
@@ -444,33 +449,33 @@ static TdlStatus attempt_again(TdlWorld* world, double start, double dt, const S
 
 // One attempt; where contacts were missed a second one that looks further; and where places overlap
 // anew one with these held. `worst` is the deepest overlap before it.
-static TdlStatus try_interval(TdlWorld* world, double start, double dt, const SavedState* saved,
-                              double worst, Attempt* attempt) {
+static TdlStatus try_interval(TdlWorld* world, Interval t, const SavedState* saved, double worst,
+                              Attempt* attempt) {
     double reach = 0.0;
-    bool loosely = world->def.settle_loosely && start < world->def.settle;
+    bool loosely = world->def.settle_loosely && t.start < world->def.settle;
     if (world->contacts != NULL) {
         contacts_start_interval(world->contacts);
     }
-    *attempt = attempt_step(world, start, dt);
+    *attempt = attempt_step(world, t);
     TdlStatus status = attempt->status;
     bool missed = !loosely && judge_contacts(attempt, worst);
     if (status == TDL_STATUS_OK && missed) {
-        reach = dt * attempt->found.closing;
-        say_again(world, start, dt, attempt->fault, "looking further");
+        reach = t.dt * attempt->found.closing;
+        say_again(world, t, attempt->fault, "looking further");
         status = contacts_note_missed(world->contacts);
         if (status == TDL_STATUS_OK) {
-            status = attempt_again(world, start, dt, saved, reach, false, attempt);
+            status = attempt_again(world, t, saved, reach, false, attempt);
         }
         judge_contacts(attempt, worst);
     }
-    bool settles = start < world->def.settle;
+    bool settles = t.start < world->def.settle;
     double sinks = settles ? fmax(SUNK, world->def.contacts.overlap) : SUNK;
     bool sunk = !loosely && attempt->fault == NULL && attempt->found.fresh < -sinks;
     if (status == TDL_STATUS_OK && sunk) {
-        say_again(world, start, dt, "places overlap anew", "held too");
+        say_again(world, t, "places overlap anew", "held too");
         status = contacts_note_sunk(world->contacts);
         if (status == TDL_STATUS_OK) {
-            status = attempt_again(world, start, dt, saved, reach, true, attempt);
+            status = attempt_again(world, t, saved, reach, true, attempt);
         }
         judge_contacts(attempt, worst);
     }
@@ -478,16 +483,15 @@ static TdlStatus try_interval(TdlWorld* world, double start, double dt, const Sa
 }
 
 // One interval, halved as often as it needs. `info` counts the substeps.
-static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int halvings,
-                                  TdlStepInfo* info) {
+static TdlStatus advance_interval(TdlWorld* world, Interval t, int halvings, TdlStepInfo* info) {
     SavedState* saved = halvings == 0 ? &world->step_start : &world->attempt_start;
     if (!world_save_state(world, saved)) {
         return TDL_STATUS_NO_MEMORY;
     }
     double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
     Attempt attempt;
-    TdlStatus status = try_interval(world, start, dt, saved, worst, &attempt);
-    bool loosely = world->def.settle_loosely && start < world->def.settle;
+    TdlStatus status = try_interval(world, t, saved, worst, &attempt);
+    bool loosely = world->def.settle_loosely && t.start < world->def.settle;
     double most = fmin(-world->def.contacts.overlap, worst);
     if (status == TDL_STATUS_OK && attempt.fault == NULL && !loosely &&
         attempt.found.fresh < most && halvings < MAX_OVERLAP_HALVINGS) {
@@ -497,7 +501,7 @@ static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int 
     bool floor = halvings == MAX_HALVINGS;
     if (floor && !good && status == TDL_STATUS_OK && isfinite(total(tdl_world_energy(world)))) {
         tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: %s, in the smallest step",
-                world->step_count + 1, start, attempt.fault);
+                world->step_count + 1, t.start, attempt.fault);
         good = true;
     }
     if (good) {
@@ -512,13 +516,15 @@ static TdlStatus advance_interval(TdlWorld* world, double start, double dt, int 
     if (floor || hopeless) {
         return hopeless ? status : TDL_STATUS_DIVERGED;
     }
-    say_again(world, start, dt, info->reason, "tried in halves");
-    status = world_load_state(world, saved->bytes, saved->size, start);
+    say_again(world, t, info->reason, "tried in halves");
+    double middle = t.start + 0.5 * t.dt;
+    status = world_load_state(world, saved->bytes, saved->size, t.start);
     if (status == TDL_STATUS_OK) {
-        status = advance_interval(world, start, 0.5 * dt, halvings + 1, info);
+        status =
+            advance_interval(world, (Interval){t.start, middle, 0.5 * t.dt}, halvings + 1, info);
     }
     if (status == TDL_STATUS_OK) {
-        status = advance_interval(world, start + 0.5 * dt, 0.5 * dt, halvings + 1, info);
+        status = advance_interval(world, (Interval){middle, t.end, 0.5 * t.dt}, halvings + 1, info);
     }
     return status;
 }
@@ -538,7 +544,8 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     if (world->contacts != NULL) {
         contacts_start_step(world->contacts);
     }
-    status = advance_interval(world, start, world->def.step, 0, info);
+    double end = (double)(world->step_count + 1) * world->def.step; // as tdl_world_time
+    status = advance_interval(world, (Interval){start, end, world->def.step}, 0, info);
     if (status != TDL_STATUS_OK) {
         if (world->step_start.size > 0) {
             world_load_state(world, world->step_start.bytes, world->step_start.size, start);

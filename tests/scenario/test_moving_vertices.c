@@ -187,16 +187,18 @@ static double apart(const TdlVec3* a, const TdlVec3* b, int first, int count) {
     return most;
 }
 
-// Where nothing turns the two sheets have the same places and velocities, but for rounding, which
-// contacts that come and go let grow.
+// Where nothing turns the two sheets have the same places and velocities, but for rounding. On
+// rods, whose contacts come and go as they bend, that grows by some 1e4 in 320 steps
+// (surface_contact).
 TEST(a_sheet_that_slides_by_its_vertices_is_the_sheet_that_slides_as_a_whole) {
     for (int thick = 0; thick < 2; ++thick) {
         TdlVec3 whole[PLACES], parts[PLACES];
         shake(SLIDE, NULL, 5.0e-4, 0.01 * thick, whole);
         shake(NULL, along_slide, 5.0e-4, 0.01 * thick, parts);
-        double off = apart(whole, parts, 0, PLACES);
-        printf("  thickness %d: off by %.2e m\n", thick, off);
-        CHECK_BELOW(off, 1.0e-8);
+        double rod = apart(whole, parts, 0, BALL), rest = apart(whole, parts, BALL, PLACES - BALL);
+        printf("  thickness %d: ball and box off by %.2e m, the rod by %.2e\n", thick, rest, rod);
+        CHECK_BELOW(rest, 1.0e-12);
+        CHECK_BELOW(rod, 1.0e-7);
     }
 }
 
@@ -381,6 +383,52 @@ TEST(a_waving_sheet_gives_the_same_bits_after_a_resume_and_with_threads) {
     free(state);
     CHECK(hash[1] == hash[0]);
     CHECK(hash[2] == hash[0]);
+}
+
+// A rod on a plane that rises by its velocity, or on a sheet that does by its vertices.
+static TdlWorld* make_lift(bool sheet) {
+    TdlWorld* world = make_world(1.0e-3, 0.3);
+    if (sheet) {
+        add_sheet(world, 5, 0.0, sideways, 0.01, 11);
+    } else {
+        TdlColliderDef def = tdl_collider_def_default();
+        TdlColliderId id;
+        def.shape = TDL_SHAPE_PLANE;
+        def.velocity = (TdlVec3){0.1, 0, 0.05};
+        CHECK_INT(tdl_world_add_collider(world, &def, &id), TDL_STATUS_OK);
+    }
+    add_rod(world, (TdlVec3){-0.3, 0.2, 3.5e-3}, 0.6, 3.0e-3, 4);
+    return world;
+}
+
+// The end of a step is n h, which (n - 1) h + h misses by a rounding here and there: what is
+// scripted must be where a resume puts it.
+TEST(a_resume_from_any_step_has_the_same_bits) {
+    enum { STEPS = 80 };
+    for (int sheet = 0; sheet < 2; ++sheet) {
+        char* state[STEPS];
+        size_t size[STEPS];
+        uint64_t hash[STEPS + 1];
+        TdlWorld* world = make_lift(sheet);
+        for (int i = 0; i < STEPS; ++i) {
+            size[i] = tdl_world_state_size(world);
+            state[i] = malloc(size[i]);
+            tdl_world_save_state(world, state[i]);
+            run(world, 1);
+            hash[i + 1] = tdl_world_state_hash(world);
+        }
+        tdl_world_destroy(world);
+        int other = 0;
+        for (int i = 0; i < STEPS; ++i) {
+            world = make_lift(sheet);
+            REQUIRE(tdl_world_load_state(world, state[i], size[i]) == TDL_STATUS_OK);
+            run(world, 1);
+            other += tdl_world_state_hash(world) != hash[i + 1];
+            tdl_world_destroy(world);
+            free(state[i]);
+        }
+        CHECK_INT(other, 0);
+    }
 }
 
 TEST(a_waving_sheet_allocates_nothing_once_warm) {
