@@ -20,6 +20,8 @@ static const double WEDGED = 1.0e3;
 // Added to the held contacts' own stiffness, and how often the rest of that is taken out.
 static const double HELD_EPS = 1.0e-9;
 enum { REFINEMENTS = 4 };
+// How often what cannot be held is put out: where it never ends W is not exact enough for wedges.
+enum { HOLD_ROUNDS = 5 };
 // Unknowns above which the dense matrix is too large: 72 MB.
 enum { MOST_UNKNOWNS = 3000 };
 // The rest is solved to this many times what is asked for; the last digits come from Newton steps
@@ -236,7 +238,8 @@ static TdlStatus hold(Wedge* w, bool* found) {
         w->out[i] = sys->law[i] == LAW_SMOOTH || sys->law[i] == LAW_ROUGH;
         cones += sys->law[i] == LAW_CONE;
     }
-    for (*found = false; status == TDL_STATUS_OK && !*found;) {
+    *found = false;
+    for (int k = 0; k < HOLD_ROUNDS && status == TDL_STATUS_OK && !*found; ++k) {
         memset(w->u, 0, run_size(w->run) * sizeof(double));
         status = press(w, w->u, &cones, w->stress);
         if (cones == 0 || status != TDL_STATUS_OK) {
