@@ -45,6 +45,16 @@ static inline bool problem_has_bodies(const TdlFrictionProblem* p) {
     return p->body != NULL;
 }
 
+// What both forms of a problem are made with: laws checked; all but W and b; q and its norm from b.
+TdlStatus problem_check_laws(const TdlHost* host, const TdlFrictionLaws* laws);
+TdlFrictionProblem* problem_new(const TdlHost* host, const TdlFrictionLaws* laws);
+void problem_finish(TdlFrictionProblem* p);
+bool problem_all_finite(const double* x, size_t count);
+bool problem_all_zero(const double* x, int count);
+
+// u += H A^-1 H' r; v is scratch for [dof_count].
+void problem_add_through_bodies(const TdlFrictionProblem* p, const double* r, double* u, double* v);
+
 // u <- W r + b, through the bodies where the problem has them; v is scratch for [dof_count].
 void problem_velocity(const TdlFrictionProblem* p, const double* r, double* u, double* v);
 

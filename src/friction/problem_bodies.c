@@ -1,0 +1,322 @@
+// Problems in velocity space: rows of H and of Y' = (A^-1 H')' by contact and side, and what goes
+// through the bodies without forming W.
+#include "friction/problem.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* def) {
+    for (int k = 0; k < def->body_count; ++k) {
+        if (def->dof_start[k + 1] < def->dof_start[k]) {
+            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "body %d has negative size", k);
+        }
+    }
+    for (int i = 0; i < 2 * def->laws.contact_count; ++i) {
+        if (def->body[i] < -1 || def->body[i] >= def->body_count) {
+            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "contact %d: body %d is outside 0 to %d",
+                            i / 2, def->body[i], def->body_count - 1);
+        }
+        int m =
+            def->body[i] < 0 ? 0 : def->dof_start[def->body[i] + 1] - def->dof_start[def->body[i]];
+        TdlSpan span = def->span == NULL ? (TdlSpan){0, m} : def->span[i];
+        if (span.count < 0 || span.first < 0 || span.first > m - span.count) {
+            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                            "contact %d: rows are about coordinates that body %d does not have",
+                            i / 2, def->body[i]);
+        }
+        bool self = i % 2 == 1 && def->body[i] >= 0 && def->body[i] == def->body[i - 1];
+        if (def->y == def->h && (def->span != NULL || self)) {
+            return tdl_fail(
+                host, TDL_STATUS_BAD_ARGUMENT,
+                "contact %d: y may be h only without spans and contacts of a body with itself",
+                i / 2);
+        }
+    }
+    if (def->y == NULL && def->solve == NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "neither y nor a solve was given");
+    }
+    return TDL_STATUS_OK;
+}
+
+// A place of a rod feels few of its coordinates: two nodes, or the elements before it.
+static void trim_rows(const TdlFrictionProblem* p, SideRows* x) {
+    int first = x->count, end = 0;
+    for (int k = 0; k < p->d; ++k) {
+        const double* row = p->h + x->h + (size_t)k * (size_t)x->apart;
+        for (int j = 0; j < first; ++j) {
+            first = row[j] != 0.0 ? j : first;
+        }
+        for (int j = x->count - 1; j >= end; --j) {
+            end = row[j] != 0.0 ? j + 1 : end;
+        }
+    }
+    x->first = first < end ? first : 0;
+    x->count = first < end ? end - first : 0;
+    x->h += (size_t)x->first;
+}
+
+// Tells how many doubles `h` and `y` have.
+static void place_rows(TdlFrictionProblem* p, const TdlSpan* span, size_t* h, size_t* y) {
+    size_t d = (size_t)p->d;
+    *h = *y = 0;
+    for (int side = 0; side < 2 * p->n; ++side) {
+        int m = p->body[side] < 0 ? 0 : body_dofs(p, p->body[side]);
+        TdlSpan about = m > 0 && span != NULL ? span[side] : (TdlSpan){0, m};
+        p->side[side] = (SideRows){*h, *y, about.first, about.count, about.count};
+        *h += d * (size_t)about.count;
+        *y += side_moves(p, side) ? d * (size_t)m : 0;
+        if (span == NULL) {
+            trim_rows(p, &p->side[side]);
+        }
+    }
+}
+
+// Row k of a side, added to one over all coordinates.
+static void add_row(const TdlFrictionProblem* p, int side, int k, double* whole) {
+    SideRows x = p->side[side];
+    const double* row = p->h + x.h + (size_t)k * (size_t)x.apart;
+    for (int j = 0; j < x.count; ++j) {
+        whole[x.first + j] += row[j];
+    }
+}
+
+static TdlStatus solve_columns(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def,
+                               size_t used) {
+    int most = 0;
+    for (int k = 0; k < p->body_count; ++k) {
+        most = body_dofs(p, k) > most ? body_dofs(p, k) : most;
+    }
+    double* row = tdl_alloc_array(&p->mem, (size_t)most, sizeof(double));
+    p->own_y = tdl_alloc_array(&p->mem, used, sizeof(double));
+    if (row == NULL || p->own_y == NULL) {
+        tdl_free(&p->mem, row);
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int side = 0; side < 2 * p->n; ++side) {
+        size_t m = side_moves(p, side) ? (size_t)body_dofs(p, p->body[side]) : 0;
+        for (int k = 0; k < p->d && m > 0; ++k) {
+            memset(row, 0, m * sizeof *row);
+            add_row(p, side, k, row);
+            if (side % 2 == 0 && p->body[side + 1] == p->body[side]) {
+                add_row(p, side + 1, k, row);
+            }
+            def->solve(def->solve_user, p->body[side], row,
+                       p->own_y + p->side[side].y + (size_t)k * m);
+        }
+    }
+    tdl_free(&p->mem, row);
+    p->y = p->own_y;
+    return TDL_STATUS_OK;
+}
+
+// Row k of a side times velocities of all bodies.
+static double row_times(const TdlFrictionProblem* p, int side, int k, const double* v) {
+    if (p->body[side] < 0) {
+        return 0.0;
+    }
+    SideRows x = p->side[side];
+    const double* row = p->h + x.h + (size_t)k * (size_t)x.apart;
+    return dot_product((size_t)x.count, row, v + p->dof_start[p->body[side]] + x.first);
+}
+
+// b = H v_free + u_free
+static void free_velocity(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def) {
+    for (int i = 0; i < p->n; ++i) {
+        for (int k = 0; k < p->d; ++k) {
+            double u = def->u_free == NULL ? 0.0 : def->u_free[i * p->d + k];
+            u += row_times(p, 2 * i, k, p->velocity);
+            u += row_times(p, 2 * i + 1, k, p->velocity);
+            p->b[i * p->d + k] = u;
+        }
+    }
+}
+
+TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrictionBodiesDef* def,
+                                             TdlFrictionProblem** out) {
+    TdlStatus status = problem_check_laws(host, &def->laws);
+    if (status == TDL_STATUS_OK) {
+        status = check_bodies(host, def);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlFrictionProblem* p = problem_new(host, &def->laws);
+    if (p == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    p->body_count = def->body_count;
+    p->dof_start = def->dof_start;
+    p->velocity = def->velocity;
+    p->body = def->body;
+    p->h = def->h;
+    p->y = def->y;
+    p->dof_count = def->body_count == 0 ? 0 : def->dof_start[def->body_count];
+    p->side = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(SideRows));
+    if (p->side == NULL) {
+        tdl_friction_problem_destroy(p);
+        return TDL_STATUS_NO_MEMORY;
+    }
+    size_t h_used, y_used;
+    place_rows(p, def->span, &h_used, &y_used);
+    if (p->y == NULL) {
+        status = solve_columns(p, def, y_used);
+    }
+    if (status == TDL_STATUS_OK) {
+        free_velocity(p, def);
+        problem_finish(p);
+        if (!problem_all_finite(p->h, h_used) || !problem_all_finite(p->y, y_used) ||
+            !isfinite(p->q_norm)) {
+            status = tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                              "the contacts' rows or velocities are not finite");
+        }
+    }
+    if (status != TDL_STATUS_OK) {
+        tdl_friction_problem_destroy(p);
+        return status;
+    }
+    *out = p;
+    return TDL_STATUS_OK;
+}
+
+// w += three rows of h times three of y, each column by column.
+static void add_products3(int count, const double* h, int h_apart, const double* y, int y_apart,
+                          double* w) {
+    const double *h1 = h + h_apart, *h2 = h1 + h_apart, *y1 = y + y_apart, *y2 = y1 + y_apart;
+    double s[9] = {0};
+    for (int k = 0; k < count; ++k) {
+        s[0] += h[k] * y[k];
+        s[1] += h1[k] * y[k];
+        s[2] += h2[k] * y[k];
+        s[3] += h[k] * y1[k];
+        s[4] += h1[k] * y1[k];
+        s[5] += h2[k] * y1[k];
+        s[6] += h[k] * y2[k];
+        s[7] += h1[k] * y2[k];
+        s[8] += h2[k] * y2[k];
+    }
+    for (int k = 0; k < 9; ++k) {
+        w[k] += s[k];
+    }
+}
+
+static void add_products(int d, int count, const double* h, int h_apart, const double* y,
+                         int y_apart, double* w) {
+    for (int col = 0; col < d; ++col) {
+        for (int row = 0; row < d; ++row) {
+            const double *a = h + (ptrdiff_t)row * h_apart, *b = y + (ptrdiff_t)col * y_apart;
+            w[col * d + row] += dot_product((size_t)count, a, b);
+        }
+    }
+}
+
+void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) {
+    for (int a = 2 * i; a < 2 * i + 2; ++a) {
+        for (int c = 2 * j; c < 2 * j + 2; ++c) {
+            if (p->body[a] < 0 || p->body[a] != p->body[c] || !side_moves(p, c)) {
+                continue;
+            }
+            int m = body_dofs(p, p->body[a]);
+            SideRows x = p->side[a];
+            const double *h = p->h + x.h, *y = p->y + p->side[c].y + x.first;
+            if (p->d == 3) {
+                add_products3(x.count, h, x.apart, y, m, w);
+            } else {
+                add_products(p->d, x.count, h, x.apart, y, m, w);
+            }
+        }
+    }
+}
+
+typedef struct Touching {
+    int* start;   // [body_count + 1]
+    int* contact; // contacts that touch each body, ascending, a self-contact twice
+    int* seen;    // [n] the last row that visited a contact
+} Touching;
+
+static bool list_touching(const TdlFrictionProblem* p, Touching* t) {
+    *t = (Touching){0};
+    t->start = tdl_alloc_array(&p->mem, (size_t)p->body_count + 2, sizeof(int));
+    t->contact = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(int));
+    t->seen = tdl_alloc_array(&p->mem, (size_t)p->n, sizeof(int));
+    if (!t->start || !t->contact || !t->seen) {
+        return false;
+    }
+    for (int s = 0; s < 2 * p->n; ++s) {
+        if (p->body[s] >= 0) {
+            ++t->start[p->body[s] + 2];
+        }
+    }
+    for (int k = 0; k < p->body_count; ++k) {
+        t->start[k + 2] += t->start[k + 1];
+    }
+    for (int s = 0; s < 2 * p->n; ++s) {
+        if (p->body[s] >= 0) {
+            t->contact[t->start[p->body[s] + 1]++] = s / 2;
+        }
+    }
+    memset(t->seen, 0xff, (size_t)p->n * sizeof(int));
+    return true;
+}
+
+TdlStatus problem_each_coupling(const TdlFrictionProblem* p, CouplingFn fn, void* user) {
+    Touching t;
+    TdlStatus status = list_touching(p, &t) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+    for (int i = 0; status == TDL_STATUS_OK && i < p->n; ++i) {
+        for (int s = 2 * i; s < 2 * i + 2; ++s) {
+            for (int e = p->body[s] < 0 ? 0 : t.start[p->body[s]];
+                 p->body[s] >= 0 && e < t.start[p->body[s] + 1]; ++e) {
+                int j = t.contact[e];
+                if (j < i || t.seen[j] == i) {
+                    continue;
+                }
+                t.seen[j] = i;
+                double w[CONE_MAX * CONE_MAX] = {0};
+                problem_add_coupling(p, i, j, w);
+                fn(user, i, j, w);
+            }
+        }
+    }
+    tdl_free(&p->mem, t.start);
+    tdl_free(&p->mem, t.contact);
+    tdl_free(&p->mem, t.seen);
+    return status;
+}
+
+// --- going through the bodies --------------------------------------------------------------------
+
+TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* r, double* v) {
+    if (!problem_has_bodies(p)) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    memcpy(v, p->velocity, (size_t)p->dof_count * sizeof(double));
+    for (int s = 0; s < 2 * p->n; ++s) {
+        const double* x = r + (ptrdiff_t)(s / 2) * p->d;
+        if (!side_moves(p, s) || problem_all_zero(x, p->d)) {
+            continue;
+        }
+        int m = body_dofs(p, p->body[s]);
+        double* restrict at = v + p->dof_start[p->body[s]];
+        for (int k = 0; k < p->d; k += 3) {
+            const double* y = p->y + p->side[s].y + (size_t)k * (size_t)m;
+            for (int j = 0; j < m; ++j) {
+                at[j] += y[j] * x[k] + y[m + j] * x[k + 1] + y[2 * m + j] * x[k + 2];
+            }
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+void problem_add_through_bodies(const TdlFrictionProblem* p, const double* r, double* u,
+                                double* v) {
+    tdl_friction_body_velocity(p, r, v);
+    for (int j = 0; j < p->dof_count; ++j) {
+        v[j] -= p->velocity[j];
+    }
+    for (int i = 0; i < p->n; ++i) {
+        for (int k = 0; k < p->d; ++k) {
+            u[i * p->d + k] += row_times(p, 2 * i, k, v) + row_times(p, 2 * i + 1, k, v);
+        }
+    }
+}
