@@ -412,7 +412,9 @@ static TdlStatus narrow(TdlDetector* d, TdlDetectInfo* info) {
 static TdlStatus finish(TdlDetector* d) {
     SiteList *sites = &d->sites, *last = &d->last;
     int room = sites->count > last->count ? sites->count : last->count;
-    if (!reserve(&d->host.mem, &d->mark, &d->mark_capacity, room, 1) ||
+    // the two take turns: what one has grown to the other will need
+    if (!site_list_reserve(&d->host.mem, last, sites->capacity) ||
+        !reserve(&d->host.mem, &d->mark, &d->mark_capacity, room, 1) ||
         !reserve(&d->host.mem, &d->contact, &d->contact_capacity, sites->count,
                  sizeof *d->contact)) {
         return TDL_STATUS_NO_MEMORY;

@@ -29,18 +29,24 @@ void site_list_free(const TdlAllocator* mem, SiteList* list) {
     *list = (SiteList){0};
 }
 
-void site_list_add(const TdlAllocator* mem, SiteList* list, const ContactSite* site) {
-    if (list->count == list->capacity) {
-        int capacity = 2 * list->capacity + 32;
-        void* grown = tdl_grow_array(mem, list->site, (size_t)capacity, sizeof *list->site);
-        if (grown == NULL) {
-            list->failed = true;
-            return;
-        }
-        list->site = grown;
-        list->capacity = capacity;
+bool site_list_reserve(const TdlAllocator* mem, SiteList* list, int capacity) {
+    if (capacity <= list->capacity) {
+        return true;
     }
-    list->site[list->count++] = *site;
+    void* grown = tdl_grow_array(mem, list->site, (size_t)capacity, sizeof *list->site);
+    if (grown == NULL) {
+        list->failed = true;
+        return false;
+    }
+    list->site = grown;
+    list->capacity = capacity;
+    return true;
+}
+
+void site_list_add(const TdlAllocator* mem, SiteList* list, const ContactSite* site) {
+    if (list->count < list->capacity || site_list_reserve(mem, list, 2 * list->capacity + 32)) {
+        list->site[list->count++] = *site;
+    }
 }
 
 static bool at_end(const TdlCurve* c, double s) {

@@ -26,6 +26,7 @@ typedef struct SiteList {
 
 void site_list_clear(SiteList* list);
 void site_list_free(const TdlAllocator* mem, SiteList* list);
+bool site_list_reserve(const TdlAllocator* mem, SiteList* list, int capacity);
 void site_list_add(const TdlAllocator* mem, SiteList* list, const ContactSite* site);
 
 void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
