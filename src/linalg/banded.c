@@ -62,17 +62,17 @@ static void solve_one(int n, int width, const double* band, double* x) {
 typedef double Row __attribute__((vector_size(32)));
 enum { ROW_LANES = 4, WINDOW_MOST = 16, WINDOW_RUN = 48 };
 
-static inline Row load_row(int count, const double* b, int ldb) {
-    Row row = {0};
+// By address: how vectors are handed over differs between processors.
+static inline void load_row(int count, const double* b, int ldb, Row* row) {
+    *row = (Row){0};
     for (int r = 0; r < count; ++r) {
-        row[r] = b[(ptrdiff_t)r * ldb];
+        (*row)[r] = b[(ptrdiff_t)r * ldb];
     }
-    return row;
 }
 
-static inline void store_row(int count, Row row, double* b, int ldb) {
+static inline void store_row(int count, const Row* row, double* b, int ldb) {
     for (int r = 0; r < count; ++r) {
-        b[(ptrdiff_t)r * ldb] = row[r];
+        b[(ptrdiff_t)r * ldb] = (*row)[r];
     }
 }
 
@@ -88,7 +88,9 @@ static inline void go_down(int n, int width, const double* band, int first, int 
             at = 0;
         }
         const double* c = band + (ptrdiff_t)j * (width + 1);
-        Row *ahead = window + at, x = (load_row(count, b + j, ldb) - ahead[0]) * (1.0 / c[0]);
+        Row *ahead = window + at, x;
+        load_row(count, b + j, ldb, &x);
+        x = (x - ahead[0]) * (1.0 / c[0]);
         ahead[width] = (Row){0};
         if (j + width < n) {
             for (int i = 1; i <= width; ++i) {
@@ -99,7 +101,7 @@ static inline void go_down(int n, int width, const double* band, int first, int 
                 ahead[i] += c[i] * x;
             }
         }
-        store_row(count, x, b + j, ldb);
+        store_row(count, &x, b + j, ldb);
     }
 }
 
@@ -113,7 +115,8 @@ static inline void go_up(int n, int width, const double* band, int count, double
             at = WINDOW_RUN;
         }
         const double* c = band + (ptrdiff_t)j * (width + 1);
-        Row *ahead = window + at, sum = load_row(count, b + j, ldb);
+        Row *ahead = window + at, sum;
+        load_row(count, b + j, ldb, &sum);
         if (j + width < n) {
             for (int i = width; i > 0; --i) {
                 sum -= c[i] * ahead[i];
@@ -124,7 +127,7 @@ static inline void go_up(int n, int width, const double* band, int count, double
             }
         }
         ahead[0] = sum * (1.0 / c[0]);
-        store_row(count, ahead[0], b + j, ldb);
+        store_row(count, ahead, b + j, ldb);
     }
 }
 
