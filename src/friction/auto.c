@@ -20,9 +20,9 @@ enum { DIRECT_CONTACTS = 200 };
 enum { ALTERNATING_CONTACTS = 8000 };
 // Islands above this size are left to interior points before Newton steps, without a guess.
 enum { MANY_CONTACTS = 1000 };
-// Multiplications for each contact of such an island, after which its best iterate has to do: half
-// a minute for a thousand contacts.
-static const double BUDGET_EACH = 3.0e7;
+// Multiplications for each contact of such an island, and in all, after which its best iterate has
+// to do: half a minute for a thousand contacts, some minutes for ever so many.
+static const double BUDGET_EACH = 3.0e7, BUDGET_MOST = 5.0e11;
 
 typedef struct Stage {
     TdlFrictionSolverKind kind;
@@ -176,7 +176,8 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     Aside aside = {NULL, INFINITY};
     *used = TDL_FRICTION_ANDERSON;
     if (sys->n > MANY_CONTACTS) {
-        run->budget = fmin(run->budget, run->work + BUDGET_EACH * sys->n);
+        double most = fmin(BUDGET_EACH * sys->n, BUDGET_MOST);
+        run->budget = fmin(run->budget, run->work + most);
     }
     if (few_contacts(run, &status, used)) {
         return status;
