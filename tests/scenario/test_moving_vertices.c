@@ -4,6 +4,7 @@
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
+#include "things.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,25 +31,6 @@ static TdlWorld* make_world(double step, double mu) {
     return make_world_on(tdl_host_default(), step, mu, 1);
 }
 
-// A square of `cells` by `cells` cells of two triangles, in the plane z = 0, about the origin.
-static TdlMesh make_grid(int cells, double side) {
-    int n = cells + 1, k = 0;
-    TdlVec3* v = calloc((size_t)(n * n), sizeof *v);
-    int* t = calloc((size_t)(6 * cells * cells), sizeof *t);
-    for (int i = 0; i < n * n; ++i) {
-        v[i] = (TdlVec3){side * ((double)(i % n) / cells - 0.5),
-                         side * ((double)(i / n) / cells - 0.5), 0.0};
-    }
-    for (int i = 0; i < cells * cells; ++i) {
-        int a = i % cells + n * (i / cells);
-        const int six[6] = {a, a + 1, a + n + 1, a, a + n + 1, a + n};
-        for (int j = 0; j < 6; ++j) {
-            t[k++] = six[j];
-        }
-    }
-    return (TdlMesh){v, n * n, t, 2 * cells * cells};
-}
-
 // Where a point of the sheet is at a time.
 typedef TdlVec3 (*WayFn)(TdlVec3 p, double time);
 
@@ -69,8 +51,7 @@ static TdlStatus try_sheet(TdlWorld* world, int cells, double radius, WayFn way,
     def.vertex_motion = (TdlVertexMotion){all, samples, 0.0, period};
     TdlStatus status = tdl_world_add_collider(world, &def, &id);
     free(all);
-    free((void*)grid.vertices);
-    free((void*)grid.triangles);
+    free_mesh(grid);
     return status;
 }
 
@@ -92,22 +73,9 @@ static void add_rod(TdlWorld* world, TdlVec3 start, double length, double radius
     REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
 }
 
-static void add_sphere(TdlWorld* world, double radius, TdlVec3 place) {
-    TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId id;
-    def.radius = radius;
-    def.pose.position = place;
-    REQUIRE(tdl_world_add_rigid(world, &def, &id) == TDL_STATUS_OK);
-}
-
-static void add_box(TdlWorld* world, TdlVec3 place) {
-    TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId id;
-    def.shape = TDL_RIGID_BOX;
-    def.half = (TdlVec3){0.06, 0.05, 0.02};
-    def.radius = 0.005;
-    def.pose.position = place;
-    REQUIRE(tdl_world_add_rigid(world, &def, &id) == TDL_STATUS_OK);
+static void add_block(TdlWorld* world, TdlVec3 place) {
+    TdlPose pose = {place, tdl_identity33()};
+    add_box(world, (TdlVec3){0.06, 0.05, 0.02}, 0.005, pose, (TdlVec3){0});
 }
 
 static void run(TdlWorld* world, int steps) {
@@ -169,8 +137,8 @@ static void shake(const TdlKeyframe* keys, WayFn way, double step, double radius
         add_sheet(world, 9, radius, way, step, (int)lround(0.3 / step) + 1);
     }
     add_rod(world, (TdlVec3){-0.35, 0.2, 3.1e-3 + radius}, 0.6, 3.0e-3, 4);
-    add_sphere(world, 0.03, (TdlVec3){0.3, -0.2, 0.0301 + radius});
-    add_box(world, (TdlVec3){-0.2, -0.3, 0.0201 + radius});
+    add_sphere(world, 0.03, (TdlVec3){0.3, -0.2, 0.0301 + radius}, (TdlVec3){0});
+    add_block(world, (TdlVec3){-0.2, -0.3, 0.0201 + radius});
     run(world, (int)lround(0.3 / step));
     tdl_rod_points(world, tdl_world_rod(world, 0), 1, out);
     out[BALL] = tdl_rigid_pose(world, 0).position;
@@ -239,7 +207,7 @@ TEST(a_sheet_drags_along_what_lies_on_it) {
     TdlWorld* world = make_world(step, mu);
     add_sheet(world, 7, 0.0, sideways, 0.04, 26);
     add_rod(world, (TdlVec3){-0.3, 0.2, 3.0e-3}, 0.6, 3.0e-3, 3);
-    add_box(world, (TdlVec3){-0.2, -0.3, 0.02});
+    add_block(world, (TdlVec3){-0.2, -0.3, 0.02});
     run(world, 20); // they come to lie
     TdlRodId rod = tdl_world_rod(world, 0);
     double at = tdl_rod_point(world, rod, 0.3).x, v[2] = {0}, sliding = 0.0, worst[2] = {0};
@@ -274,7 +242,7 @@ TEST(what_sticks_goes_with_its_place_on_a_sheet_drawn_out) {
     TdlWorld* world = make_world(1.0e-3, 5.0);
     add_sheet(world, 7, 0.0, spreading, 0.05, 21);
     for (int i = 0; i < 3; ++i) {
-        add_box(world, (TdlVec3){-0.6 + 0.5 * i, 0.4 * i - 0.4, 0.02});
+        add_block(world, (TdlVec3){-0.6 + 0.5 * i, 0.4 * i - 0.4, 0.02});
     }
     run(world, 500);
     for (int i = 0; i < 3; ++i) {
@@ -294,7 +262,7 @@ TEST(a_sheet_that_speeds_up_carries_weight_and_inertia) {
     double step = 1.0e-3;
     TdlWorld* world = make_world(step, 0.3);
     add_sheet(world, 5, 0.0, lifted, step, 301);
-    add_sphere(world, 0.03, (TdlVec3){0.1, 0.1, 0.03});
+    add_sphere(world, 0.03, (TdlVec3){0.1, 0.1, 0.03}, (TdlVec3){0});
     add_rod(world, (TdlVec3){-0.3, -0.4, 3.0e-3}, 0.6, 3.0e-3, 3);
     run(world, 300);
     double ball = 1000.0 * 4.0 / 3.0 * PI * 2.7e-5, rod = 1000.0 * PI * 9.0e-6 * 0.6;
@@ -322,8 +290,8 @@ static TdlWorld* make_waves(TdlHost host, int threads) {
     add_sheet(world, 24, 2.0e-3, waving, 0.02, 51);
     add_rod(world, (TdlVec3){-0.3, 0.2, 0.02}, 0.6, 3.0e-3, 8);
     add_rod(world, (TdlVec3){-0.4, -0.2, 0.02}, 0.6, 3.0e-3, 8);
-    add_sphere(world, 0.03, (TdlVec3){0.1, 0.0, 0.04});
-    add_box(world, (TdlVec3){0.2, -0.4, 0.03});
+    add_sphere(world, 0.03, (TdlVec3){0.1, 0.0, 0.04}, (TdlVec3){0});
+    add_block(world, (TdlVec3){0.2, -0.4, 0.03});
     return world;
 }
 

@@ -4,6 +4,7 @@
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
+#include "things.h"
 
 static const double G = 9.81;
 static const double PI = 3.14159265358979323846;
@@ -33,45 +34,6 @@ static void add_slope(TdlWorld* world, double slope) {
     }
 }
 
-static void add_sphere(TdlWorld* world, double radius, TdlVec3 at, TdlVec3 velocity) {
-    TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId id;
-    def.shape = TDL_RIGID_SPHERE;
-    def.radius = radius;
-    def.pose.position = at;
-    def.velocity = velocity;
-    if (tdl_world_add_rigid(world, &def, &id) != TDL_STATUS_OK) {
-        FAIL("sphere refused");
-    }
-}
-
-static void add_box(TdlWorld* world, TdlVec3 half, double radius, TdlPose pose, TdlVec3 velocity) {
-    TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId id;
-    def.shape = TDL_RIGID_BOX;
-    def.half = half;
-    def.radius = radius;
-    def.pose = pose;
-    def.velocity = velocity;
-    if (tdl_world_add_rigid(world, &def, &id) != TDL_STATUS_OK) {
-        FAIL("box refused");
-    }
-}
-
-static void run(TdlWorld* world, int steps) {
-    for (int i = 0; i < steps; ++i) {
-        TdlStepInfo info;
-        if (tdl_world_step(world, &info) != TDL_STATUS_OK) {
-            FAIL("step %d failed", i);
-            return;
-        }
-        if (info.substeps != 1) {
-            FAIL("step %d was split", i);
-            return;
-        }
-    }
-}
-
 // Where body `index` is along the slope, and above it.
 static double along(const TdlWorld* world, int index, double slope) {
     return tdl_dot3(tdl_rigid_pose(world, index).position, (TdlVec3){cos(slope), 0, -sin(slope)});
@@ -97,7 +59,7 @@ TEST(a_block_slides_down_a_slope_as_in_the_textbook) {
         // flat, so that it does not tip on the steepest slope with the most friction
         TdlVec3 half = {0.05, 0.04, 0.02};
         add_box(world, half, radii[i / 9], on_slope(slope, half.z), (TdlVec3){0});
-        run(world, 500);
+        run_steps(world, 500);
         double a = G * (sin(slope) - m * cos(slope)), want = a > 0.0 ? 0.5 * a * t * t : 0.0;
         CHECK_NEAR(along(world, 0, slope), want, 1.0e-6 * (want + 0.01));
         CHECK_NEAR(above(world, 0, slope), half.z, 1.0e-8);
@@ -113,7 +75,7 @@ TEST(a_block_sticks_up_to_the_friction_angle) {
         TdlWorld* world = make_world(1.0e-3, m, 0.0);
         add_slope(world, slope);
         add_box(world, (TdlVec3){0.05, 0.04, 0.02}, 0.002, on_slope(slope, 0.02), (TdlVec3){0});
-        run(world, 1000);
+        run_steps(world, 1000);
         double a = G * (sin(slope) - m * cos(slope)), want = a > 0.0 ? 0.5 * a : 0.0;
         CHECK_NEAR(along(world, 0, slope), want, 1.0e-9 + 1.0e-6 * want);
         tdl_world_destroy(world);
@@ -128,7 +90,7 @@ TEST(a_sphere_rolls_or_slips_down_a_slope) {
         TdlWorld* world = make_world(1.0e-3, m, 0.0);
         add_slope(world, slope);
         add_sphere(world, r, on_slope(slope, r).position, (TdlVec3){0});
-        run(world, 500);
+        run_steps(world, 500);
         // it rolls when mu is at least 2/7 of the slope's tangent
         bool rolls = m >= 2.0 / 7.0 * tan(slope);
         double a = rolls ? 5.0 / 7.0 * G * sin(slope) : G * (sin(slope) - m * cos(slope));
@@ -147,7 +109,7 @@ TEST(a_sliding_ball_comes_to_roll) {
     TdlWorld* world = make_world(dt, m, 0.0);
     add_slope(world, 0.0);
     add_sphere(world, r, (TdlVec3){0, 0, r}, (TdlVec3){v, 0, 0});
-    run(world, 5000);
+    run_steps(world, 5000);
     CHECK(until < t);
     CHECK_NEAR(tdl_rigid_velocity(world, 0).x, 5.0 / 7.0 * v, 1.0e-10);
     CHECK_NEAR(tdl_rigid_angular_velocity(world, 0).y, 5.0 / 7.0 * v / r, 1.0e-9);
@@ -163,7 +125,7 @@ TEST(a_sphere_at_rest_stays_for_ten_thousand_steps) {
     TdlWorld* world = make_world(1.0e-3, 0.3, 0.0);
     add_slope(world, 0.0);
     add_sphere(world, r, (TdlVec3){0.1, -0.2, r}, (TdlVec3){0});
-    run(world, 10000);
+    run_steps(world, 10000);
     TdlVec3 p = tdl_rigid_pose(world, 0).position;
     double drift = tdl_norm3(tdl_sub3(p, (TdlVec3){0.1, -0.2, r}));
     printf("  drift %.2e m\n", drift);
@@ -186,7 +148,7 @@ TEST(boxes_stand_on_each_other) {
         TdlPose pose = {{0, 0, half.z * (2 * i + 1)}, tdl_rotation_exp((TdlVec3){0, 0, 0.2 * i})};
         add_box(world, half, 0.004, pose, (TdlVec3){0});
     }
-    run(world, 2000);
+    run_steps(world, 2000);
     double drift = 0.0;
     for (int i = 0; i < BOXES; ++i) {
         TdlVec3 p = tdl_rigid_pose(world, i).position;
@@ -205,7 +167,7 @@ TEST(boxes_stand_on_each_other_edge_on_edge) {
         TdlPose pose = {{0, 0, half.z * (2 * i + 1)}, tdl_identity33()};
         add_box(world, half, 0.004, pose, (TdlVec3){0});
     }
-    run(world, 2000);
+    run_steps(world, 2000);
     double drift = 0.0;
     for (int i = 0; i < 3; ++i) {
         TdlVec3 p = tdl_rigid_pose(world, i).position;
@@ -229,7 +191,7 @@ static double pile_motion(double mu) {
     }
     at[3] = (TdlVec3){0, 0, r + up};
     add_sphere(world, r, at[3], (TdlVec3){0});
-    run(world, 500);
+    run_steps(world, 500);
     for (int i = 0; i < 4; ++i) {
         TdlVec3 p = tdl_rigid_pose(world, i).position;
         worst = fmax(worst, tdl_norm3(tdl_sub3(p, at[i])));
@@ -261,7 +223,7 @@ TEST(a_capsule_on_a_capsule_does_not_turn) {
         def.pose.position = at[i];
         REQUIRE(tdl_world_add_rigid(world, &def, &id) == TDL_STATUS_OK);
     }
-    run(world, 1000);
+    run_steps(world, 1000);
     for (int i = 0; i < 3; ++i) {
         TdlPose pose = tdl_rigid_pose(world, i);
         CHECK_NEAR3(pose.position, at[i], 1.0e-8);
@@ -280,7 +242,7 @@ TEST(a_block_tips_over_where_its_weight_leaves_its_foot) {
         TdlWorld* world = make_world(1.0e-3, 2.0, 0.0);
         add_slope(world, slope);
         add_box(world, half, 0.0, on_slope(slope, half.z), (TdlVec3){0});
-        run(world, 300);
+        run_steps(world, 300);
         TdlMat3 turn =
             tdl_mul33(tdl_rigid_pose(world, 0).rotation, tdl_rotation_exp((TdlVec3){0, -slope, 0}));
         double tipped = tdl_rotation_log(turn).y;
@@ -321,7 +283,7 @@ TEST(two_balls_collide_as_in_the_textbook) {
         TdlWorld* world = weightless(0.0, e[i]);
         add_sphere(world, 0.01, (TdlVec3){0}, (TdlVec3){1, 0, 0});
         add_sphere(world, 0.02, (TdlVec3){0.05, 0, 0}, (TdlVec3){0});
-        run(world, 100);
+        run_steps(world, 100);
         double v0 = (1.0 - 8.0 * e[i]) / 9.0, v1 = (1.0 + e[i]) / 9.0;
         CHECK_NEAR3(tdl_rigid_velocity(world, 0), ((TdlVec3){v0, 0, 0}), 1.0e-9);
         CHECK_NEAR3(tdl_rigid_velocity(world, 1), ((TdlVec3){v1, 0, 0}), 1.0e-9);
@@ -344,7 +306,7 @@ TEST(a_grazing_collision_keeps_all_momenta) {
             l[k] = tdl_axpy3(l[k], 0.4 * m * r * r, w);
         }
         if (k == 0) {
-            run(world, 100);
+            run_steps(world, 100);
         }
     }
     CHECK(tdl_norm3(tdl_rigid_angular_velocity(world, 0)) > 1.0); // they did touch
@@ -362,7 +324,7 @@ TEST(a_ball_bounces_by_its_restitution) {
         TdlWorld* world = weightless(0.3, e[i]);
         add_slope(world, 0.0);
         add_sphere(world, 0.01, (TdlVec3){0, 0, 0.05}, (TdlVec3){0, 0, -1});
-        run(world, 100);
+        run_steps(world, 100);
         CHECK_NEAR3(tdl_rigid_velocity(world, 0), ((TdlVec3){0, 0, e[i]}), 1.0e-9);
         tdl_world_destroy(world);
     }
@@ -372,9 +334,9 @@ TEST(a_ball_bounces_by_its_restitution) {
     add_slope(world, 0.0);
     add_sphere(world, 0.01, (TdlVec3){0, 0, 0.01 + h}, (TdlVec3){0});
     double fall = sqrt(2.0 * h / G);
-    run(world, (int)((fall + 0.02) / 1.0e-4));
+    run_steps(world, (int)((fall + 0.02) / 1.0e-4));
     for (int i = 0; i < (int)(1.4 * fall / 1.0e-4); ++i) {
-        run(world, 1);
+        run_steps(world, 1);
         top = fmax(top, tdl_rigid_pose(world, 0).position.z - 0.01);
     }
     CHECK_NEAR(top / h, 0.64, 0.64 * 0.005);
@@ -413,7 +375,7 @@ static TdlWorld* on_rails(int pieces, double bend, double mu, int steps) {
     if (tdl_world_add_rigid(world, &ball, &id) != TDL_STATUS_OK) {
         FAIL("ball refused");
     }
-    run(world, steps);
+    run_steps(world, steps);
     return world;
 }
 
@@ -490,10 +452,10 @@ TEST(a_belt_drags_a_block_along) {
     REQUIRE(tdl_world_add_collider(world, &belt, &id) == TDL_STATUS_OK);
     add_box(world, (TdlVec3){0.05, 0.04, half}, 0.0, (TdlPose){{0, 0, half}, tdl_identity33()},
             (TdlVec3){0});
-    run(world, 100);
+    run_steps(world, 100);
     double t = 0.1;
     CHECK_NEAR(tdl_rigid_pose(world, 0).position.x, 0.5 * m * G * t * t, 1.0e-6 * m * G * t * t);
-    run(world, 400);
+    run_steps(world, 400);
     // caught up after V / (mu g) = 0.2 s, having lost V^2 / (2 mu g) of way
     CHECK_NEAR(tdl_rigid_velocity(world, 0).x, V, 1.0e-10);
     CHECK_NEAR(tdl_rigid_pose(world, 0).position.x, V * 0.5 - V * V / (2.0 * m * G), 1.0e-6);
@@ -517,7 +479,7 @@ TEST(a_turntable_carries_a_block_round) {
     def.velocity = (TdlVec3){0, w * out, 0};
     def.angular_velocity = (TdlVec3){0, 0, w};
     REQUIRE(tdl_world_add_rigid(world, &def, &body) == TDL_STATUS_OK);
-    run(world, 1000);
+    run_steps(world, 1000);
     TdlPose pose = tdl_rigid_pose(world, 0);
     double angle = atan2(pose.position.y, pose.position.x);
     // in a step it goes along the tangent, which takes it out by (w dt)^2 / 2 of its distance
@@ -556,7 +518,7 @@ TEST(a_bar_on_two_rollers_is_a_pendulum) {
     double rate = sqrt(m * G / (l - m * h)), worst = 0.0;
     int steps = (int)(2.0 * PI / rate / dt);
     for (int i = 1; i <= steps; ++i) {
-        run(world, 1);
+        run_steps(world, 1);
         double x = tdl_rigid_pose(world, 0).position.x;
         worst = fmax(worst, fabs(x - x0 * cos(rate * i * dt)));
     }

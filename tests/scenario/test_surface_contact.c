@@ -4,6 +4,7 @@
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
+#include "things.h"
 
 #include <stdlib.h>
 
@@ -26,25 +27,6 @@ static TdlWorld* make_world_to(double step, double mu, double tolerance) {
 
 static TdlWorld* make_world(double step, double mu) {
     return make_world_to(step, mu, 1.0e-10);
-}
-
-// A square of `cells` by `cells` cells of two triangles, in the plane z = 0, about the origin.
-static TdlMesh make_grid(int cells, double side) {
-    int n = cells + 1, k = 0;
-    TdlVec3* v = calloc((size_t)(n * n), sizeof *v);
-    int* t = calloc((size_t)(6 * cells * cells), sizeof *t);
-    for (int i = 0; i < n * n; ++i) {
-        v[i] = (TdlVec3){side * ((double)(i % n) / cells - 0.5),
-                         side * ((double)(i / n) / cells - 0.5), 0.0};
-    }
-    for (int i = 0; i < cells * cells; ++i) {
-        int a = i % cells + n * (i / cells);
-        const int six[6] = {a, a + 1, a + n + 1, a, a + n + 1, a + n};
-        for (int j = 0; j < 6; ++j) {
-            t[k++] = six[j];
-        }
-    }
-    return (TdlMesh){v, n * n, t, 2 * cells * cells};
 }
 
 // A tube of `sides` flat sides about the x axis whose edges lie on the radius, closed by its ends.
@@ -77,11 +59,6 @@ static TdlMesh make_tube(int sides, double radius, double length) {
         }
     }
     return (TdlMesh){v, 2 * sides + 2, t, k / 3};
-}
-
-static void free_mesh(TdlMesh mesh) {
-    free((void*)mesh.vertices);
-    free((void*)mesh.triangles);
 }
 
 static void add_mesh(TdlWorld* world, TdlMesh mesh, double radius, TdlPose pose) {
@@ -125,35 +102,6 @@ static void add_ground(TdlWorld* world, int ground, double slope) {
     }
 }
 
-static void run(TdlWorld* world, int steps) {
-    for (int i = 0; i < steps; ++i) {
-        TdlStepInfo info;
-        if (tdl_world_step(world, &info) != TDL_STATUS_OK || info.substeps != 1) {
-            FAIL("step %d failed or was split", i);
-            return;
-        }
-    }
-}
-
-static void add_sphere(TdlWorld* world, double radius, TdlVec3 place, TdlVec3 velocity) {
-    TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId id;
-    def.radius = radius;
-    def.pose.position = place;
-    def.velocity = velocity;
-    REQUIRE(tdl_world_add_rigid(world, &def, &id) == TDL_STATUS_OK);
-}
-
-static void add_box(TdlWorld* world, TdlVec3 half, double radius, TdlPose pose) {
-    TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId id;
-    def.shape = TDL_RIGID_BOX;
-    def.half = half;
-    def.radius = radius;
-    def.pose = pose;
-    REQUIRE(tdl_world_add_rigid(world, &def, &id) == TDL_STATUS_OK);
-}
-
 static void add_rod(TdlWorld* world, double length, double radius, int elements, TdlVec3 start,
                     TdlVec3 curvature) {
     TdlRodDef def = tdl_rod_def_default();
@@ -180,7 +128,7 @@ TEST(a_sphere_on_a_mesh_goes_as_on_a_plane) {
             TdlVec3 up = tdl_rotation_exp((TdlVec3){0, slope, 0}).cz;
             // a little above: it falls, lands, and rolls across many edges
             add_sphere(world, 0.03, tdl_scale3(0.031, up), (TdlVec3){0.5, 0.3, 0});
-            run(world, 500);
+            run_steps(world, 500);
             place[ground] = tdl_rigid_pose(world, 0).position;
             spin[ground] = tdl_rigid_angular_velocity(world, 0);
             tdl_world_destroy(world);
@@ -201,8 +149,8 @@ TEST(a_box_on_a_mesh_goes_as_on_a_plane) {
             add_ground(world, ground, slope);
             TdlMat3 r = tdl_rotation_exp((TdlVec3){0, slope, 0});
             add_box(world, (TdlVec3){0.06, 0.05, 0.02}, radius,
-                    (TdlPose){tdl_scale3(0.0205, r.cz), r});
-            run(world, 400);
+                    (TdlPose){tdl_scale3(0.0205, r.cz), r}, (TdlVec3){0});
+            run_steps(world, 400);
             pose[ground] = tdl_rigid_pose(world, 0);
             tdl_world_destroy(world);
         }
@@ -309,7 +257,7 @@ TEST(a_node_of_a_chain_lies_on_a_ridge) {
     def.start = TDL_HOLD_FREE;
     def.clamp = (TdlPose){{0, -0.1, 2.5e-3}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
     REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
-    run(world, 800);
+    run_steps(world, 800);
     // the edges on both sides of the node slope down: each passes the ridge at a radius
     TdlVec3 node = tdl_rod_point(world, id, 0.1);
     CHECK_BELOW(fabs(node.y), 2.0e-5);
@@ -329,12 +277,12 @@ TEST(a_node_of_a_chain_lies_on_a_ridge) {
 TEST(a_sphere_comes_to_rest_on_the_face_of_a_box) {
     TdlWorld* world = make_world(1.0e-3, 0.4);
     add_ground(world, PLANE, 0.0);
-    add_box(world, (TdlVec3){0.2, 0.2, 0.05}, 0.005, at(0, 0, 0.05));
+    add_box(world, (TdlVec3){0.2, 0.2, 0.05}, 0.005, at(0, 0, 0.05), (TdlVec3){0});
     // far from edges, that were all that touched
     add_sphere(world, 0.02, (TdlVec3){0.07, 0.03, 0.125}, (TdlVec3){0});
     double energy = tdl_world_energy(world).kinetic + tdl_world_energy(world).gravity;
     for (int i = 0; i < 800; ++i) {
-        run(world, 1);
+        run_steps(world, 1);
         TdlEnergy now = tdl_world_energy(world);
         CHECK_BELOW(now.kinetic + now.gravity, energy + 1.0e-10);
         energy = now.kinetic + now.gravity;
@@ -350,9 +298,9 @@ TEST(a_sphere_comes_to_rest_on_the_face_of_a_box) {
 TEST(a_rod_comes_to_lie_on_the_face_of_a_box) {
     TdlWorld* world = make_world(1.0e-3, 0.4);
     add_ground(world, PLANE, 0.0);
-    add_box(world, (TdlVec3){0.2, 0.2, 0.05}, 0.0, at(0, 0, 0.05));
+    add_box(world, (TdlVec3){0.2, 0.2, 0.05}, 0.0, at(0, 0, 0.05), (TdlVec3){0});
     add_rod(world, 0.2, 1.0e-3, 4, (TdlVec3){-0.1, 0.02, 0.11}, (TdlVec3){0});
-    run(world, 600);
+    run_steps(world, 600);
     for (int i = 0; i <= 10; ++i) {
         TdlVec3 p = tdl_rod_point(world, tdl_world_rod(world, 0), 0.02 * i);
         CHECK_NEAR(p.z, 0.101, 5.0e-6);
@@ -370,9 +318,10 @@ TEST(boxes_stand_on_the_faces_of_boxes) {
     for (int i = 0; i < 3; ++i) {
         TdlPose pose = {{0.01 * i, 0.005 * i, 0.03 + 0.0605 * i},
                         tdl_rotation_exp((TdlVec3){0, 0, 0.5 * i})};
-        add_box(world, (TdlVec3){0.06 - 0.015 * i, 0.05 - 0.01 * i, 0.03}, 0.002, pose);
+        add_box(world, (TdlVec3){0.06 - 0.015 * i, 0.05 - 0.01 * i, 0.03}, 0.002, pose,
+                (TdlVec3){0});
     }
-    run(world, 1000);
+    run_steps(world, 1000);
     for (int i = 0; i < 3; ++i) {
         TdlPose pose = tdl_rigid_pose(world, i);
         CHECK_NEAR3(pose.position, ((TdlVec3){0.01 * i, 0.005 * i, 0.03 + 0.06 * i}), 1.0e-4);
@@ -400,8 +349,8 @@ TEST(a_box_stands_on_the_points_of_a_mesh) {
         v[4 * i + 3] = (TdlVec3){x, y, 0.03};
     }
     add_mesh(world, (TdlMesh){v, 12, t, 9}, 0.002, at(0, 0, 0));
-    add_box(world, (TdlVec3){0.1, 0.1, 0.02}, 0.005, at(0.003, 0, 0.0525));
-    run(world, 500);
+    add_box(world, (TdlVec3){0.1, 0.1, 0.02}, 0.005, at(0.003, 0, 0.0525), (TdlVec3){0});
+    run_steps(world, 500);
     TdlPose pose = tdl_rigid_pose(world, 0);
     CHECK_NEAR3(pose.position, ((TdlVec3){0.003, 0, 0.052}), 2.0e-5);
     CHECK_BELOW(1.0 - pose.rotation.cz.z, 1.0e-8);
@@ -464,8 +413,8 @@ TEST(a_moving_mesh_drags_what_lies_on_it) {
     def.velocity = (TdlVec3){0.2, 0, 0};
     REQUIRE(tdl_world_add_collider(world, &def, &id) == TDL_STATUS_OK);
     free_mesh(tube);
-    add_box(world, (TdlVec3){0.05, 0.05, 0.02}, 0.002, at(0, 0, 0.02));
-    run(world, 500);
+    add_box(world, (TdlVec3){0.05, 0.05, 0.02}, 0.002, at(0, 0, 0.02), (TdlVec3){0});
+    run_steps(world, 500);
     CHECK_NEAR(tdl_rigid_velocity(world, 0).x, 0.2, 1.0e-9);
     // at mu g until it has caught up
     double until = 0.2 / (0.5 * G);
@@ -509,7 +458,7 @@ TEST(a_world_with_surfaces_continues_with_the_same_bits) {
         TdlWorld* world;
         REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
         add_ground(world, SHEET, 0.1);
-        add_box(world, (TdlVec3){0.05, 0.05, 0.02}, 0.002, at(0, 0, 0.03));
+        add_box(world, (TdlVec3){0.05, 0.05, 0.02}, 0.002, at(0, 0, 0.03), (TdlVec3){0});
         add_sphere(world, 0.02, (TdlVec3){0.01, 0.01, 0.08}, (TdlVec3){0});
         add_rod(world, 0.2, 1.0e-3, 4, (TdlVec3){-0.1, 0.02, 0.06}, (TdlVec3){0});
         for (int i = 0; i < 60; ++i) {

@@ -1,0 +1,67 @@
+// Things that tests put into worlds.
+#ifndef TDL_TEST_THINGS_H
+#define TDL_TEST_THINGS_H
+
+#include "tendril/world.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static inline void add_sphere(TdlWorld* world, double radius, TdlVec3 at, TdlVec3 velocity) {
+    TdlRigidDef def = tdl_rigid_def_default();
+    TdlRigidId id;
+    def.shape = TDL_RIGID_SPHERE;
+    def.radius = radius;
+    def.pose.position = at;
+    def.velocity = velocity;
+    REQUIRE(tdl_world_add_rigid(world, &def, &id) == TDL_STATUS_OK);
+}
+
+static inline void add_box(TdlWorld* world, TdlVec3 half, double radius, TdlPose pose,
+                           TdlVec3 velocity) {
+    TdlRigidDef def = tdl_rigid_def_default();
+    TdlRigidId id;
+    def.shape = TDL_RIGID_BOX;
+    def.half = half;
+    def.radius = radius;
+    def.pose = pose;
+    def.velocity = velocity;
+    REQUIRE(tdl_world_add_rigid(world, &def, &id) == TDL_STATUS_OK);
+}
+
+// Steps that are done in one part each.
+static inline void run_steps(TdlWorld* world, int steps) {
+    for (int i = 0; i < steps; ++i) {
+        TdlStepInfo info;
+        if (tdl_world_step(world, &info) != TDL_STATUS_OK || info.substeps != 1) {
+            FAIL("step %d failed or was split", i);
+            return;
+        }
+    }
+}
+
+// A square of `cells` by `cells` cells of two triangles, in the plane z = 0, about the origin.
+static inline TdlMesh make_grid(int cells, double side) {
+    int n = cells + 1, k = 0;
+    TdlVec3* v = calloc((size_t)(n * n), sizeof *v);
+    int* t = calloc((size_t)(6 * cells * cells), sizeof *t);
+    for (int i = 0; i < n * n; ++i) {
+        v[i] = (TdlVec3){side * ((double)(i % n) / cells - 0.5),
+                         side * ((double)(i / n) / cells - 0.5), 0.0};
+    }
+    for (int i = 0; i < cells * cells; ++i) {
+        int a = i % cells + n * (i / cells);
+        const int six[6] = {a, a + 1, a + n + 1, a, a + n + 1, a + n};
+        for (int j = 0; j < 6; ++j) {
+            t[k++] = six[j];
+        }
+    }
+    return (TdlMesh){v, n * n, t, 2 * cells * cells};
+}
+
+static inline void free_mesh(TdlMesh mesh) {
+    free((void*)mesh.vertices);
+    free((void*)mesh.triangles);
+}
+
+#endif
