@@ -38,6 +38,12 @@ typedef struct PairList {
     bool failed;
 } PairList;
 
+// The lists of workers, which find pairs in any order: they are sorted when they are joined.
+typedef struct PairParts {
+    PairList* part; // [count]
+    int count;
+} PairParts;
+
 static inline bool broad_wants(const BroadInput* in, int i, int j) {
     int a = in->fibre[i], b = in->fibre[j];
     if (a != b) {
@@ -56,11 +62,16 @@ static inline uint64_t pair_of(int i, int j) {
 }
 
 void pair_list_add(const TdlAllocator* mem, PairList* list, uint64_t pair);
-void pair_list_join(const TdlAllocator* mem, PairList* list, const PairList* part);
 void pair_list_free(const TdlAllocator* mem, PairList* list);
 
 // Sorts the pairs and removes duplicates; false when memory runs out.
 bool pair_list_sort(const TdlAllocator* mem, PairList* list);
+
+// An empty list for each worker; then all of them joined, sorted, each pair once. False when memory
+// ran out.
+bool pair_parts_start(const TdlAllocator* mem, PairParts* parts, int workers);
+bool pair_parts_join(const TdlAllocator* mem, const PairParts* parts, PairList* out);
+void pair_parts_free(const TdlAllocator* mem, PairParts* parts);
 
 typedef struct Sweep Sweep;
 typedef struct CapsuleTree CapsuleTree;

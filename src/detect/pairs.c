@@ -25,14 +25,6 @@ void pair_list_add(const TdlAllocator* mem, PairList* list, uint64_t pair) {
     }
 }
 
-void pair_list_join(const TdlAllocator* mem, PairList* list, const PairList* part) {
-    list->failed = list->failed || part->failed;
-    if (part->count > 0 && reserve(mem, list, list->count + part->count)) {
-        memcpy(list->pair + list->count, part->pair, (size_t)part->count * sizeof *part->pair);
-        list->count += part->count;
-    }
-}
-
 void pair_list_free(const TdlAllocator* mem, PairList* list) {
     tdl_free(mem, list->pair);
     tdl_free(mem, list->spare);
@@ -91,4 +83,42 @@ bool pair_list_sort(const TdlAllocator* mem, PairList* list) {
     }
     list->count = kept;
     return true;
+}
+
+bool pair_parts_start(const TdlAllocator* mem, PairParts* parts, int workers) {
+    if (workers > parts->count) {
+        PairList* grown = tdl_grow_array(mem, parts->part, (size_t)workers, sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        memset(grown + parts->count, 0, (size_t)(workers - parts->count) * sizeof *grown);
+        *parts = (PairParts){grown, workers};
+    }
+    for (int i = 0; i < parts->count; ++i) {
+        parts->part[i].count = 0;
+        parts->part[i].failed = false;
+    }
+    return true;
+}
+
+bool pair_parts_join(const TdlAllocator* mem, const PairParts* parts, PairList* out) {
+    for (int i = 0; i < parts->count; ++i) {
+        const PairList* part = &parts->part[i];
+        if (part->failed || (part->count > 0 && !reserve(mem, out, out->count + part->count))) {
+            return false;
+        }
+        if (part->count > 0) {
+            memcpy(out->pair + out->count, part->pair, (size_t)part->count * sizeof *part->pair);
+            out->count += part->count;
+        }
+    }
+    return pair_list_sort(mem, out);
+}
+
+void pair_parts_free(const TdlAllocator* mem, PairParts* parts) {
+    for (int i = 0; i < parts->count; ++i) {
+        pair_list_free(mem, &parts->part[i]);
+    }
+    tdl_free(mem, parts->part);
+    *parts = (PairParts){0};
 }

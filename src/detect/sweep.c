@@ -16,8 +16,7 @@ struct Sweep {
     ElementBox* box; // by element
     int* order;      // elements sorted by box.low[axis]
     ElementBox* sorted;
-    PairList* part; // one per block
-    int part_count;
+    PairParts parts;
 };
 
 enum { SWEEP_BLOCK = 256 };
@@ -33,13 +32,10 @@ TdlStatus sweep_create(const TdlHost* host, Sweep** out) {
 }
 
 static void clear(Sweep* sweep) {
-    for (int i = 0; i < sweep->part_count; ++i) {
-        pair_list_free(&sweep->mem, &sweep->part[i]);
-    }
+    pair_parts_free(&sweep->mem, &sweep->parts);
     tdl_free(&sweep->mem, sweep->box);
     tdl_free(&sweep->mem, sweep->order);
     tdl_free(&sweep->mem, sweep->sorted);
-    tdl_free(&sweep->mem, sweep->part);
     *sweep = (Sweep){.mem = sweep->mem};
 }
 
@@ -102,14 +98,10 @@ static bool prepare(Sweep* sweep, int count) {
     }
     clear(sweep);
     size_t n = (size_t)count;
-    sweep->part_count = (count + SWEEP_BLOCK - 1) / SWEEP_BLOCK;
     sweep->box = tdl_alloc_array(&sweep->mem, n, sizeof *sweep->box);
     sweep->order = tdl_alloc_array(&sweep->mem, n, sizeof *sweep->order);
     sweep->sorted = tdl_alloc_array(&sweep->mem, n, sizeof *sweep->sorted);
-    sweep->part = tdl_alloc_array(&sweep->mem, (size_t)sweep->part_count, sizeof *sweep->part);
-    if (sweep->box == NULL || sweep->order == NULL || sweep->sorted == NULL ||
-        sweep->part == NULL) {
-        sweep->part_count = sweep->part == NULL ? 0 : sweep->part_count;
+    if (sweep->box == NULL || sweep->order == NULL || sweep->sorted == NULL) {
         clear(sweep);
         return false;
     }
@@ -197,11 +189,9 @@ typedef struct SweepTask {
 } SweepTask;
 
 static void sweep_block(void* user, int block, int worker) {
-    (void)worker;
     const SweepTask* task = user;
     Sweep* sweep = task->sweep;
-    PairList* out = &sweep->part[block];
-    out->count = 0;
+    PairList* out = &sweep->parts.part[worker];
     int k = sweep->axis, y = (k + 1) % 3, z = (k + 2) % 3;
     int end = (block + 1) * SWEEP_BLOCK < sweep->count ? (block + 1) * SWEEP_BLOCK : sweep->count;
     for (int i = block * SWEEP_BLOCK; i < end; ++i) {
@@ -244,10 +234,10 @@ TdlStatus sweep_pairs(Sweep* sweep, Pool* pool, const BroadInput* in, PairList* 
     for (int i = 0; i < in->count; ++i) {
         sweep->sorted[i] = sweep->box[sweep->order[i]];
     }
-    SweepTask task = {sweep, in};
-    pool_run(pool, sweep->part_count, 1, sweep_block, &task);
-    for (int p = 0; p < sweep->part_count; ++p) {
-        pair_list_join(&sweep->mem, out, &sweep->part[p]);
+    if (!pair_parts_start(&sweep->mem, &sweep->parts, pool_thread_count(pool))) {
+        return TDL_STATUS_NO_MEMORY;
     }
-    return !out->failed && pair_list_sort(&sweep->mem, out) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+    SweepTask task = {sweep, in};
+    pool_run(pool, (in->count + SWEEP_BLOCK - 1) / SWEEP_BLOCK, 1, sweep_block, &task);
+    return pair_parts_join(&sweep->mem, &sweep->parts, out) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }

@@ -32,11 +32,9 @@ TdlStatus capsule_tree_create(const TdlHost* host, CapsuleTree** out) {
 }
 
 static void clear(CapsuleTree* tree) {
-    for (int i = 0; i < tree->part_count; ++i) {
-        pair_list_free(&tree->mem, &tree->part[i]);
-    }
+    pair_parts_free(&tree->mem, &tree->parts);
     void* arrays[] = {tree->piece, tree->blocks, tree->travels, tree->cut,
-                      tree->shape, tree->key,    tree->order,   tree->part};
+                      tree->shape, tree->key,    tree->order};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&tree->mem, arrays[i]);
     }
@@ -230,7 +228,7 @@ static bool reserve(CapsuleTree* tree, int count) {
         return true;
     }
     clear(tree);
-    size_t n = (size_t)count, blocks = n / 7 + MAX_LEVELS, leaves = n / BLOCK + 1;
+    size_t n = (size_t)count, blocks = n / 7 + MAX_LEVELS;
     tree->piece = tdl_alloc_array(&tree->mem, n, sizeof *tree->piece);
     tree->blocks = tdl_alloc_array(&tree->mem, blocks, sizeof *tree->blocks);
     tree->travels = tdl_alloc_array(&tree->mem, blocks, sizeof *tree->travels);
@@ -238,13 +236,11 @@ static bool reserve(CapsuleTree* tree, int count) {
     tree->shape = tdl_alloc_array(&tree->mem, n, sizeof *tree->shape);
     tree->key = tdl_alloc_array(&tree->mem, n, sizeof *tree->key);
     tree->order = tdl_alloc_array(&tree->mem, n, sizeof *tree->order);
-    tree->part = tdl_alloc_array(&tree->mem, leaves / WALK_LEAVES + 1, sizeof *tree->part);
     if (tree->piece == NULL || tree->blocks == NULL || tree->travels == NULL || tree->cut == NULL ||
-        tree->shape == NULL || tree->key == NULL || tree->order == NULL || tree->part == NULL) {
+        tree->shape == NULL || tree->key == NULL || tree->order == NULL) {
         clear(tree);
         return false;
     }
-    tree->part_count = (int)(leaves / WALK_LEAVES) + 1;
     tree->capacity = count;
     return true;
 }

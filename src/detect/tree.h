@@ -51,8 +51,7 @@ struct CapsuleTree {
     float* key;           // places along a direction, in tree order,
     int* order;           // and whose they are
     double fresh_size;    // summed radii when built
-    PairList* part;       // one per task of the walk
-    int part_count;
+    PairParts parts;      // of the walk
 };
 
 static inline Capsule capsule_make(const float c[3], const float u[3], float radius) {

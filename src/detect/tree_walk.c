@@ -122,11 +122,8 @@ static void walk_leaf(const Walk* w, int leaf, PairList* out) {
 }
 
 static void walk_task(void* user, int index, int worker) {
-    (void)worker;
     const Walk* w = user;
-    PairList* out = &w->tree->part[index];
-    out->count = 0;
-    out->failed = false;
+    PairList* out = &w->tree->parts.part[worker];
     int leaves = w->tree->level[1].count, end = (index + 1) * WALK_LEAVES;
     for (int leaf = index * WALK_LEAVES; leaf < end && leaf < leaves; ++leaf) {
         walk_leaf(w, leaf, out);
@@ -139,10 +136,10 @@ TdlStatus capsule_tree_walk(CapsuleTree* tree, Pool* pool, const BroadInput* in,
     for (int k = 0; k < BLOCK; ++k) {
         walk.margin[k] = capsule_limit(in->margin);
     }
+    if (!pair_parts_start(&tree->mem, &tree->parts, pool_thread_count(pool))) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     int tasks = (tree->level[1].count + WALK_LEAVES - 1) / WALK_LEAVES;
     pool_run(pool, tasks, 1, walk_task, &walk);
-    for (int p = 0; p < tasks; ++p) {
-        pair_list_join(&tree->mem, out, &tree->part[p]);
-    }
-    return !out->failed && pair_list_sort(&tree->mem, out) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+    return pair_parts_join(&tree->mem, &tree->parts, out) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
