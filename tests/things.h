@@ -29,6 +29,20 @@ static inline void add_box(TdlWorld* world, TdlVec3 half, double radius, TdlPose
     REQUIRE(tdl_world_add_rigid(world, &def, &id) == TDL_STATUS_OK);
 }
 
+// Free, along x from its start.
+static inline void add_rod(TdlWorld* world, double length, double radius, int elements,
+                           TdlVec3 start, TdlVec3 curvature) {
+    TdlRodDef def = tdl_rod_def_default();
+    TdlRodId id;
+    def.length = length;
+    def.radius[0] = def.radius[1] = radius;
+    def.element_count = elements;
+    def.start = TDL_HOLD_FREE;
+    def.clamp.position = start;
+    def.curvature = curvature;
+    REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
+}
+
 // Steps that are done in one part each.
 static inline void run_steps(TdlWorld* world, int steps) {
     for (int i = 0; i < steps; ++i) {

@@ -381,14 +381,19 @@ TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses) {
     return status;
 }
 
-TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec3* points) {
-    TdlStatus status = check_frame(result, frame);
+// A set of three numbers for each of its rows: a TdlVec3 is three doubles in a row.
+static TdlStatus read_vectors(TdlResult* r, ResultSet set, long frame, TdlVec3* out) {
+    TdlStatus status = check_frame(r, frame);
     Hdf5Quiet quiet = hdf5_quiet_begin();
-    if (status == TDL_STATUS_OK) { // three doubles in a row are a TdlVec3
-        status = read_set(result, RESULT_SURFACE_POINTS, frame, H5T_NATIVE_DOUBLE, points);
+    if (status == TDL_STATUS_OK) {
+        status = read_set(r, set, frame, H5T_NATIVE_DOUBLE, out);
     }
     hdf5_quiet_end(quiet);
     return status;
+}
+
+TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec3* points) {
+    return read_vectors(result, RESULT_SURFACE_POINTS, frame, points);
 }
 
 TdlResultObserver tdl_result_observer(const TdlResult* result, int index) {
@@ -397,13 +402,7 @@ TdlResultObserver tdl_result_observer(const TdlResult* result, int index) {
 }
 
 TdlStatus tdl_result_read_observed(TdlResult* result, long frame, TdlVec3* values) {
-    TdlStatus status = check_frame(result, frame);
-    Hdf5Quiet quiet = hdf5_quiet_begin();
-    if (status == TDL_STATUS_OK) { // three doubles in a row are a TdlVec3
-        status = read_set(result, RESULT_OBSERVED, frame, H5T_NATIVE_DOUBLE, values);
-    }
-    hdf5_quiet_end(quiet);
-    return status;
+    return read_vectors(result, RESULT_OBSERVED, frame, values);
 }
 
 // Reads the contacts of a frame into another's room for them.

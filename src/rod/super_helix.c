@@ -8,7 +8,7 @@
 // A step keeps the velocities of the material points, as they were found in the shape before, and
 // projects that field on the motions of the present shape. A projection never adds kinetic energy,
 // so inertia and elasticity together are stable for any time step. (H.18)
-#include "rod/super_helix.h"
+#include "rod/super_helix_element.h"
 
 #include "math/dense.h"
 #include "rod/held_end.h"
@@ -16,43 +16,12 @@
 
 #include <string.h>
 
-// What is kept of an element; vectors and matrices in world axes unless said otherwise.
-typedef struct Element {
-    HelixAxes axes; // own axes
-    HelixGram gram;
-    TdlPose start;
-    TdlVec3 span;            // from start to end
-    TdlMat3 shift, turn;     // S = [shift; turn]: motion of the end for a change of q
-    TdlVec3 h;               // first moment about the start, for unit mass
-    TdlMat3 J;               // second moment, for unit mass, with that of the spin
-    TdlMat3 Bm, Hm;          // momentum and its moment for a rate of q, for unit mass
-    TdlMat3 Mqq;             //
-    double end[HELIX_COUNT]; // the scalar functions at s = 1
-
-    // the velocities, in the shape they were found in: sum of field[f] f(s) at y_before (H.10)
-    TdlVec3 field[HELIX_AKK];
-    double y_before;
-    double spin;         // of the element's sections about its tangent (H.24)
-    double field_square; // mean of |velocity|^2, and of the spin's share
-} Element;
-
 // A rigid body: mass, first and second moments about a point.
 typedef struct Moments {
     double m;
     TdlVec3 h;
     TdlMat3 J;
 } Moments;
-
-enum { ELEMENT_DOUBLES = (sizeof(Element) + sizeof(double) - 1) / sizeof(double) };
-
-// work: elements; force and moment of each (scratch of super_helix_bias); A in columns
-static Element* elements_of(const Rod* rod) {
-    return (Element*)rod->work;
-}
-
-static double* wrench_of(const Rod* rod) {
-    return rod->work + (size_t)rod->element_count * ELEMENT_DOUBLES;
-}
 
 static double* matrix_of(const Rod* rod) {
     return wrench_of(rod) + 6 * (size_t)rod->element_count;
@@ -267,7 +236,7 @@ static Moments shift_moments(Moments b, TdlVec3 p) {
 }
 
 // Writes block (i, j) of the lower triangle: entry (r, c) at row 3i + r, column 3j + c.
-static void store_block(double* A, int n, int i, int j, TdlMat3 block) {
+void helix_store_block(double* A, int n, int i, int j, TdlMat3 block) {
     TdlVec3 column[3] = {block.cx, block.cy, block.cz};
     for (int c = 0; c < 3; ++c) {
         tdl_store3(A + (size_t)(3 * j + c) * (size_t)n + 3 * (size_t)i, 0, column[c]);
@@ -278,11 +247,11 @@ static void store_block(double* A, int n, int i, int j, TdlMat3 block) {
 static void store_root_mass(const Rod* rod, Moments all, double* A) {
     int n = rod->element_count, dofs = rod->dof_count;
     if (rod->root_dofs >= 3) {
-        store_block(A, dofs, n, n, all.J);
+        helix_store_block(A, dofs, n, n, all.J);
     }
     if (rod->root_dofs == 6) {
-        store_block(A, dofs, n + 1, n, tdl_skew3(tdl_scale3(-1.0, all.h)));
-        store_block(A, dofs, n + 1, n + 1, tdl_scale33(all.m, tdl_identity33()));
+        helix_store_block(A, dofs, n + 1, n, tdl_skew3(tdl_scale3(-1.0, all.h)));
+        helix_store_block(A, dofs, n + 1, n + 1, tdl_scale33(all.m, tdl_identity33()));
     }
 }
 
@@ -300,7 +269,7 @@ void super_helix_mass(const Rod* rod, double* A) {
         TdlMat3 angular =
             tdl_add33(tdl_mul33(tdl_skew3(beyond.h), e->shift), tdl_mul33(beyond.J, e->turn));
         TdlMat3 block = tdl_add33(tdl_tmul33(e->shift, linear), tdl_tmul33(e->turn, angular));
-        store_block(A, rod->dof_count, i, i, tdl_axpy33(block, m, e->Mqq));
+        helix_store_block(A, rod->dof_count, i, i, tdl_axpy33(block, m, e->Mqq));
 
         // the same about its start, with the element's own share; then down to the root
         angular = tdl_add33(angular, tdl_mul33(tdl_skew3(e->span), linear));
@@ -309,14 +278,14 @@ void super_helix_mass(const Rod* rod, double* A) {
         for (int j = i - 1; j >= 0; --j) {
             const Element* below = &el[j];
             block = tdl_add33(tdl_tmul33(linear, below->shift), tdl_tmul33(angular, below->turn));
-            store_block(A, rod->dof_count, i, j, block);
+            helix_store_block(A, rod->dof_count, i, j, block);
             angular = tdl_add33(angular, tdl_mul33(tdl_skew3(below->span), linear));
         }
         if (rod->root_dofs >= 3) {
-            store_block(A, rod->dof_count, rod->element_count, i, angular);
+            helix_store_block(A, rod->dof_count, rod->element_count, i, angular);
         }
         if (rod->root_dofs == 6) {
-            store_block(A, rod->dof_count, rod->element_count + 1, i, linear);
+            helix_store_block(A, rod->dof_count, rod->element_count + 1, i, linear);
         }
         beyond = shift_moments(beyond, e->span);
         beyond.m += m;
@@ -348,7 +317,7 @@ static HelixMotion carry_motion(const Element* e, double l, HelixMotion motion, 
 // and moment of all beyond through the motion of its end. `wrench` holds each element's force and
 // moment about its start, and receives those of the whole rod in the place of the first; branches
 // were asked before. out holds the own shares on entry. (H.14)
-static void gather_loads(const Rod* rod, double* wrench, double* out) {
+void helix_gather_loads(const Rod* rod, double* wrench, double* out) {
     const Element* el = elements_of(rod);
     TdlVec3 force = {0}, moment = {0};
     for (int i = rod->element_count - 1; i >= 0; --i) {
@@ -371,8 +340,8 @@ static void gather_loads(const Rod* rod, double* wrench, double* out) {
 }
 
 // Puts an element's load, said in its own axes, in its places.
-static void store_load(const Element* el, int i, double m, HelixLoad load, double* wrench,
-                       double* out) {
+void helix_store_load(const Element* el, int i, double m, HelixLoad load, double* wrench,
+                      double* out) {
     TdlMat3 R = el->start.rotation;
     tdl_store3(wrench, 2 * i, tdl_scale3(m, tdl_mul33_3(R, load.force)));
     tdl_store3(wrench, 2 * i + 1, tdl_scale3(m, tdl_mul33_3(R, load.moment)));
@@ -392,7 +361,7 @@ HelixLoad super_helix_point_load(TdlVec3 q, TdlMat3 R, double l, const RodLoad* 
 }
 
 // Adds `scale` times the point loads. (H.23)
-static void add_point_loads(const Rod* rod, double scale, double* wrench, double* out) {
+void helix_add_point_loads(const Rod* rod, double scale, double* wrench, double* out) {
     const Element* el = elements_of(rod);
     for (int k = 0; k < rod->load_count; ++k) {
         const RodLoad* load = &rod->loads[k];
@@ -418,10 +387,10 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
         TdlVec3 spin = tdl_scale3(local.w.x, helix_cross_e(local.w)); // (H.26)
         spin.x += local.alpha.x;
         load.moment = tdl_axpy3(load.moment, rod->gyration, spin);
-        store_load(&el[i], i, m, load, wrench, out);
+        helix_store_load(&el[i], i, m, load, wrench, out);
         motion = carry_motion(&el[i], l, motion, d);
     }
-    gather_loads(rod, wrench, out);
+    helix_gather_loads(rod, wrench, out);
 }
 
 // --- the step -------------------------------------------------------------------------------
@@ -462,10 +431,10 @@ void super_helix_momentum(const Rod* rod, const RodStep* step, double* out) {
                       tdl_scale3(factor, step->base_rate.angular)};
         base.linear = tdl_add3(base.linear, tdl_cross3(base.angular, arm));
         base.linear = tdl_sub3(base.linear, gain);
-        store_load(&el[i], i, m, momentum_load(rod, &el[i], base), wrench, out);
+        helix_store_load(&el[i], i, m, momentum_load(rod, &el[i], base), wrench, out);
     }
-    add_point_loads(rod, step->dt, wrench, out);
-    gather_loads(rod, wrench, out);
+    helix_add_point_loads(rod, step->dt, wrench, out);
+    helix_gather_loads(rod, wrench, out);
 }
 
 static void solve_columns(const Rod* rod, int count, double* X) {
@@ -571,7 +540,7 @@ static void advance(Rod* rod, const RodStep* step, const double* v) {
 
 // --- energies -------------------------------------------------------------------------------
 
-static double elastic_energy(const Rod* rod) {
+double helix_elastic_energy(const Rod* rod) {
     const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
     double sum = 0.0;
     for (int i = 0; i < 3 * rod->element_count; ++i) {
@@ -581,7 +550,7 @@ static double elastic_energy(const Rod* rod) {
     return 0.5 * sum / rod->element_length;
 }
 
-static double gravity_energy(const Rod* rod, TdlVec3 gravity) {
+double helix_gravity_energy(const Rod* rod, TdlVec3 gravity) {
     const Element* el = elements_of(rod);
     double height = 0.0, m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
@@ -596,8 +565,8 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
     for (int i = 0; i < rod->element_count; ++i) {
         square += el[i].field_square;
     }
-    return (TdlEnergy){0.5 * m * square, elastic_energy(rod),
-                       gravity_energy(rod, gravity) + rod_load_energy(rod)};
+    return (TdlEnergy){0.5 * m * square, helix_elastic_energy(rod),
+                       helix_gravity_energy(rod, gravity) + rod_load_energy(rod)};
 }
 
 void super_helix_load_power(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load, Twist at,
@@ -649,207 +618,6 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
     return loss_without_contacts(rod, step, all, touch);
 }
 
-// Dead forces on all that lies beyond a point: their sum, and the sum of r F' with r from that
-// point to where F acts.
-typedef struct Pull {
-    TdlVec3 F;
-    TdlMat3 P;
-} Pull;
-
-static Pull pull_add(Pull pull, TdlVec3 r, TdlVec3 F) {
-    return (Pull){tdl_add3(pull.F, F), tdl_add33(pull.P, tdl_outer3(r, F))};
-}
-
-static double trace33(TdlMat3 a) {
-    return a.cx.x + a.cy.y + a.cz.z;
-}
-
-// sum of r x F
-static TdlVec3 pull_moment(Pull pull) {
-    TdlMat3 P = pull.P;
-    return (TdlVec3){P.cz.y - P.cy.z, P.cx.z - P.cz.x, P.cy.x - P.cx.y};
-}
-
-// The forces in the axes of R.
-static Pull pull_turned(Pull pull, TdlMat3 R) {
-    return (Pull){tdl_tmul33_3(R, pull.F), tdl_tmul33(R, tdl_mul33(pull.P, R))};
-}
-
-// Second derivative of -sum of F.x along the unit changes r and c of q of an element: the forces
-// inside it (`inside`: sum of f(s) F for each function f), and those it carries. Own axes. (H.21)
-static double pull_second(const Element* e, double l, const TdlVec3 inside[HELIX_COUNT],
-                          Pull beyond, TdlMat3 turn, const TdlVec3 axis[2]) {
-    TdlVec3 end = helix_second(&e->axes, e->end, axis[0], axis[1]);
-    TdlVec3 twist = helix_rotation_second(&e->axes, e->end, axis[0], axis[1]);
-    TdlVec3 tr = tdl_mul33_3(turn, axis[0]), tc = tdl_mul33_3(turn, axis[1]);
-    TdlVec3 carried =
-        tdl_sub3(tdl_mul33_3(beyond.P, tc), tdl_scale3(trace33(beyond.P), tc)); // (tc x r) x F
-    double own = 0.0;
-    for (int f = 0; f < HELIX_COUNT; ++f) {
-        double only[HELIX_COUNT] = {0};
-        only[f] = 1.0;
-        own += tdl_dot3(inside[f], helix_second(&e->axes, only, axis[0], axis[1]));
-    }
-    return -l * (own + tdl_dot3(beyond.F, end)) - tdl_dot3(twist, pull_moment(beyond)) -
-           tdl_dot3(tr, carried);
-}
-
-static TdlMat3 pull_block(const Element* e, double l, const TdlVec3 inside[HELIX_COUNT],
-                          Pull beyond) {
-    TdlMat3 R = e->start.rotation, turn = tdl_tmul33(R, e->turn), unit = tdl_identity33();
-    TdlVec3 axis[3] = {unit.cx, unit.cy, unit.cz}, own[HELIX_COUNT];
-    Pull turned = pull_turned(beyond, R);
-    for (int f = 0; f < HELIX_COUNT; ++f) {
-        own[f] = tdl_tmul33_3(R, inside[f]);
-    }
-    double value[9];
-    for (int k = 0; k < 9; ++k) {
-        TdlVec3 pair[2] = {axis[k % 3], axis[k / 3]};
-        value[k] = pull_second(e, l, own, turned, turn, pair);
-    }
-    return (TdlMat3){tdl_load3(value, 0), tdl_load3(value, 1), tdl_load3(value, 2)};
-}
-
-// Forces inside element j: gravity and its point loads. Fills `inside`, adds F x (displacement for
-// a change of q_j) to W, and returns the forces beyond the element's start.
-static Pull pull_inside(const Rod* rod, int j, TdlVec3 g, Pull beyond, TdlVec3 inside[HELIX_COUNT],
-                        TdlMat3* W) {
-    const Element* e = &elements_of(rod)[j];
-    double l = rod->element_length, m = rod->line_density * l;
-    beyond.P = tdl_add33(beyond.P, tdl_outer3(e->span, beyond.F));
-    beyond = pull_add(beyond, e->h, tdl_scale3(m, g));
-    *W = tdl_add33(*W, tdl_scale33(m, tdl_mul33(tdl_skew3(g), e->Bm)));
-    for (int f = 0; f < HELIX_COUNT; ++f) {
-        inside[f] = tdl_scale3(m * e->gram.g[HELIX_ONE][f], g);
-    }
-    for (int k = 0; k < rod->load_count; ++k) {
-        const RodLoad* load = &rod->loads[k];
-        if (load->element != j) {
-            continue;
-        }
-        double at[HELIX_COUNT];
-        TdlMat3 R = e->start.rotation;
-        helix_functions(e->axes.y, load->s, at);
-        TdlMat3 B = tdl_scale33(l, tdl_mul33(R, helix_displacement(&e->axes, at)));
-        *W = tdl_add33(*W, tdl_mul33(tdl_skew3(load->force), B));
-        TdlVec3 r = tdl_scale3(l, tdl_mul33_3(R, helix_position(&e->axes, at)));
-        beyond = pull_add(beyond, r, load->force);
-        for (int f = 0; f < HELIX_COUNT; ++f) {
-            inside[f] = tdl_axpy3(inside[f], at[f], load->force);
-        }
-    }
-    return beyond;
-}
-
-// Where the blocks of a rod begin in the matrix of its tree.
-static int first_block(const Rod* rod) {
-    return rod->tree_first / 3;
-}
-
-// The blocks of q_j with all that carries it: the elements of its own rod before it, those of the
-// rods that bear this one, and the turning of the tree's root.
-static void store_carriers(const Rod* rod, int j, TdlMat3 W, double* H) {
-    int dofs = rod->tree_dofs, row = first_block(rod) + j, count = j;
-    for (; rod != NULL; count = rod->parent_element + 1, rod = rod->parent) {
-        for (int i = 0; i < count; ++i) {
-            TdlMat3 block = tdl_tmul33(W, elements_of(rod)[i].turn);
-            store_block(H, dofs, row, first_block(rod) + i, block);
-        }
-        if (rod->root_dofs >= 3 && row < rod->element_count) {
-            store_block(H, dofs, rod->element_count, row, W);
-        } else if (rod->root_dofs >= 3) {
-            store_block(H, dofs, row, rod->element_count, tdl_transpose33(W));
-        }
-    }
-}
-
-// Hessian of the potential of gravity and point forces, tip to root: H_ij = turn_i' W_j for i < j,
-// where W_j is the sum of F x (displacement for a change of q_j). Returns the forces beyond the
-// rod's start. (H.20)
-static Pull pull_hessian(const Rod* rod, TdlVec3 g, double* H) {
-    const Element* el = elements_of(rod);
-    int n = rod->element_count, dofs = rod->tree_dofs;
-    Pull beyond = {0};
-    for (int j = n - 1; j >= 0; --j) {
-        const Element* e = &el[j];
-        for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
-            if (branch->parent_element == j) {
-                Pull own = pull_hessian(branch, g, H);
-                beyond = (Pull){tdl_add3(beyond.F, own.F), tdl_add33(beyond.P, own.P)};
-            }
-        }
-        TdlVec3 inside[HELIX_COUNT];
-        TdlMat3 around = tdl_sub33(tdl_scale33(trace33(beyond.P), tdl_identity33()), beyond.P);
-        TdlMat3 W = tdl_add33(tdl_mul33(tdl_skew3(beyond.F), e->shift), tdl_mul33(around, e->turn));
-        Pull all = pull_inside(rod, j, g, beyond, inside, &W);
-        int at = first_block(rod) + j;
-        store_block(H, dofs, at, at, pull_block(e, rod->element_length, inside, beyond));
-        store_carriers(rod, j, W, H);
-        beyond = all;
-    }
-    if (rod->root_dofs >= 3) {
-        TdlMat3 P = tdl_scale33(0.5, tdl_add33(beyond.P, tdl_transpose33(beyond.P)));
-        store_block(H, dofs, n, n, tdl_sub33(tdl_scale33(trace33(P), tdl_identity33()), P));
-    }
-    return beyond;
-}
-
-// Gradient of the potential of gravity and point forces over a tree. (H.14), (H.23)
-static void pull_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
-    const Element* el = elements_of(rod);
-    double l = rod->element_length, m = rod->line_density * l, *wrench = wrench_of(rod);
-    double* own = gradient + rod->tree_first;
-    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
-        pull_gradient(branch, gravity, gradient);
-    }
-    for (int i = 0; i < rod->element_count; ++i) {
-        TdlVec3 up = tdl_scale3(-1.0, tdl_tmul33_3(el[i].start.rotation, gravity));
-        HelixLoad load = helix_bias(&el[i].axes, &el[i].gram, l, &(HelixMotion){.a = up});
-        store_load(&el[i], i, m, load, wrench, own);
-    }
-    add_point_loads(rod, -1.0, wrench, own);
-    gather_loads(rod, wrench, own);
-}
-
-// Adds the elastic part of a tree to the gradient and the Hessian, unless null; returns the energy.
-static double add_elastic(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian) {
-    const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
-    size_t dofs = (size_t)rod->tree_dofs;
-    for (int i = 0; i < 3 * rod->element_count; ++i) {
-        size_t at = (size_t)(rod->tree_first + i);
-        double k = K3[i % 3] / rod->element_length;
-        if (gradient != NULL) {
-            gradient[at] += k * (rod->q[i] - rod->q_rest[i]);
-        }
-        if (hessian != NULL) {
-            hessian[at * dofs + at] += k;
-        }
-    }
-    double sum = gravity_energy(rod, gravity) + elastic_energy(rod) + rod_load_energy(rod);
-    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
-        sum += add_elastic(branch, gravity, gradient, hessian);
-    }
-    return sum;
-}
-
-static double potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian) {
-    size_t n = (size_t)rod->tree_dofs;
-    if (gradient != NULL) {
-        pull_gradient(rod, gravity, gradient);
-    }
-    if (hessian != NULL) {
-        memset(hessian, 0, n * n * sizeof *hessian);
-        pull_hessian(rod, gravity, hessian);
-    }
-    double energy = add_elastic(rod, gravity, gradient, hessian);
-    for (size_t i = 0; i < n && hessian != NULL; ++i) {
-        for (size_t j = 0; j < i; ++j) {
-            hessian[i * n + j] = hessian[j * n + i];
-        }
-    }
-    return energy;
-}
-
 const RodModel SUPER_HELIX_DENSE = {
     .name = "super-helix-dense",
     .dofs_per_element = 3,
@@ -869,5 +637,5 @@ const RodModel SUPER_HELIX_DENSE = {
     .jacobian = jacobian,
     .energy = energy,
     .move = move,
-    .potential = potential,
+    .potential = super_helix_potential,
 };

@@ -29,8 +29,10 @@ HelixLoad super_helix_point_load(TdlVec3 q, TdlMat3 R, double l, const RodLoad* 
 void super_helix_load_power(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load, Twist at,
                             TdlVec3 d, LossSum* sum);
 
-// The share that a root which is not clamped has of a force and a moment about it.
+// The coordinates that move an element: those before it, or all where the root moves too.
 TdlSpan super_helix_movers(const Rod* rod, int element);
+
+// The share that a root which is not clamped has of a force and a moment about it.
 void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row);
 
 // Writes the turning of the end for a change of q_i into the three rows of end_turning.

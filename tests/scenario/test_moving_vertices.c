@@ -62,17 +62,6 @@ static void add_sheet(TdlWorld* world, int cells, double radius, WayFn way, doub
     }
 }
 
-static void add_rod(TdlWorld* world, TdlVec3 start, double length, double radius, int elements) {
-    TdlRodDef def = tdl_rod_def_default();
-    TdlRodId id;
-    def.length = length;
-    def.radius[0] = def.radius[1] = radius;
-    def.element_count = elements;
-    def.start = TDL_HOLD_FREE;
-    def.clamp.position = start;
-    REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
-}
-
 static void add_block(TdlWorld* world, TdlVec3 place) {
     TdlPose pose = {place, tdl_identity33()};
     add_box(world, (TdlVec3){0.06, 0.05, 0.02}, 0.005, pose, (TdlVec3){0});
@@ -136,7 +125,7 @@ static void shake(const TdlKeyframe* keys, WayFn way, double step, double radius
     } else {
         add_sheet(world, 9, radius, way, step, (int)lround(0.3 / step) + 1);
     }
-    add_rod(world, (TdlVec3){-0.35, 0.2, 3.1e-3 + radius}, 0.6, 3.0e-3, 4);
+    add_rod(world, 0.6, 3.0e-3, 4, (TdlVec3){-0.35, 0.2, 3.1e-3 + radius}, (TdlVec3){0});
     add_sphere(world, 0.03, (TdlVec3){0.3, -0.2, 0.0301 + radius}, (TdlVec3){0});
     add_block(world, (TdlVec3){-0.2, -0.3, 0.0201 + radius});
     run(world, (int)lround(0.3 / step));
@@ -206,7 +195,7 @@ TEST(a_sheet_drags_along_what_lies_on_it) {
     double step = 1.0e-3, mu = 0.25, speed = 0.5;
     TdlWorld* world = make_world(step, mu);
     add_sheet(world, 7, 0.0, sideways, 0.04, 26);
-    add_rod(world, (TdlVec3){-0.3, 0.2, 3.0e-3}, 0.6, 3.0e-3, 3);
+    add_rod(world, 0.6, 3.0e-3, 3, (TdlVec3){-0.3, 0.2, 3.0e-3}, (TdlVec3){0});
     add_block(world, (TdlVec3){-0.2, -0.3, 0.02});
     run(world, 20); // they come to lie
     TdlRodId rod = tdl_world_rod(world, 0);
@@ -263,7 +252,7 @@ TEST(a_sheet_that_speeds_up_carries_weight_and_inertia) {
     TdlWorld* world = make_world(step, 0.3);
     add_sheet(world, 5, 0.0, lifted, step, 301);
     add_sphere(world, 0.03, (TdlVec3){0.1, 0.1, 0.03}, (TdlVec3){0});
-    add_rod(world, (TdlVec3){-0.3, -0.4, 3.0e-3}, 0.6, 3.0e-3, 3);
+    add_rod(world, 0.6, 3.0e-3, 3, (TdlVec3){-0.3, -0.4, 3.0e-3}, (TdlVec3){0});
     run(world, 300);
     double ball = 1000.0 * 4.0 / 3.0 * PI * 2.7e-5, rod = 1000.0 * PI * 9.0e-6 * 0.6;
     CHECK_NEAR(tdl_world_contact_wrench(world, TDL_BODY_RIGID, 0).force.z, ball * (G + 3.0),
@@ -288,8 +277,8 @@ static double total(const TdlWorld* world) {
 static TdlWorld* make_waves(TdlHost host, int threads) {
     TdlWorld* world = make_world_on(host, 5.0e-4, 0.5, threads);
     add_sheet(world, 24, 2.0e-3, waving, 0.02, 51);
-    add_rod(world, (TdlVec3){-0.3, 0.2, 0.02}, 0.6, 3.0e-3, 8);
-    add_rod(world, (TdlVec3){-0.4, -0.2, 0.02}, 0.6, 3.0e-3, 8);
+    add_rod(world, 0.6, 3.0e-3, 8, (TdlVec3){-0.3, 0.2, 0.02}, (TdlVec3){0});
+    add_rod(world, 0.6, 3.0e-3, 8, (TdlVec3){-0.4, -0.2, 0.02}, (TdlVec3){0});
     add_sphere(world, 0.03, (TdlVec3){0.1, 0.0, 0.04}, (TdlVec3){0});
     add_block(world, (TdlVec3){0.2, -0.4, 0.03});
     return world;
@@ -365,7 +354,7 @@ static TdlWorld* make_lift(bool sheet) {
         def.velocity = (TdlVec3){0.1, 0, 0.05};
         CHECK_INT(tdl_world_add_collider(world, &def, &id), TDL_STATUS_OK);
     }
-    add_rod(world, (TdlVec3){-0.3, 0.2, 3.5e-3}, 0.6, 3.0e-3, 4);
+    add_rod(world, 0.6, 3.0e-3, 4, (TdlVec3){-0.3, 0.2, 3.5e-3}, (TdlVec3){0});
     return world;
 }
 
@@ -442,7 +431,7 @@ static TdlVec3 struck(TdlVec3 p, double time) {
 TEST(a_sheet_that_strikes_does_not_pass_through_a_rod) {
     TdlWorld* world = make_world(2.0e-3, 0.3);
     add_sheet(world, 5, 0.0, struck, 0.1, 2);
-    add_rod(world, (TdlVec3){-0.3, 0.15, 0.0}, 0.6, 1.0e-3, 3);
+    add_rod(world, 0.6, 1.0e-3, 3, (TdlVec3){-0.3, 0.15, 0.0}, (TdlVec3){0});
     run(world, 10);
     for (int k = 0; k <= 3; ++k) {
         TdlVec3 p = tdl_rod_point(world, tdl_world_rod(world, 0), 0.2 * k);
@@ -468,7 +457,7 @@ TEST(a_sheet_without_area_is_refused) {
     host.log_user = text;
     TdlWorld* world = make_world_on(host, 1.0e-2, 0.3, 1);
     add_sheet(world, 3, 0.0, flipped, 0.1, 2);
-    add_rod(world, (TdlVec3){-0.3, 0.2, 1.0}, 0.6, 3.0e-3, 3);
+    add_rod(world, 0.6, 3.0e-3, 3, (TdlVec3){-0.3, 0.2, 1.0}, (TdlVec3){0});
     run(world, 4);
     CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_BAD_INPUT);
     CHECK(strstr(text, "has no area at 0.05 s") != NULL);

@@ -102,19 +102,6 @@ static void add_ground(TdlWorld* world, int ground, double slope) {
     }
 }
 
-static void add_rod(TdlWorld* world, double length, double radius, int elements, TdlVec3 start,
-                    TdlVec3 curvature) {
-    TdlRodDef def = tdl_rod_def_default();
-    TdlRodId id;
-    def.length = length;
-    def.radius[0] = def.radius[1] = radius;
-    def.element_count = elements;
-    def.start = TDL_HOLD_FREE;
-    def.clamp.position = start;
-    def.curvature = curvature;
-    REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
-}
-
 // --- the same as a plane --------------------------------------------------------------------
 
 TEST(a_sphere_on_a_mesh_goes_as_on_a_plane) {
