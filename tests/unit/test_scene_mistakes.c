@@ -1,0 +1,338 @@
+// Scenes with mistakes: each is told once, at its place.
+#include "io/scene.h"
+
+#include "capture.h"
+#include "ref/scene_text.h"
+#include "test.h"
+
+static void check_fails(const char* text, const char* message) {
+    Capture capture;
+    TdlHost host = capture_host(&capture);
+    TdlScene* scene;
+    CHECK_INT(scene_load_text(&host, "s", text, strlen(text), NULL, 0, &scene),
+              TDL_STATUS_BAD_INPUT);
+    CHECK(scene == NULL);
+    CHECK_INT(capture.errors, 1);
+    CHECK_TEXT(capture.first, message);
+}
+
+TEST(the_least_scene_is_fine) {
+    Capture capture;
+    TdlHost host = capture_host(&capture);
+    TdlScene* scene;
+    static const char TEXT[] = TIME HAIR ROD;
+    REQUIRE(scene_load_text(&host, "s", TEXT, strlen(TEXT), NULL, 0, &scene) == TDL_STATUS_OK);
+    TdlSceneInfo info = tdl_scene_info(scene);
+    CHECK_TEXT(info.title, "untitled");
+    CHECK(info.step == 1e-3 && info.end == 1.0 && info.frame_period == 0.01 && !info.settle);
+    CHECK_INT(info.rod_count, 1);
+    CHECK_INT(info.element_count, 10);
+    CHECK_INT(info.dof_count, 30);
+    CHECK_INT(info.collider_count, 0);
+    CHECK_INT(capture.errors, 0);
+    tdl_scene_destroy(scene);
+    tdl_scene_destroy(NULL);
+}
+
+TEST(each_mistake_is_told_at_its_place) {
+    // the file as a whole
+    check_fails("", "s:1:1: there is nothing here");
+    check_fails("- a\n", "s:1:1: a scene is a group of keys, such as 'title: ...' and 'rods: ...'");
+    check_fails(HAIR ROD, "s:1:1: the scene needs the key 'time'");
+    check_fails(TIME ROD, "s:3:25: no material is named 'hair'");
+    check_fails(TIME HAIR, "s:1:1: the scene needs the key 'rods' or the key 'bodies'");
+    check_fails("# x\n\ngravty: [0, 0, 0]\n" TIME HAIR ROD,
+                "s:3:1: unknown key 'gravty' in the scene; did you mean 'gravity'?");
+    check_fails("include: x.yaml\n" TIME HAIR ROD, "s:1:10: only a file can include another");
+    check_fails("title: \"\\e[1m\"\n" TIME HAIR ROD,
+                "s:1:8: title must be one line of printable characters");
+    check_fails("title: |\n  a\n  b\n" TIME HAIR ROD,
+                "s:1:8: title must be one line of printable characters");
+    // times
+    check_fails("time: {step: 1e-9, end: 2}\n" HAIR ROD,
+                "s:1:14: 2 s in steps of 1e-09 s are more than 1e+09 steps");
+    check_fails("time: {step: 0, end: 2}\n" HAIR ROD,
+                "s:1:14: step must be in [1e-12, 1e6] s, not 0");
+    check_fails("time: {step: 0.1, end: 2}\noutput: {frame: 0.05}\n" HAIR ROD,
+                "s:2:17: frame must be at least a step, 0.1 s");
+    check_fails("start: setled\n" TIME HAIR ROD,
+                "s:1:8: start must be one of as-placed|settled, not 'setled'; did you mean "
+                "'settled'?");
+    // names and references
+    check_fails(TIME "materials: [{name: a, young: 1}, {name: a, young: 2}]\n" ROD,
+                "s:2:41: the name 'a' is already taken");
+    check_fails(TIME HAIR ROD "  - {name: a, material: hair, length: 1, radius: 0.1}\n",
+                "s:5:12: the name 'a' is already taken");
+    check_fails(TIME "materials: [{name: hairs, young: 1}]\n" ROD,
+                "s:4:25: no material is named 'hair'; did you mean 'hairs'?");
+    check_fails(TIME "materials: [{name: steel, young: 1}]\n" ROD,
+                "s:4:25: no material is named 'hair'");
+    check_fails(TIME "materials: [{name: hair, density: 1}]\n" ROD,
+                "s:4:25: the material 'hair' has no young, which a rod needs");
+    char models[512];
+    snprintf(models, sizeof models,
+             "s:8:12: model must be one of %s, not 'superhelix'; did you mean 'super-helix'?",
+             tdl_rod_models());
+    check_fails(TIME HAIR LONG_ROD "    model: superhelix\n", models);
+    // lists that do not fit
+    check_fails(TIME HAIR LONG_ROD "    elements: 3\n    natural_curvature: [[1, 2, 3]]\n",
+                "s:9:24: natural_curvature has 1 vectors for 3 elements; give one each, or one "
+                "for all");
+    check_fails(TIME HAIR LONG_ROD "    elements: 2\n    curvature: [[1,2,3],[1,2,3],[1,2,3]]\n",
+                "s:9:16: curvature has 3 vectors for 2 elements; give one each, or one for all");
+    // found by fuzzing: building a helix of millions of turns took minutes
+    check_fails(TIME HAIR LONG_ROD "    natural_curvature: [0, 100, 1e9]\n",
+                "s:8:24: an element of 0.1 m would turn by 1e+08 rad, at most 1000: take a smaller "
+                "curvature or more elements");
+    check_fails(TIME HAIR LONG_ROD "    elements: 2\n    curvature: [[0, 0, 0], [0, 3e3, 0]]\n",
+                "s:9:28: an element of 0.5 m would turn by 1.5e+03 rad, at most 1000: take a "
+                "smaller curvature or more elements");
+    // directions
+    check_fails(TIME HAIR LONG_ROD "    clamp: {direction: [0, 0, 0]}\n",
+                "s:8:24: direction must not be zero");
+    check_fails(TIME HAIR LONG_ROD "    clamp: {direction: [0, 1, 2], normal: [0, -2, -4]}\n",
+                "s:8:43: normal must not lie along direction");
+    check_fails(TIME HAIR LONG_ROD "    clamp: {direction: [1e-200, 0, 0], normal: [1, 0, 0]}\n",
+                "s:8:48: normal must not lie along direction");
+    // motions
+    check_fails(TIME HAIR LONG_ROD "    clamp: {motion: {keyframes: [{time: 1}, {time: 1}]}}\n",
+                "s:8:52: the times of keyframes must grow: 1 is not after 1");
+    check_fails(TIME HAIR LONG_ROD "    clamp: {motion: {keyframes: []}}\n",
+                "s:8:33: keyframes is empty");
+    check_fails(TIME HAIR LONG_ROD "    clamp: {motion: {}}\n",
+                "s:8:21: the motion needs the key 'keyframes'");
+    // repetitions
+    check_fails(TIME HAIR LONG_ROD "    repeat: {count: [0, 1, 1]}\n",
+                "s:8:22: count must be in [1, 1e6], not 0");
+    check_fails(TIME HAIR LONG_ROD "    repeat: {count: [1, 2, 1]}\n",
+                "s:8:13: copies along y would lie in one place: give a spacing or a jitter");
+    check_fails(TIME HAIR LONG_ROD
+                "    repeat: {count: [1000000, 1000000, 1000000], spacing: [1, 1, 1]}\n",
+                "s:8:21: 1000000000000000000 copies of 'a' with 10 elements bring the scene above "
+                "100000000 elements");
+    check_fails(TIME HAIR LONG_ROD
+                "    elements: 100000\n    repeat: {count: [1001, 1, 1], spacing: [1, 1, 1]}\n",
+                "s:9:21: 1001 copies of 'a' with 100000 elements bring the scene above 100000000 "
+                "elements");
+    check_fails(TIME HAIR LONG_ROD "    repeat: {count: [5000000, 1, 1], spacing: [1, 1, 1]}\n",
+                "s:8:22: count must be in [1, 1e6], not 5000000");
+    check_fails(TIME HAIR LONG_ROD
+                "    repeat: {count: [2, 1, 1], spacing: [1, 1, 1], jitter: [-1, 0, 0]}\n",
+                "s:8:61: jitter must be in [0, 1e9] m, not -1");
+    // colliders
+    check_fails(TIME HAIR ROD "colliders: [{name: c, shape: ball, radius: 1}]\n",
+                "s:5:30: shape must be one of "
+                "plane|sphere|cylinder|capsule|plate|comb|curves|mesh, not 'ball'");
+    check_fails(TIME HAIR ROD "colliders: [{name: c, shape: sphere}]\n",
+                "s:5:13: the sphere needs the key 'radius'");
+    check_fails(TIME HAIR ROD "colliders: [{name: c, shape: capsule, radius: 1}]\n",
+                "s:5:13: the capsule needs the key 'length'");
+    check_fails(TIME HAIR ROD "colliders: [{name: c, shape: plane, radius: 1}]\n",
+                "s:5:37: a plane has no radius");
+    check_fails(TIME HAIR ROD
+                "colliders: [{name: c, shape: sphere, radius: 1, direction: [1, 0, 0]}]\n",
+                "s:5:49: a sphere has no direction");
+    check_fails(TIME HAIR ROD "colliders: [{name: c, shape: plane, motion: {keyframes: [{time: 2},"
+                              " {time: 1}]}}]\n",
+                "s:5:76: the times of keyframes must grow: 1 is not after 2");
+    check_fails(TIME HAIR ROD "colliders:\n  - {name: c, shape: plane}\n"
+                              "  - {name: c, shape: plane}\n",
+                "s:7:12: the name 'c' is already taken");
+}
+
+#define BODIES TIME HAIR "bodies:\n  - {name: b, "
+
+TEST(each_mistake_of_bodies_is_told_at_its_place) {
+    check_fails(BODIES "shape: cube, half: [1, 1, 1]}\n",
+                "s:4:22: shape must be one of sphere|capsule|box|curves, not 'cube'");
+    check_fails(BODIES "shape: sphere}\n", "s:4:5: the sphere needs the key 'radius'");
+    check_fails(BODIES "shape: sphere, radius: 0}\n", "s:4:5: radius must be positive");
+    check_fails(BODIES "shape: sphere, radius: -1}\n",
+                "s:4:38: radius must be in [0, 1e9] m, not -1");
+    check_fails(BODIES "shape: sphere, radius: nan}\n",
+                "s:4:38: radius must be a number, not the text 'nan'");
+    check_fails(BODIES "shape: sphere, radius: 1, length: 1}\n", "s:4:41: a sphere has no length");
+    check_fails(BODIES "shape: capsule, radius: 1}\n", "s:4:5: the capsule needs the key 'length'");
+    check_fails(BODIES "shape: box}\n", "s:4:5: the box needs the key 'half'");
+    check_fails(BODIES "shape: box, half: [1, 0, 1]}\n",
+                "s:4:37: half must be in [1e-9, 1e9] m, not 0");
+    check_fails(BODIES "shape: box, half: [1, 0.2, 1], radius: 0.3}\n",
+                "s:4:5: radius must not exceed half");
+    check_fails(BODIES "shape: curves, radius: 0.1}\n",
+                "s:4:5: the chain of curves needs the key 'pieces'");
+    check_fails(BODIES "shape: curves, radius: 0.1, pieces: []}\n", "s:4:51: pieces is empty");
+    check_fails(BODIES "shape: curves, radius: 0.1, pieces: [{length: 0}]}\n",
+                "s:4:61: length must be in [1e-9, 1e9] m, not 0");
+    check_fails(BODIES
+                "shape: curves, radius: 0.1, pieces: [{length: 1, curvature: [0, 0, 10]}]}\n",
+                "s:4:5: curvature of a piece times radius must be below 1");
+    check_fails(BODIES "shape: curves, radius: 1e-6, pieces: [{length: 1, curvature: [1e4, 0, "
+                       "0]}]}\n",
+                "s:4:76: a piece of 1 m would turn by 1e+04 rad, at most 1000");
+    check_fails(BODIES "shape: sphere, radius: 1, material: steel}\n",
+                "s:4:51: no material is named 'steel'");
+    check_fails(BODIES "shape: sphere, radius: 1, density: 0}\n",
+                "s:4:50: density must be in [1e-6, 1e9] kg/m^3, not 0");
+    check_fails(BODIES "shape: sphere, radius: 1, direction: [0, 0, 2], normal: [0, 0, 1]}\n",
+                "s:4:71: normal must not lie along direction");
+    check_fails(BODIES "shape: sphere, radius: 1, velocity: [0, 0]}\n",
+                "s:4:51: velocity must be a list of 3 numbers, not a list of 2");
+    check_fails(BODIES "shape: sphere, radius: 1, repeat: {count: [2, 1, 1]}}\n",
+                "s:4:49: copies along x would lie in one place: give a spacing or a jitter");
+    check_fails(BODIES "shape: sphere, radius: 1, repeat: {count: [1001, 1000, 1], spacing: [1, 1, "
+                       "1]}}\n",
+                "s:4:57: 1001000 copies of 'b' bring the scene above 1000000 bodies");
+    check_fails(BODIES "shape: sphere, radius: 1}\n  - {name: b, shape: sphere, radius: 1}\n",
+                "s:5:12: the name 'b' is already taken");
+}
+
+TEST(each_mistake_of_new_colliders_is_told_at_its_place) {
+#define COLLIDER TIME HAIR ROD "colliders:\n  - {name: c, "
+    check_fails(COLLIDER "shape: comb, radius: 1, length: 1, pitch: 1}\n",
+                "s:6:5: the comb needs the key 'teeth'");
+    check_fails(COLLIDER "shape: comb, radius: 1, length: 0, pitch: 1, teeth: 3}\n",
+                "s:6:47: length of a comb must be above 0");
+    check_fails(COLLIDER "shape: comb, radius: 1, length: 1, pitch: 1, teeth: 0}\n",
+                "s:6:67: teeth must be in [1, 10000], not 0");
+    check_fails(COLLIDER "shape: comb, radius: 1, length: 1, pitch: 1, teeth: 3, direction: [0, 0, "
+                         "1], normal: [0, 0, 1]}\n",
+                "s:6:100: normal must not lie along direction");
+    check_fails(COLLIDER "shape: plate, radius: 1}\n", "s:6:5: the plate needs the key 'length'");
+    check_fails(COLLIDER "shape: plate, radius: 1, length: 1, direction: [1, 0, 0]}\n",
+                "s:6:51: a plate has no direction");
+    check_fails(COLLIDER "shape: curves, radius: 1}\n",
+                "s:6:5: the chain of curves needs the key 'pieces'");
+    check_fails(COLLIDER "shape: mesh}\n", "s:6:5: the mesh needs the key 'mesh'");
+    check_fails(COLLIDER "shape: mesh, mesh: {scale: 2}}\n",
+                "s:6:34: the mesh needs the key 'file'");
+    check_fails(COLLIDER "shape: mesh, mesh: {file: a.stl}}\n",
+                "s:6:41: meshes come from .obj files");
+    check_fails(COLLIDER "shape: mesh, mesh: {file: a.obj}}\n",
+                "s:6:41: only a file can name another");
+    check_fails(COLLIDER "shape: plane, mesh: {file: a.obj}}\n", "s:6:29: a plane has no mesh");
+    check_fails(COLLIDER "shape: sphere, radius: 1, teeth: 4}\n", "s:6:41: a sphere has no teeth");
+    check_fails(COLLIDER "shape: sphere, radius: 1, material: glas}\n",
+                "s:6:51: no material is named 'glas'");
+    check_fails(COLLIDER "shape: sphere, radius: 1, velocity: 3}\n",
+                "s:6:51: velocity must be a list of 3 numbers, not the text '3'");
+    check_fails(COLLIDER "shape: sphere, radius: 1, angular_velocity: [0, 0, 1e9]}\n",
+                "s:6:66: angular_velocity must be in [-1e6, 1e6] rad/s, not 1e9");
+}
+
+TEST(each_mistake_of_contacts_is_told_at_its_place) {
+#define CONTACTS TIME HAIR ROD "contacts: "
+    check_fails(
+        CONTACTS "{detection: curve}\n",
+        "s:5:23: detection must be one of curves|segments|baseline|off, not 'curve'; did you mean "
+        "'curves'?");
+    check_fails(CONTACTS "{friction: -0.1}\n", "s:5:22: friction must be in [0, 1e6], not -0.1");
+    check_fails(CONTACTS "{friction: inf}\n",
+                "s:5:22: friction must be a number, not the text 'inf'");
+    check_fails(CONTACTS "{restitution: 1.1}\n", "s:5:25: restitution must be in [0, 1], not 1.1");
+    check_fails(CONTACTS "{segments: 0}\n", "s:5:22: segments must be in [1, 1000], not 0");
+    check_fails(CONTACTS "{margin: -1}\n", "s:5:20: margin must be in [0, 1e6] m, not -1");
+    check_fails(CONTACTS "{tolerance: 0}\n", "s:5:23: tolerance must be in [1e-15, 1], not 0");
+    check_fails(CONTACTS "{max_iterations: 0}\n",
+                "s:5:28: max_iterations must be in [1, 1e8], not 0");
+    check_fails(CONTACTS "{self: maybe}\n", "s:5:18: self must be true or false, not the text "
+                                            "'maybe'");
+    check_fails(CONTACTS "{solver: newtn}\n",
+                "s:5:20: solver must be one of auto|gauss-seidel|anderson|newton|proximal|interior|"
+                "admm|fixed-point|gradient|alternating|path|wedged|faceted, not 'newtn'; did you "
+                "mean 'newton'?");
+    check_fails(CONTACTS "{pairs: [{friction: 1}]}\n", "s:5:20: the pair needs the key 'between'");
+    check_fails(CONTACTS "{pairs: [{between: hair}]}\n",
+                "s:5:30: between must be a list of 2 names, not the text 'hair'");
+    check_fails(CONTACTS "{pairs: [{between: [hair]}]}\n",
+                "s:5:30: between must be a list of 2 names, not a list of 1");
+    check_fails(CONTACTS "{pairs: [{between: [hair, steel]}]}\n",
+                "s:5:37: no material is named 'steel'");
+    check_fails(CONTACTS "{pairs: [{between: [hair, hair]}, {between: [hair, hair]}]}\n",
+                "s:5:55: the pair of 'hair' and 'hair' is given twice");
+    check_fails(TIME "materials: [{name: a, young: 1}, {name: b}]\n"
+                     "rods:\n  - {name: a, material: a, length: 1, radius: 0.1}\n"
+                     "contacts: {pairs: [{between: [a, b]}, {between: [b, a]}]}\n",
+                "s:5:49: the pair of 'b' and 'a' is given twice");
+    static char many[8192];
+    size_t used = (size_t)snprintf(many, sizeof many, TIME "materials:\n");
+    for (int i = 0; i < 64; ++i) {
+        used += (size_t)snprintf(many + used, sizeof many - used, "  - {name: m%d, young: 1}\n", i);
+    }
+    snprintf(many + used, sizeof many - used,
+             "rods: [{name: a, material: m0, length: 1, radius: 1}]\n");
+    check_fails(many, "s:66:5: more than 63 materials");
+}
+
+#define OBSERVED                                                                                   \
+    TIME HAIR "bodies: [{name: b, shape: sphere, radius: 1, repeat: {count: [2, 1, 1], spacing: "  \
+              "[3, 0, 0]}}, {name: wall, shape: sphere, radius: 1}]\n"                             \
+              "colliders: [{name: floor, shape: plane}, {name: wall, shape: plane}]\n" ROD         \
+              "observe:\n"
+
+TEST(each_mistake_of_observers_is_told_at_its_place) {
+    check_fails(OBSERVED "  - {force: flor}\n",
+                "s:8:13: nothing is named 'flor' that has a force, rods, bodies or a collider; "
+                "did you mean 'floor'?");
+    check_fails(OBSERVED "  - {point: b, at: 0}\n",
+                "s:8:13: 'b' is one of the bodies: a point is of a rod");
+    check_fails(OBSERVED "  - {centre: floor}\n",
+                "s:8:14: 'floor' is one of the colliders: a centre is of rods or bodies");
+    check_fails(OBSERVED "  - {force: wall}\n",
+                "s:8:13: 'wall' is the name of bodies and of colliders: give one of them another");
+    check_fails(OBSERVED "  - {centre: zzz}\n",
+                "s:8:14: nothing is named 'zzz' that has a centre, rods or bodies");
+    check_fails(OBSERVED "  - {at: 1}\n",
+                "s:8:5: the observer needs one of the keys 'force', 'torque', 'centre', 'point'");
+    check_fails(OBSERVED "  - {force: floor, torque: floor}\n",
+                "s:8:20: an observer has one quantity: force and torque are two observers");
+    check_fails(OBSERVED "  - {force: floor, at: 0.1}\n", "s:8:20: a force has no at");
+    check_fails(OBSERVED "  - {point: a, at: 1.5}\n",
+                "s:8:20: a point at 1.5 m lies beyond the end of the rod, at 1 m");
+    check_fails(OBSERVED "  - {point: a, at: -1}\n", "s:8:20: at must be in [0, 1e9] m, not -1");
+    check_fails(OBSERVED "  - {torque: b}\n",
+                "s:8:5: a torque is of a rod, a body or a collider: 'b' has 2 copies, give the "
+                "'copy'");
+    check_fails(OBSERVED "  - {force: b, copy: 2}\n",
+                "s:8:22: there is no copy 2: 'b' has 2, counted from 0");
+    check_fails(OBSERVED "  - {force: floor, copy: 1}\n",
+                "s:8:26: there is no copy 1: 'floor' has 1, counted from 0");
+    check_fails(OBSERVED "  - {force: floor}\n  - {force: floor}\n",
+                "s:9:5: the columns 'force_floor' are taken already: give the observer another "
+                "name");
+    check_fails(OBSERVED "  - {force: floor}\n  - {centre: a, name: force_floor}\n",
+                "s:9:23: the columns 'force_floor' are taken already: give the observer another "
+                "name");
+    check_fails(OBSERVED "  - {centre: a, name: 'a,b'}\n",
+                "s:8:23: 'a,b' is not a name: a letter, then letters, digits, '-' and '_', at most "
+                "63");
+    check_fails(OBSERVED "  - {forc: floor}\n",
+                "s:8:6: unknown key 'forc' in the observer; did you mean 'force'?");
+    check_fails(OBSERVED "  - force\n",
+                "s:8:5: the observer must be a group of keys, not the text 'force'");
+    char many[8192] = OBSERVED;
+    for (int i = 0; i < 65; ++i) {
+        size_t used = strlen(many);
+        snprintf(many + used, sizeof many - used, "  - {force: floor, name: n%d}\n", i);
+    }
+    check_fails(many, "s:72:5: more than 64 observers");
+}
+
+TEST(the_sum_of_all_rods_is_bounded) {
+    check_fails(TIME HAIR
+                "rods:\n"
+                "  - {name: a, material: hair, length: 1, radius: 0.1, elements: 100000,"
+                " repeat: {count: [999, 1, 1], spacing: [1, 0, 0]}}\n"
+                "  - {name: b, material: hair, length: 1, radius: 0.1, elements: 100000}\n"
+                "  - {name: c, material: hair, length: 1, radius: 0.1, elements: 1}\n",
+                "s:6:5: 1 copies of 'c' with 1 elements bring the scene above 100000000 elements");
+}
+
+TEST(a_long_step_lengthens_the_default_frame) {
+    Capture capture;
+    TdlHost host = capture_host(&capture);
+    TdlScene* scene;
+    static const char TEXT[] = "time: {step: 0.5, end: 1}\n" HAIR ROD;
+    REQUIRE(scene_load_text(&host, "s", TEXT, strlen(TEXT), NULL, 0, &scene) == TDL_STATUS_OK);
+    CHECK(tdl_scene_info(scene).frame_period == 0.5);
+    tdl_scene_destroy(scene);
+}
