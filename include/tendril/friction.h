@@ -46,16 +46,17 @@ typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* 
 /// contact i owns a block of block_size rows in `h` (rows of H_i), each over its span of the body's
 /// degrees of freedom, and one in `y` (rows of Y_i' = (A^-1 H_i')'), each over all of them, one row
 /// after the other. Blocks lie packed in the order of contacts and sides. Of a contact of a body
-/// with itself `y` has one block, for both sides. A body in whitened coordinates (v = L' q',
-/// A = L L') may give y == h, without spans and contacts with itself, which halves the memory that
-/// a sweep reads.
+/// with itself `y` has one block, for both sides. Bodies in whitened coordinates
+/// (z = L' v, A = L L') may give y == h, each side with its own block in its own span, which at
+/// least halves the memory that a sweep reads.
 ///
 /// The arrays are not copied: they must outlive the problem and not change meanwhile.
 typedef struct TdlFrictionBodiesDef {
     TdlFrictionLaws laws;
     int body_count;
     const int* dof_start;   // [body_count + 1] first degree of freedom of each body
-    const double* velocity; // [dof_start[body_count]] A^-1 f: the velocity without contact
+    const double* velocity; // [dof_start[body_count]] A^-1 f: the velocity without contact;
+                            // null: zero
     const double* u_free;   // [contact_count block_size] u when all v = 0; null: zero
     const int* body;        // [2 contact_count]
     const TdlSpan* span;    // [2 contact_count] outside which rows of H are zero; null: everything

@@ -7,6 +7,7 @@
 // this ends.
 #include "friction/gauss_seidel.h"
 
+#include <limits.h>
 #include <string.h>
 
 // With more contacts than this full steps come first, and what is left out is looked at again each
@@ -20,6 +21,9 @@ enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 12 };
 static const double NEAR = 0.1;
 // With more contacts than this part of all, all are taken.
 static const double MOST = 0.9;
+// Where a factorisation is as much work as so many sweeps, these are all there is, at most so many.
+static const double STEP_SWEEPS = 200.0;
+enum { SWEEPS_ALONE = 600 };
 
 typedef struct Alive {
     bool* taken;  // [n]
@@ -33,10 +37,11 @@ static double near_velocity(const System* sys, const double* r) {
     int carrying = 0;
     for (int i = 0; i < sys->n; ++i) {
         double push = r[3 * i] * sys->diag[9 * (size_t)i];
-        sum += push * push;
+        sum += push > 0.0 ? sqrt(push) : 0.0; // so that a few that push hard do not decide
         carrying += push > 0.0;
     }
-    return carrying > 0 ? NEAR * sqrt(sum / carrying) : 0.0;
+    double mean = carrying > 0 ? sum / carrying : 0.0;
+    return NEAR * mean * mean;
 }
 
 // Returns how many come in.
@@ -89,7 +94,22 @@ static TdlStatus copy_rows(const System* sys, const Alive* a, Arena* arena, Syst
     return TDL_STATUS_OK;
 }
 
-// The problem of those taken. In velocity space W is formed for them alone.
+// Those taken on each body.
+static int* count_touching(const TdlFrictionProblem* p, const Alive* a, Arena* arena) {
+    int* touching = ARENA_NEW(arena, int, (size_t)p->body_count + 1);
+    for (int k = 0; k < p->body_count && touching != NULL; ++k) {
+        touching[k] = 0;
+    }
+    for (int k = 0; k < 2 * a->count && touching != NULL; ++k) {
+        int body = p->body[2 * a->contact[k / 2] + k % 2];
+        if (body >= 0) {
+            ++touching[body];
+        }
+    }
+    return touching;
+}
+
+// The problem of those taken. In velocity space W is formed for them alone, if at all.
 static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, System* part) {
     size_t n = (size_t)a->count;
     *part = *sys;
@@ -98,7 +118,6 @@ static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, Sys
     // colours of some hundred contacts take less time than threads to meet
     part->colour_count = 0;
     part->pool = NULL;
-    part->sweep_bodies = false;
     part->law = ARENA_NEW(arena, ContactLaw, n);
     part->mu = ARENA_NEW(arena, double, n);
     part->b = ARENA_NEW(arena, double, 3 * n);
@@ -115,7 +134,19 @@ static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, Sys
             memcpy(part->diag + 9 * k, sys->diag + 9 * (size_t)i, 9 * sizeof(double));
         }
     }
-    return sys->start != NULL ? copy_rows(sys, a, arena, part) : system_form_rows(part, arena);
+    if (sys->start != NULL) {
+        part->sweep_bodies = false;
+        return copy_rows(sys, a, arena, part);
+    }
+    int* touching = count_touching(sys->problem, a, arena);
+    if (touching == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = system_list_bodies(part, arena);
+    FormWeights form = problem_weigh_forms(sys->problem, a->contact, a->count, touching);
+    part->sweep_bodies = sys->sweep_bodies && form.bodies_pay;
+    part->block_count = (int)fmin(form.blocks, INT_MAX);
+    return part->sweep_bodies || status != TDL_STATUS_OK ? status : system_form_rows(part, arena);
 }
 
 // Until the error of those taken is `goal` of that of all, or what is asked for.
@@ -140,15 +171,21 @@ static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
     system_velocity(&part, inner.best, u);
     inner.error = system_error(&part, u, inner.best);
     inner.start = NULL;
-    if (run->sys->n > FEW && !run_done(&inner)) {
+    bool few = run->sys->n <= FEW;
+    bool steps = few || (part.block_count <= MAX_FORMED &&
+                         run_factor_work(&inner) < STEP_SWEEPS * run_sweep_work(&inner));
+    if (steps && !run_done(&inner)) {
+        status = system_form_rows(&part, run->arena);
+    }
+    if (status == TDL_STATUS_OK && steps && !few && !run_done(&inner)) {
         status = run_strides(&inner);
     }
-    inner.limit = run->limit < SWEEPS ? run->limit : SWEEPS;
+    inner.limit = steps ? SWEEPS : SWEEPS_ALONE;
     if (status == TDL_STATUS_OK && !run_done(&inner)) {
         status = run_anderson(&inner);
     }
     inner.limit = run->limit < STEPS ? run->limit : STEPS;
-    if (status == TDL_STATUS_OK && !run_done(&inner)) {
+    if (status == TDL_STATUS_OK && steps && !run_done(&inner)) {
         status = run_turns(&inner);
     }
     for (int i = 0; i < run->sys->n; ++i) {

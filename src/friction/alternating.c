@@ -23,6 +23,8 @@ static const double PART = 0.1;
 // from one to the next; sweeps between them lower the error by FALL, or are given up.
 enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
 static const double FULL_CHANGES = 0.01, FALL = 0.1;
+// After fruitless ones the error has to fall to this part before others are tried.
+static const double FAR = 0.02;
 // Lengths of a step that are tried: each this part of the one before.
 static const double SHORTER = 0.4;
 enum { LENGTHS = 5 };
@@ -302,8 +304,9 @@ static int count_changes(Turns* t) {
     return changes;
 }
 
-// Full steps from the best iterate: near the solution a few do, elsewhere modes keep changing.
-static TdlStatus step_freely(Turns* t) {
+// Full steps from the best iterate: near the solution a few do, elsewhere modes keep changing, and
+// `fruitless` tells so.
+static TdlStatus step_freely(Turns* t, bool* fruitless) {
     Run* run = t->run;
     size_t size = 3 * (size_t)t->sys.n * sizeof(double);
     memcpy(t->r, run->best, size);
@@ -315,6 +318,7 @@ static TdlStatus step_freely(Turns* t) {
             return status;
         }
         if (count_changes(t) > FULL_CHANGES * t->sys.n && k > 0) {
+            *fruitless = k == 1;
             return TDL_STATUS_OK;
         }
         ++run->iterations;
@@ -334,7 +338,7 @@ TdlStatus run_strides(Run* run) {
     Turns t;
     TdlStatus status = turns_init(&t, run);
     t.eps = EPS_LEAST;
-    double target = sys->target, before = INFINITY;
+    double target = sys->target, before = INFINITY, step_below = INFINITY;
     int limit = run->limit;
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
     while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * FALL * before) {
@@ -342,8 +346,10 @@ TdlStatus run_strides(Run* run) {
         sys->target = fmax(target, FALL * before);
         status = run_anderson(run);
         sys->target = target;
-        if (status == TDL_STATUS_OK && !run_done(run)) {
-            status = step_freely(&t);
+        if (status == TDL_STATUS_OK && !run_done(run) && run->error < step_below) {
+            bool fruitless = false;
+            status = step_freely(&t, &fruitless);
+            step_below = fruitless ? FAR * run->error : INFINITY;
         }
     }
     run->limit = limit;

@@ -22,9 +22,29 @@ typedef struct Memory {
     double* df; // [capacity size]
     double* dg; // [capacity size]
     double gram[MAX_MEMORY * MAX_MEMORY];
+    double rhs[MAX_MEMORY]; // f times the columns
 } Memory;
 
-// stores a column of differences and renews its row of the Gram matrix
+// column' x and column' y, the column read once
+static void dot_both(size_t size, const double* column, const double* x, const double* y,
+                     double out[2]) {
+    double a[4] = {0}, b[4] = {0};
+    size_t k = 0;
+    for (; k + 4 <= size; k += 4) {
+        for (size_t l = 0; l < 4; ++l) {
+            a[l] += column[k + l] * x[k + l];
+            b[l] += column[k + l] * y[k + l];
+        }
+    }
+    for (; k < size; ++k) {
+        a[0] += column[k] * x[k];
+        b[0] += column[k] * y[k];
+    }
+    out[0] = (a[0] + a[1]) + (a[2] + a[3]);
+    out[1] = (b[0] + b[1]) + (b[2] + b[3]);
+}
+
+// stores a column of differences, renews its row of the Gram matrix, and f times all columns
 static void push_column(Memory* mem, const double* f, const double* f_last, const double* g,
                         const double* g_last) {
     int at = mem->next;
@@ -36,8 +56,10 @@ static void push_column(Memory* mem, const double* f, const double* f_last, cons
     mem->next = (at + 1) % mem->capacity;
     mem->count = mem->count < mem->capacity ? mem->count + 1 : mem->capacity;
     for (int j = 0; j < mem->count; ++j) {
-        double dot = dot_product(mem->size, df, mem->df + (size_t)j * mem->size);
-        mem->gram[at * MAX_MEMORY + j] = mem->gram[j * MAX_MEMORY + at] = dot;
+        double dots[2];
+        dot_both(mem->size, mem->df + (size_t)j * mem->size, df, f, dots);
+        mem->gram[at * MAX_MEMORY + j] = mem->gram[j * MAX_MEMORY + at] = dots[0];
+        mem->rhs[j] = dots[1];
     }
 }
 
@@ -79,16 +101,13 @@ static bool solve_gram(const Memory* mem, const double* rhs, double* gamma) {
 }
 
 // r <- g - dG gamma; false when the memory had to be cleared
-static bool extrapolate(Memory* mem, const double* f, const double* g, double* r) {
-    double rhs[MAX_MEMORY], gamma[MAX_MEMORY];
+static bool extrapolate(Memory* mem, const double* g, double* r) {
+    double gamma[MAX_MEMORY];
     memcpy(r, g, mem->size * sizeof(double));
-    for (int j = 0; j < mem->count; ++j) {
-        rhs[j] = dot_product(mem->size, f, mem->df + (size_t)j * mem->size);
-    }
     if (mem->count == 0) {
         return true;
     }
-    if (!solve_gram(mem, rhs, gamma)) {
+    if (!solve_gram(mem, mem->rhs, gamma)) {
         mem->count = mem->next = 0;
         return false;
     }
@@ -166,7 +185,7 @@ static double accelerate(Accelerator* a, Run* run) {
     a->good = residual;
     memcpy(a->f_last, a->f, size * sizeof(double));
     memcpy(a->g_last, a->g, size * sizeof(double));
-    extrapolate(&a->mem, a->f, a->g, a->r);
+    extrapolate(&a->mem, a->g, a->r);
     project_all(run->sys, a->r);
     return met;
 }
@@ -179,6 +198,14 @@ double run_sweep_work(const Run* run) {
         return sys->n * (600.0 + 6.0 * d * 40.0);
     }
     return d * d * blocks + sys->n * (300.0 + 8.0 * d * run->options->anderson_memory);
+}
+
+// n^3 when dense, bounded by the couplings met twice over
+double run_factor_work(const Run* run) {
+    const System* sys = run->sys;
+    double d = sys->d, per_row = (double)sys->block_count / sys->n;
+    double width = fmin(sys->n, 2.0 * per_row);
+    return sys->n * width * width * d * d * d;
 }
 
 TdlStatus run_anderson(Run* run) {

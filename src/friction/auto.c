@@ -9,15 +9,13 @@
 
 #include <string.h>
 
-// Blocks of W from bodies above which it is not formed: about 360 MB.
-static const double MAX_FORMED = 5.0e6;
 // Sweeps are continued in rounds while a round divides the error by this, and gradient steps on
 // what is too large for factors while a thousand divide it by that.
 static const double ROUND_GAIN = 10.0, GRADIENT_GAIN = 1.2;
 // Islands up to this size are factored first: their factors cost less than many sweeps.
 enum { DIRECT_CONTACTS = 200 };
 // Islands up to this size are worth Newton steps before many sweeps, from a good guess.
-enum { ALTERNATING_CONTACTS = 8000 };
+enum { ALTERNATING_CONTACTS = 100000 };
 // Islands above this size are left to interior points before Newton steps, without a guess.
 enum { MANY_CONTACTS = 1000 };
 // Multiplications for each contact of such an island, and in all, after which its best iterate has
@@ -30,14 +28,6 @@ typedef struct Stage {
     int limit;
     bool cold; // starts from zero: near-solutions of sweeps carry parts that are hard to undo
 } Stage;
-
-// An estimate of one factorisation: n^3 when dense, bounded by the couplings met twice over.
-static double factor_work(const Run* run) {
-    const System* sys = run->sys;
-    double d = sys->d, per_row = (double)sys->block_count / sys->n;
-    double width = fmin(sys->n, 2.0 * per_row);
-    return sys->n * width * width * d * d * d;
-}
 
 static bool try_stage(Run* run, const Stage* stage, TdlStatus* status,
                       TdlFrictionSolverKind* used) {
@@ -52,16 +42,6 @@ static bool try_stage(Run* run, const Stage* stage, TdlStatus* status,
         *used = stage->kind;
     }
     return *status != TDL_STATUS_OK || run_done(run);
-}
-
-// the number of couplings if W were formed from bodies
-static double couplings(const System* sys) {
-    const TdlFrictionProblem* p = sys->problem;
-    if (sys->start != NULL) {
-        return sys->block_count;
-    }
-    double each = 2.0 * 2.0 * p->n / (p->body_count > 0 ? p->body_count : 1);
-    return each * sys->n;
 }
 
 static bool rounds(Run* run, const Stage* round, int most, double gain, TdlStatus* status,
@@ -182,7 +162,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     if (few_contacts(run, &status, used)) {
         return status;
     }
-    bool formable = couplings(sys) <= MAX_FORMED, small = sys->n <= DIRECT_CONTACTS;
+    bool formable = sys->block_count <= MAX_FORMED, small = sys->n <= DIRECT_CONTACTS;
     if (run->warm && alternate(run, &status, used)) {
         return status;
     }
@@ -190,7 +170,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         return status;
     }
     if (!small) {
-        double ratio = sys->start != NULL ? factor_work(run) / run_sweep_work(run) : 100.0;
+        double ratio = sys->start != NULL ? run_factor_work(run) / run_sweep_work(run) : 100.0;
         int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
         Stage sweeps = {TDL_FRICTION_ANDERSON, run_anderson, round, false};
         int most = formable ? 20 * round : run->limit;

@@ -81,6 +81,7 @@ static inline void sweep_rows(Sweeper* s, int d, int begin, int end, double* par
     for (int i = begin; i < end; ++i) {
         double* r = s->r + (size_t)i * (size_t)d;
         if (sys->sweep_bodies) {
+            body_row_fetch(sys, i + 1);
             body_row_velocity(sys, i, u);
         } else {
             int e = sys->start[i], count = sys->start[i + 1] - e;

@@ -62,10 +62,48 @@ static inline int body_dofs(const TdlFrictionProblem* p, int body) {
     return p->dof_start[body + 1] - p->dof_start[body];
 }
 
+// Whether coordinates are such that A is 1 and Y is H.
+static inline bool problem_whitened(const TdlFrictionProblem* p) {
+    return p->y == p->h;
+}
+
 // Whether a side has rows in y: of a body that touches itself the first side moves it for both.
 static inline bool side_moves(const TdlFrictionProblem* p, int side) {
-    return p->body[side] >= 0 && !(side % 2 == 1 && p->body[side] == p->body[side - 1]);
+    bool again = side % 2 == 1 && p->body[side] == p->body[side - 1];
+    return p->body[side] >= 0 && (problem_whitened(p) || !again);
 }
+
+// Rows of a side, zero but for `count` coordinates of its body from `first` on.
+typedef struct Rows {
+    const double* row;
+    int first, count;
+    int apart; // doubles from a row to the next
+} Rows;
+
+// Those of H: what velocities do at the contact.
+static inline Rows rows_of_h(const TdlFrictionProblem* p, int side) {
+    SideRows x = p->side[side];
+    return (Rows){p->h + x.h, x.first, x.count, x.apart};
+}
+
+// Those of Y, of a side that moves: what impulses do to velocities.
+static inline Rows rows_of_y(const TdlFrictionProblem* p, int side) {
+    if (problem_whitened(p)) {
+        return rows_of_h(p, side);
+    }
+    int m = body_dofs(p, p->body[side]);
+    return (Rows){p->y + p->side[side].y, 0, m, m};
+}
+
+// What a sweep over some contacts reads: all blocks of a contact's row of W, or its rows of H and
+// Y.
+typedef struct FormWeights {
+    double blocks; // of W, about: a contact that two share in two bodies counts twice
+    bool bodies_pay;
+} FormWeights;
+// `touching` has the number of these contacts on each body.
+FormWeights problem_weigh_forms(const TdlFrictionProblem* p, const int* contact, int n,
+                                const int* touching);
 
 // w (d x d, column by column) += the coupling H_i Y_j' of contacts i and j through shared bodies.
 void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w);

@@ -26,13 +26,6 @@ static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* d
                             "contact %d: rows are about coordinates that body %d does not have",
                             i / 2, def->body[i]);
         }
-        bool self = i % 2 == 1 && def->body[i] >= 0 && def->body[i] == def->body[i - 1];
-        if (def->y == def->h && (def->span != NULL || self)) {
-            return tdl_fail(
-                host, TDL_STATUS_BAD_ARGUMENT,
-                "contact %d: y may be h only without spans and contacts of a body with itself",
-                i / 2);
-        }
     }
     if (def->y == NULL && def->solve == NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "neither y nor a solve was given");
@@ -66,7 +59,7 @@ static void place_rows(TdlFrictionProblem* p, const TdlSpan* span, size_t* h, si
         TdlSpan about = m > 0 && span != NULL ? span[side] : (TdlSpan){0, m};
         p->side[side] = (SideRows){*h, *y, about.first, about.count, about.count};
         *h += d * (size_t)about.count;
-        *y += side_moves(p, side) ? d * (size_t)m : 0;
+        *y += side_moves(p, side) ? d * (size_t)(problem_whitened(p) ? about.count : m) : 0;
         if (span == NULL) {
             trim_rows(p, &p->side[side]);
         }
@@ -75,8 +68,8 @@ static void place_rows(TdlFrictionProblem* p, const TdlSpan* span, size_t* h, si
 
 // Row k of a side, added to one over all coordinates.
 static void add_row(const TdlFrictionProblem* p, int side, int k, double* whole) {
-    SideRows x = p->side[side];
-    const double* row = p->h + x.h + (size_t)k * (size_t)x.apart;
+    Rows x = rows_of_h(p, side);
+    const double* row = x.row + (ptrdiff_t)k * x.apart;
     for (int j = 0; j < x.count; ++j) {
         whole[x.first + j] += row[j];
     }
@@ -116,8 +109,8 @@ static double row_times(const TdlFrictionProblem* p, int side, int k, const doub
     if (p->body[side] < 0) {
         return 0.0;
     }
-    SideRows x = p->side[side];
-    const double* row = p->h + x.h + (size_t)k * (size_t)x.apart;
+    Rows x = rows_of_h(p, side);
+    const double* row = x.row + (ptrdiff_t)k * x.apart;
     return dot_product((size_t)x.count, row, v + p->dof_start[p->body[side]] + x.first);
 }
 
@@ -126,8 +119,10 @@ static void free_velocity(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def
     for (int i = 0; i < p->n; ++i) {
         for (int k = 0; k < p->d; ++k) {
             double u = def->u_free == NULL ? 0.0 : def->u_free[i * p->d + k];
-            u += row_times(p, 2 * i, k, p->velocity);
-            u += row_times(p, 2 * i + 1, k, p->velocity);
+            if (p->velocity != NULL) {
+                u += row_times(p, 2 * i, k, p->velocity);
+                u += row_times(p, 2 * i + 1, k, p->velocity);
+            }
             p->b[i * p->d + k] = u;
         }
     }
@@ -217,16 +212,35 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) 
             if (p->body[a] < 0 || p->body[a] != p->body[c] || !side_moves(p, c)) {
                 continue;
             }
-            int m = body_dofs(p, p->body[a]);
-            SideRows x = p->side[a];
-            const double *h = p->h + x.h, *y = p->y + p->side[c].y + x.first;
+            Rows h = rows_of_h(p, a), y = rows_of_y(p, c);
+            int first = h.first > y.first ? h.first : y.first;
+            int h_end = h.first + h.count, y_end = y.first + y.count;
+            int count = (h_end < y_end ? h_end : y_end) - first;
+            h.row += first - h.first;
+            y.row += first - y.first;
             if (p->d == 3) {
-                add_products3(x.count, h, x.apart, y, m, w);
-            } else {
-                add_products(p->d, x.count, h, x.apart, y, m, w);
+                add_products3(count, h.row, h.apart, y.row, y.apart, w);
+            } else if (count > 0) {
+                add_products(p->d, count, h.row, h.apart, y.row, y.apart, w);
             }
         }
     }
+}
+
+FormWeights problem_weigh_forms(const TdlFrictionProblem* p, const int* contact, int n,
+                                const int* touching) {
+    double blocks = 0.0, rows = 0.0;
+    for (int k = 0; k < n; ++k) {
+        for (int side = 2 * contact[k]; side < 2 * contact[k] + 2; ++side) {
+            if (p->body[side] >= 0) {
+                blocks += touching[p->body[side]];
+                rows += p->side[side].count;
+                // read once where they are the same
+                rows += !problem_whitened(p) && side_moves(p, side) ? rows_of_y(p, side).count : 0;
+            }
+        }
+    }
+    return (FormWeights){blocks, blocks * p->d > rows};
 }
 
 typedef struct Touching {
@@ -290,18 +304,21 @@ TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* 
     if (!problem_has_bodies(p)) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
-    memcpy(v, p->velocity, (size_t)p->dof_count * sizeof(double));
+    for (int j = 0; j < p->dof_count; ++j) {
+        v[j] = p->velocity == NULL ? 0.0 : p->velocity[j];
+    }
     for (int s = 0; s < 2 * p->n; ++s) {
         const double* x = r + (ptrdiff_t)(s / 2) * p->d;
         if (!side_moves(p, s) || problem_all_zero(x, p->d)) {
             continue;
         }
-        int m = body_dofs(p, p->body[s]);
-        double* restrict at = v + p->dof_start[p->body[s]];
+        Rows rows = rows_of_y(p, s);
+        double* restrict at = v + p->dof_start[p->body[s]] + rows.first;
         for (int k = 0; k < p->d; k += 3) {
-            const double* y = p->y + p->side[s].y + (size_t)k * (size_t)m;
-            for (int j = 0; j < m; ++j) {
-                at[j] += y[j] * x[k] + y[m + j] * x[k + 1] + y[2 * m + j] * x[k + 2];
+            const double* y = rows.row + (ptrdiff_t)k * rows.apart;
+            const double *y1 = y + rows.apart, *y2 = y1 + rows.apart;
+            for (int j = 0; j < rows.count; ++j) {
+                at[j] += y[j] * x[k] + y1[j] * x[k + 1] + y2[j] * x[k + 2];
             }
         }
     }
@@ -311,7 +328,7 @@ TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* 
 void problem_add_through_bodies(const TdlFrictionProblem* p, const double* r, double* u,
                                 double* v) {
     tdl_friction_body_velocity(p, r, v);
-    for (int j = 0; j < p->dof_count; ++j) {
+    for (int j = 0; j < p->dof_count && p->velocity != NULL; ++j) {
         v[j] -= p->velocity[j];
     }
     for (int i = 0; i < p->n; ++i) {

@@ -55,8 +55,12 @@ static inline bool run_spent(const Run* run, double next) {
     return run->work + next > run->budget;
 }
 
-// Multiplications of one accelerated sweep, about.
+// Multiplications of one accelerated sweep, and of one factorisation, about.
 double run_sweep_work(const Run* run);
+double run_factor_work(const Run* run);
+
+// Blocks of W from bodies above which it is not formed: about 360 MB.
+enum { MAX_FORMED = 5000000 };
 
 static inline size_t run_size(const Run* run) {
     return (size_t)run->sys->n * (size_t)run->sys->d;

@@ -19,8 +19,6 @@ enum { LARGE_ISLAND = 3000 };
 enum { FEW_CONTACTS = 200 };
 // Contacts of an island up to which forming W is not worth it.
 enum { HANDFUL = 3 };
-// Velocity space pays when a contact's row of W has more doubles than its rows of H and Y.
-static const double BODIES_PAY = 1.0;
 // A first guess counts as warm when its error is below this part of that of zero.
 static const double WARM_PART = 0.5;
 
@@ -155,7 +153,6 @@ static double island_tolerance(const TdlFrictionSolver* s, const int* contact, i
     return whole * sqrt(0.5 * (share + (double)n / p->n));
 }
 
-// Sweeping through bodies reads H and Y of a contact; through rows, all its blocks of W.
 static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
     const TdlFrictionProblem* p = s->problem;
     if (!problem_has_bodies(p) || !s->options.use_bodies) {
@@ -164,17 +161,7 @@ static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
     if (s->options.force_bodies) {
         return true;
     }
-    double rows = 0.0, bodies = 0.0;
-    int sharing = p->h == p->y ? 1 : 2;
-    for (int k = 0; k < n; ++k) {
-        for (int side = 2 * contact[k]; side < 2 * contact[k] + 2; ++side) {
-            if (p->body[side] >= 0) {
-                bodies += sharing * p->d * (double)body_dofs(p, p->body[side]);
-                rows += (double)s->local_of[p->body[side]] * p->d * p->d;
-            }
-        }
-    }
-    return n <= HANDFUL || rows > BODIES_PAY * bodies;
+    return n <= HANDFUL || problem_weigh_forms(p, contact, n, s->local_of).bodies_pay;
 }
 
 static bool sweeps_only(TdlFrictionSolverKind kind) {
@@ -261,7 +248,8 @@ static TdlStatus order_island(TdlFrictionSolver* s, Arena* arena, System* sys, i
     if (order == TDL_FRICTION_ORDER_RANDOM) {
         islands_shuffle(contact, n, s->options.seed);
     }
-    if (order == TDL_FRICTION_ORDER_COLOUR || (order == TDL_FRICTION_ORDER_AUTO && large)) {
+    (void)large;
+    if (order == TDL_FRICTION_ORDER_COLOUR) {
         Colours colours;
         if (islands_colour(arena, s->problem, contact, n, &colours) != TDL_STATUS_OK) {
             return TDL_STATUS_NO_MEMORY;

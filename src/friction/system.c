@@ -3,6 +3,7 @@
 
 #include "friction/error.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,35 @@ static void make_unit_free(System* sys) {
     }
 }
 
+static int compare_ints(const void* a, const void* b) {
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+TdlStatus system_list_bodies(System* sys, Arena* arena) {
+    const TdlFrictionProblem* p = sys->problem;
+    sys->bodies_count = 0;
+    if (!problem_has_bodies(p)) {
+        return TDL_STATUS_OK;
+    }
+    int count = 0, *all = ARENA_NEW(arena, int, 2 * (size_t)sys->n);
+    for (int s = 0; s < 2 * sys->n && all != NULL; ++s) {
+        all[count] = p->body[2 * sys->contact[s / 2] + s % 2];
+        count += all[count] >= 0;
+    }
+    if (all == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    qsort(all, (size_t)count, sizeof *all, compare_ints);
+    for (int k = 0; k < count; ++k) {
+        if (k == 0 || all[k] != all[k - 1]) {
+            all[sys->bodies_count++] = all[k];
+        }
+    }
+    sys->bodies = all;
+    return TDL_STATUS_OK;
+}
+
 TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* problem,
                        const int* contact, int n, const SystemSetup* setup) {
     int d = problem->d;
@@ -143,7 +173,13 @@ TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* prob
         memcpy(sys->b + (size_t)i * (size_t)d, problem->q + (size_t)contact[i] * (size_t)d,
                (size_t)d * sizeof(double));
     }
-    if (!problem_has_bodies(problem) && copy_rows(sys, arena, setup->local_of) != TDL_STATUS_OK) {
+    if (problem_has_bodies(problem)) {
+        int bodies = problem->body_count > 0 ? problem->body_count : 1;
+        sys->block_count = (int)fmin(4.0 * problem->n / bodies * n, INT_MAX);
+    } else if (copy_rows(sys, arena, setup->local_of) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    if (system_list_bodies(sys, arena) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
     }
     copy_diagonal(sys);
@@ -376,10 +412,10 @@ void rows3_times_scalar(int m, int apart, const double* rows, const double* v, d
     }
 }
 
-void rows3_add_scalar(int m, const double* rows, const double* x, double* v) {
+void rows3_add_scalar(int m, int apart, const double* rows, const double* x, double* v) {
     for (int k = 0; k < 3; ++k) {
         for (int j = 0; j < m; ++j) {
-            v[j] += rows[k * m + j] * x[k];
+            v[j] += rows[k * apart + j] * x[k];
         }
     }
 }
@@ -411,8 +447,8 @@ void rows3_times(int m, int apart, const double* rows, const double* v, double* 
     }
 }
 
-void rows3_add(int m, const double* rows, const double* x, double* v) {
-    const double *r1 = rows + m, *r2 = rows + 2 * m;
+void rows3_add(int m, int apart, const double* rows, const double* x, double* v) {
+    const double *r1 = rows + apart, *r2 = r1 + apart;
     __m256d x0 = _mm256_set1_pd(x[0]), x1 = _mm256_set1_pd(x[1]), x2 = _mm256_set1_pd(x[2]);
     int j = 0;
     for (; j + 4 <= m; j += 4) {
@@ -429,10 +465,23 @@ void rows3_times(int m, int apart, const double* rows, const double* v, double* 
     rows3_times_scalar(m, apart, rows, v, out);
 }
 
-void rows3_add(int m, const double* rows, const double* x, double* v) {
-    rows3_add_scalar(m, rows, x, v);
+void rows3_add(int m, int apart, const double* rows, const double* x, double* v) {
+    rows3_add_scalar(m, apart, rows, x, v);
 }
 #endif
+
+void body_row_fetch(const System* sys, int i) {
+    const TdlFrictionProblem* p = sys->problem;
+    if (i >= sys->n) {
+        return;
+    }
+    for (int s = 2 * sys->contact[i]; s < 2 * sys->contact[i] + 2; ++s) {
+        const double* h = p->h + p->side[s].h;
+        for (int k = 0; k < sys->d * p->side[s].count; k += 8) {
+            __builtin_prefetch(h + k);
+        }
+    }
+}
 
 void body_row_velocity(const System* sys, int i, double* out) {
     const TdlFrictionProblem* p = sys->problem;
@@ -444,10 +493,10 @@ void body_row_velocity(const System* sys, int i, double* out) {
         if (p->body[s] < 0) {
             continue;
         }
-        SideRows x = p->side[s];
+        Rows x = rows_of_h(p, s);
         const double* v = sys->v + p->dof_start[p->body[s]] + x.first;
         for (int k = 0; k < d; k += 3) {
-            rows3_times(x.count, x.apart, p->h + x.h + (size_t)(k * x.apart), v, out + k);
+            rows3_times(x.count, x.apart, x.row + (ptrdiff_t)k * x.apart, v, out + k);
         }
     }
 }
@@ -465,29 +514,22 @@ void body_row_apply(System* sys, int i, const double* dr) {
         if (!side_moves(p, s)) {
             continue;
         }
-        int m = body_dofs(p, p->body[s]);
-        double* v = sys->v + p->dof_start[p->body[s]];
+        Rows y = rows_of_y(p, s);
+        double* v = sys->v + p->dof_start[p->body[s]] + y.first;
         for (int k = 0; k < d; k += 3) {
-            rows3_add(m, p->y + p->side[s].y + (size_t)k * (size_t)m, x + k, v);
-        }
-    }
-}
-
-static void clear_bodies(System* sys) {
-    const TdlFrictionProblem* p = sys->problem;
-    for (int i = 0; i < sys->n; ++i) {
-        for (int s = 0; s < 2; ++s) {
-            int body = p->body[2 * sys->contact[i] + s];
-            if (body >= 0) {
-                memset(sys->v + p->dof_start[body], 0, (size_t)body_dofs(p, body) * sizeof(double));
-            }
+            rows3_add(y.count, y.apart, y.row + (ptrdiff_t)k * y.apart, x + k, v);
         }
     }
 }
 
 void system_refresh_bodies(System* sys, const double* r) {
-    clear_bodies(sys);
+    const TdlFrictionProblem* p = sys->problem;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        int body = sys->bodies[k];
+        memset(sys->v + p->dof_start[body], 0, (size_t)body_dofs(p, body) * sizeof(double));
+    }
     for (int i = 0; i < sys->n; ++i) {
+        body_row_fetch(sys, i + 1);
         body_row_apply(sys, i, r + (size_t)i * (size_t)sys->d);
     }
 }

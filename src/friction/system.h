@@ -20,12 +20,14 @@ typedef struct System {
 
     // W by block rows, columns ascending; null until needed when the problem has bodies
     int *start, *column;
-    double* blocks; // padded by four doubles
-    int block_count;
+    double* blocks;  // padded by four doubles
+    int block_count; // about, where they are not there
 
     // velocity space
     const TdlFrictionProblem* problem;
     const int* contact; // [n] contacts of the problem, in this island's order
+    int* bodies;        // [bodies_count] that these touch, ascending
+    int bodies_count;
     double* v;         // [problem dofs] H-driven velocity A^-1 H' r / beta; islands share the array
     bool sweep_bodies; // sweeps go through bodies rather than rows of W
 
@@ -52,6 +54,9 @@ typedef struct SystemSetup {
 TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* problem,
                        const int* contact, int n, const SystemSetup* setup);
 
+// Lists the bodies that the contacts touch, where the problem has any.
+TdlStatus system_list_bodies(System* sys, Arena* arena);
+
 // Forms the rows of W when the island has only bodies so far.
 TdlStatus system_form_rows(System* sys, Arena* arena);
 
@@ -75,11 +80,13 @@ void row_velocity3(const double* blocks, const int* column, int count, const dou
 // out += rows v and v += rows' x for three rows of m, `apart` doubles from each other; the scalar
 // versions are the definition
 void rows3_times_scalar(int m, int apart, const double* rows, const double* v, double* out);
-void rows3_add_scalar(int m, const double* rows, const double* x, double* v);
+void rows3_add_scalar(int m, int apart, const double* rows, const double* x, double* v);
 void rows3_times(int m, int apart, const double* rows, const double* v, double* out);
-void rows3_add(int m, const double* rows, const double* x, double* v);
+void rows3_add(int m, int apart, const double* rows, const double* x, double* v);
 
-// out <- b_i + H_i v through the bodies; and the change of v by dr
+// out <- b_i + H_i v through the bodies; and the change of v by dr; and before that, while others
+// are at work, the rows of H asked for
+void body_row_fetch(const System* sys, int i);
 void body_row_velocity(const System* sys, int i, double* out);
 void body_row_apply(System* sys, int i, const double* dr);
 

@@ -53,20 +53,31 @@ static inline __attribute__((always_inline)) int tdl_cholesky_fixed(int n, doubl
     return n;
 }
 
-static inline __attribute__((always_inline)) void tdl_cholesky_solve_fixed(int n, const double* l,
-                                                                           double* b) {
+// L x = b and L' x = b
+static inline __attribute__((always_inline)) void tdl_lower_solve_fixed(int n, const double* l,
+                                                                        double* b) {
     for (int j = 0; j < n; ++j) {
         b[j] *= l[j + j * n];
         for (int i = j + 1; i < n; ++i) {
             b[i] -= l[i + j * n] * b[j];
         }
     }
+}
+
+static inline __attribute__((always_inline)) void
+tdl_lower_transpose_solve_fixed(int n, const double* l, double* b) {
     for (int j = n - 1; j >= 0; --j) {
         for (int i = j + 1; i < n; ++i) {
             b[j] -= l[i + j * n] * b[i];
         }
         b[j] *= l[j + j * n];
     }
+}
+
+static inline __attribute__((always_inline)) void tdl_cholesky_solve_fixed(int n, const double* l,
+                                                                           double* b) {
+    tdl_lower_solve_fixed(n, l, b);
+    tdl_lower_transpose_solve_fixed(n, l, b);
 }
 
 static inline int tdl_cholesky_3(double a[9]) {

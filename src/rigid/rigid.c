@@ -242,6 +242,18 @@ void rigid_solve(const Rigid* rigid, double x[RIGID_DOFS]) {
     tdl_store3(x, 1, tdl_mul33_3(rigid->pose.rotation, solve_inertia(rigid, l)));
 }
 
+void rigid_whiten(const Rigid* rigid, double x[RIGID_DOFS]) {
+    tdl_store3(x, 0, tdl_scale3(1.0 / sqrt(rigid->mass), tdl_load3(x, 0)));
+    tdl_store3(x, 1, tdl_tmul33_3(rigid->pose.rotation, tdl_load3(x, 1)));
+    tdl_lower_solve_fixed(3, rigid->inertia_factor, x + 3);
+}
+
+void rigid_unwhiten(const Rigid* rigid, double x[RIGID_DOFS]) {
+    tdl_store3(x, 0, tdl_scale3(1.0 / sqrt(rigid->mass), tdl_load3(x, 0)));
+    tdl_lower_transpose_solve_fixed(3, rigid->inertia_factor, x + 3);
+    tdl_store3(x, 1, tdl_mul33_3(rigid->pose.rotation, tdl_load3(x, 1)));
+}
+
 void rigid_advance(Rigid* rigid, double dt, const double v[RIGID_DOFS]) {
     TdlVec3 turn = tdl_scale3(dt, tdl_load3(v, 1));
     rigid->pose.position = tdl_axpy3(rigid->pose.position, dt, tdl_load3(v, 0));

@@ -48,6 +48,10 @@ void rigid_jacobian(const Rigid* rigid, TdlVec3 point, TdlMat3 basis, double row
 // x := A^-1 x with A = diag(mass, inertia in world axes): what an impulse does to v.
 void rigid_solve(const Rigid* rigid, double x[RIGID_DOFS]);
 
+// The same in halves, A = L L': x := L^-1 x, and x := L'^-1 x.
+void rigid_whiten(const Rigid* rigid, double x[RIGID_DOFS]);
+void rigid_unwhiten(const Rigid* rigid, double x[RIGID_DOFS]);
+
 // Moves the body for dt with the velocity v, and keeps it.
 void rigid_advance(Rigid* rigid, double dt, const double v[RIGID_DOFS]);
 

@@ -159,6 +159,11 @@ struct RodModel {
     void (*solve)(const Rod* rod, double* x); // x := A^-1 x, after predict; at the root of a tree
     // Optional: the same for `count` columns, one after the other
     void (*solve_columns)(const Rod* rod, int count, double* X);
+    // Optional: A^-1 in halves, A = L L' from the tip to the root. X := L^-1 X for `count` columns
+    // of `used` coordinates each, the others being zero before and after: as many as `movers` tells
+    // of some element. And x := L'^-1 x over all. Not for rods with a held end.
+    void (*whiten)(const Rod* rod, int used, int count, double* X);
+    void (*unwhiten)(const Rod* rod, double* x);
     void (*advance)(Rod* rod, const RodStep* step, const double* v);
 
     // What the step with the velocity v does to the energy, when contacts do the work `touch` (J)

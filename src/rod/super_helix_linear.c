@@ -154,24 +154,25 @@ LANE_INLINE void store_columns(const Columns* own, int i, LaneVec a) {
     }
 }
 
-LANE_INLINE void spread_joint(LanePlace at, Lane low[3], Lane inverse[3]) {
+LANE_INLINE void spread_joint(LanePlace at, bool half, Lane low[3], Lane inverse[3]) {
     for (int k = 0; k < 3; ++k) {
+        double d = at.e->inverse[k][at.lane];
         low[k] = lane_all(at.e->low[k][at.lane]);
-        inverse[k] = lane_all(at.e->inverse[k][at.lane]);
+        inverse[k] = lane_all(half ? sqrt(d) : d);
     }
 }
 
-// Tip to root over the right-hand sides: x := diag^-1 L^-1 u. Returns the impulse that reaches the
-// root.
-static LaneTwist gather_impulses(const Rod* rod, const Columns* all) {
+// Tip to root over the right-hand sides, which are zero beyond `count` elements: x := diag^-1 L^-1
+// u, or diag^-1/2 L^-1 u when this is half of it. Returns the impulse that reaches the root.
+static LaneTwist gather_impulses(const Rod* rod, int count, bool half, const Columns* all) {
     LaneVec force = {0}, moment = {0}, t;
     Columns own = columns_of(rod, all);
-    for (int i = rod->element_count - 1; i >= 0; --i) {
+    for (int i = count - 1; i >= 0; --i) {
         LanePlace at = lane_place(rod, i);
         const LaneElement* e = at.e;
         for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
             if (branch->parent_element == i) {
-                LaneTwist impulse = gather_impulses(branch, all);
+                LaneTwist impulse = gather_impulses(branch, branch->element_count, half, all);
                 force = lane_add(force, impulse.linear);
                 moment = lane_add(moment, impulse.angular);
             }
@@ -180,7 +181,7 @@ static LaneTwist gather_impulses(const Rod* rod, const Columns* all) {
         u = lane_add_tmul(u, lane_mat_spread(&e->shift, at.lane), force);
         u = lane_add_tmul(u, lane_mat_spread(&e->turn, at.lane), moment);
         Lane low[3], inverse[3];
-        spread_joint(at, low, inverse);
+        spread_joint(at, half, low, inverse);
         store_columns(&own, i, joint_down(low, inverse, u, &t));
         moment = lane_add_cross(moment, lane_vec_spread(&e->span, at.lane), force);
         force = lane_sub_mul(force, lane_mat_spread(&e->Z_linear, at.lane), t);
@@ -189,16 +190,20 @@ static LaneTwist gather_impulses(const Rod* rod, const Columns* all) {
     return (LaneTwist){force, moment};
 }
 
-static void spread_motion(const Rod* rod, LaneTwist at, const Columns* all) {
+// And back. In halves what is there is multiplied by diag^-1/2 first.
+static void spread_motion(const Rod* rod, LaneTwist at, bool half, const Columns* all) {
     Columns own = columns_of(rod, all);
     for (int i = 0; i < rod->element_count; ++i) {
         LanePlace place = lane_place(rod, i);
         const LaneElement* e = place.e;
         int lane = place.lane;
         Lane low[3], inverse[3];
-        spread_joint(place, low, inverse);
-        LaneVec x =
-            lane_sub_tmul(load_columns(&own, i), lane_mat_spread(&e->Z_linear, lane), at.linear);
+        spread_joint(place, half, low, inverse);
+        LaneVec x = load_columns(&own, i);
+        if (half) {
+            x = (LaneVec){inverse[0] * x.x, inverse[1] * x.y, inverse[2] * x.z};
+        }
+        x = lane_sub_tmul(x, lane_mat_spread(&e->Z_linear, lane), at.linear);
         x = joint_up(low, lane_sub_tmul(x, lane_mat_spread(&e->Z_angular, lane), at.angular));
         store_columns(&own, i, x);
         at.linear = lane_add_cross(at.linear, at.angular, lane_vec_spread(&e->span, lane));
@@ -206,30 +211,65 @@ static void spread_motion(const Rod* rod, LaneTwist at, const Columns* all) {
         at.angular = lane_add_mul(at.angular, lane_mat_spread(&e->turn, lane), x);
         for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
             if (branch->parent_element == i) {
-                spread_motion(branch, at, all);
+                spread_motion(branch, at, half, all);
             }
         }
     }
 }
 
-static void solve_four(const Rod* rod, int count, double* X) {
+// At most four columns, `apart` doubles from each other.
+static Columns four_columns(int count, int apart, double* X) {
     Columns all;
     for (int k = 0; k < LANE_COUNT; ++k) {
-        all.x[k] = X + (size_t)(k < count ? k : 0) * (size_t)rod->tree_dofs;
+        all.x[k] = X + (ptrdiff_t)(k < count ? k : 0) * apart;
     }
-    LaneTwist impulse = gather_impulses(rod, &all), at = {0};
+    return all;
+}
+
+static void down(const Rod* rod, int used, int count, bool half, const Columns* all) {
+    int beyond = rod->element_count - used / 3;
+    LaneTwist impulse =
+        gather_impulses(rod, rod->element_count - (beyond > 0 ? beyond : 0), half, all);
     for (int k = 0; k < count && rod->root_dofs > 0; ++k) {
-        double* own = all.x[k] + 3 * rod->element_count;
+        double* own = all->x[k] + 3 * rod->element_count;
         TdlVec3 moment = lane_vec_of(&impulse.angular, k), force = lane_vec_of(&impulse.linear, k);
         tdl_store3(own, 0, tdl_add3(tdl_load3(own, 0), moment));
         if (rod->root_dofs == 6) {
             tdl_store3(own, 1, tdl_add3(tdl_load3(own, 1), force));
         }
-        super_helix_solve_root(rod, own);
+        super_helix_whiten_root(rod, own);
+    }
+}
+
+static void up(const Rod* rod, int count, bool half, const Columns* all) {
+    LaneTwist at = {0};
+    for (int k = 0; k < count && rod->root_dofs > 0; ++k) {
+        double* own = all->x[k] + 3 * rod->element_count;
+        super_helix_unwhiten_root(rod, own);
         lane_vec_set(&at.angular, k, tdl_load3(own, 0));
         lane_vec_set(&at.linear, k, rod->root_dofs == 6 ? tdl_load3(own, 1) : (TdlVec3){0});
     }
-    spread_motion(rod, at, &all);
+    spread_motion(rod, at, half, all);
+}
+
+static void solve_four(const Rod* rod, int count, double* X) {
+    Columns all = four_columns(count, rod->tree_dofs, X);
+    down(rod, rod->tree_dofs, count, false, &all);
+    up(rod, count, false, &all);
+}
+
+static void whiten(const Rod* rod, int used, int count, double* X) {
+    TDL_ASSERT(rod->end_hold == TDL_HOLD_FREE);
+    for (int k = 0; k < count; k += LANE_COUNT) {
+        int some = count - k < LANE_COUNT ? count - k : LANE_COUNT;
+        Columns all = four_columns(some, used, X + (ptrdiff_t)k * used);
+        down(rod, used, some, true, &all);
+    }
+}
+
+static void unwhiten(const Rod* rod, double* x) {
+    Columns all = four_columns(1, rod->tree_dofs, x);
+    up(rod, 1, true, &all);
 }
 
 static void solve_unheld(const Rod* rod, int count, double* X) {
@@ -361,6 +401,8 @@ const RodModel SUPER_HELIX = {
     .predict = predict,
     .solve = solve,
     .solve_columns = super_helix_solve_columns,
+    .whiten = whiten,
+    .unwhiten = unwhiten,
     .advance = advance,
     .losses = losses,
     .curves = curves,

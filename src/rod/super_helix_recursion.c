@@ -302,13 +302,17 @@ static bool factor_root(const LaneBody* b, const Rod* rod, int lane, double* fac
     return tdl_cholesky_6(factor) == 6;
 }
 
+void super_helix_whiten_root(const Rod* rod, double x[6]) {
+    tdl_lower_solve_fixed(rod->root_dofs, lane_root_of(rod->group)->factor[rod->lane], x);
+}
+
+void super_helix_unwhiten_root(const Rod* rod, double x[6]) {
+    tdl_lower_transpose_solve_fixed(rod->root_dofs, lane_root_of(rod->group)->factor[rod->lane], x);
+}
+
 void super_helix_solve_root(const Rod* rod, double x[6]) {
-    const double* factor = lane_root_of(rod->group)->factor[rod->lane];
-    if (rod->root_dofs == 3) {
-        tdl_cholesky_3_solve(factor, x);
-    } else {
-        tdl_cholesky_6_solve(factor, x);
-    }
+    super_helix_whiten_root(rod, x);
+    super_helix_unwhiten_root(rod, x);
 }
 
 // Motion of the roots; in lanes without a rod it is that of the first.

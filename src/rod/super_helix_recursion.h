@@ -60,6 +60,9 @@ void super_helix_predict_group(RodGroup* group, const RodStep* const* steps, boo
 
 // Velocity of a root that is not clamped for an impulse on it; in place, angular then linear.
 void super_helix_solve_root(const Rod* rod, double x[6]);
+// The same in halves: L^-1 and L'^-1 of its inertia L L'.
+void super_helix_whiten_root(const Rod* rod, double x[6]);
+void super_helix_unwhiten_root(const Rod* rod, double x[6]);
 
 // D^-1 of a joint in two halves: diag^-1 L^-1 b, of which L^-1 b is left in `t`; and L'^-1.
 LANE_INLINE LaneVec joint_down(const Lane low[3], const Lane inverse[3], LaneVec b, LaneVec* t) {

@@ -1,6 +1,10 @@
 // Solving contacts: the rows of H and Y = A^-1 H' of every contact, the friction problem in
 // velocity space, and the displacements that take overlaps away. docs/theory/world.md
 //
+// Where every body that is touched can do it, A = L L', rows of G = H L'^-1 take the place of both:
+// they are as short as those of H, and W = G G'. The solver's velocities are then those of z = L'
+// v.
+//
 // Relative velocity is that of the second body less that of the first, in the contact's basis, and
 // the impulse acts on the second. A gap g > 0 may close in the step: u_N >= -g / dt. What time
 // stepping leaves as overlap is taken away by moving the bodies, not by giving them velocity.
@@ -42,10 +46,13 @@ typedef struct Problem {
     int* body;             // [2 count], -1: a collider
     TdlSpan* span;         // [2 count] coordinates of its body that a side's rows of H are about
     size_t *h_at, *y_at;   // [2 count] where its rows are; those of y are the first side's for both
-                           // where a body touches itself
+                           // where a body touches itself, unless whitened
     double *h, *y;         // rows of H and of A^-1 H', in units of impulse that make W about 1
+    bool whitened;         // y has rows of G, each where its row of H is
     double *mu, *bias;     // [count]
     double *fixed, *u, *r; // [3 count] prescribed velocity; result
+    double* before;        // [3 count] relative velocity without contacts
+    double* change;        // [dofs] of the velocities, as the solver sees it
     double unit;           // r in N s = r / unit
 } Problem;
 
@@ -94,6 +101,14 @@ static int body_of(const TdlWorld* world, Side side) {
     return -1;
 }
 
+static bool can_whiten(const TdlWorld* world, Side side) {
+    if (side.kind != TDL_BODY_ROD) {
+        return true;
+    }
+    const Rod* rod = world->rods[side.index].rod;
+    return rod->model->whiten != NULL && rod->end_hold == TDL_HOLD_FREE;
+}
+
 static TdlSpan movers_of(const TdlWorld* world, Side side) {
     if (side.kind == TDL_BODY_ROD) {
         const Rod* rod = world->rods[side.index].rod;
@@ -116,8 +131,9 @@ static bool lay_out(Problem* p) {
     p->fixed = ARENA_NEW(arena, double, 3 * p->count);
     p->u = ARENA_NEW(arena, double, 3 * p->count);
     p->r = ARENA_NEW(arena, double, 3 * p->count);
+    p->before = ARENA_NEW(arena, double, 3 * p->count);
     if (!p->dof_start || !p->body || !p->span || !p->h_at || !p->y_at || !p->mu || !p->bias ||
-        !p->fixed || !p->u || !p->r) {
+        !p->fixed || !p->u || !p->r || !p->before) {
         return false;
     }
     int dofs = 0;
@@ -128,6 +144,7 @@ static bool lay_out(Problem* p) {
     }
     p->dof_start[p->body_count] = dofs;
     size_t h_used = 0, y_used = 0;
+    p->whitened = true;
     for (int i = 0; i < 2 * p->count; ++i) {
         Side side = contact_side(world, &p->contacts->found[p->of[i / 2]].site.contact, i % 2);
         p->body[i] = body_of(world, side);
@@ -137,11 +154,17 @@ static bool lay_out(Problem* p) {
         p->y_at[i] = again ? p->y_at[i - 1] : y_used;
         h_used += 3 * (size_t)p->span[i].count;
         y_used += again ? 0 : 3 * (size_t)body_dofs(p, p->body[i]);
+        p->whitened = p->whitened && can_whiten(world, side);
+    }
+    if (p->whitened) {
+        p->y_at = p->h_at;
+        y_used = h_used;
     }
     p->velocity = ARENA_NEW(arena, double, dofs);
+    p->change = ARENA_NEW(arena, double, dofs);
     p->h = ARENA_NEW(arena, double, h_used + 4);
     p->y = ARENA_NEW(arena, double, y_used + 4);
-    return p->velocity && p->h && p->y;
+    return p->velocity && p->change && p->h && p->y;
 }
 
 static void gather_velocities(Problem* p) {
@@ -242,9 +265,39 @@ static void fill_columns(const Problem* p, int side, bool both) {
     }
 }
 
+// Row k of G of a side.
+static double* whitened_row(const Problem* p, int side, int k) {
+    return p->y + p->y_at[side] + (ptrdiff_t)k * p->span[side].count;
+}
+
+static void fill_whitened(const Problem* p, int side) {
+    int body = p->body[side], n = p->span[side].count;
+    double *g = whitened_row(p, side, 0), scale = 1.0 / sqrt(p->unit);
+    const double* h = p->h + p->h_at[side];
+    for (int j = 0; j < 3 * n; ++j) {
+        g[j] = scale * h[j];
+    }
+    if (body < p->world->rod_count) {
+        const Rod* rod = p->world->rods[body].rod;
+        rod->model->whiten(rod, n, 3, g);
+        return;
+    }
+    for (int k = 0; k < 3; ++k) {
+        rigid_whiten(p->world->rigids[body - p->world->rod_count].rigid, g + (ptrdiff_t)k * n);
+    }
+}
+
 static void fill_contact_columns(void* user, int i, int worker) {
     (void)worker;
     const Problem* p = user;
+    for (int side = 2 * i; p->whitened && side < 2 * i + 2; ++side) {
+        if (p->body[side] >= 0) {
+            fill_whitened(p, side);
+        }
+    }
+    if (p->whitened) {
+        return;
+    }
     bool both = touches_itself(p, i);
     for (int side = 2 * i; side < 2 * i + 2 - both; ++side) {
         if (p->body[side] >= 0) {
@@ -295,6 +348,7 @@ static void fill_contact(void* user, int i, int worker) {
         p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
     }
     tdl_store3(p->fixed, i, fixed);
+    tdl_store3(p->before, i, tdl_add3(u, fixed));
     TdlVec3 guess = tdl_tmul33_3(x->basis, c->force);
     tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
 }
@@ -302,6 +356,16 @@ static void fill_contact(void* user, int i, int worker) {
 // A diagonal entry of W: row `row` of H times what it does.
 static double row_product(const Problem* p, int i, int row) {
     double sum = 0.0;
+    if (p->whitened) {
+        for (int a = 2 * i; a < 2 * i + 2; ++a) {
+            for (int b = 2 * i; b < 2 * i + 2; ++b) {
+                bool same = p->body[a] >= 0 && p->body[a] == p->body[b]; // spans begin at 0
+                int na = p->span[a].count, nb = p->span[b].count, n = na < nb ? na : nb;
+                sum += tdl_dot(same ? n : 0, whitened_row(p, a, row), whitened_row(p, b, row));
+            }
+        }
+        return sum;
+    }
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
         TdlSpan span = p->span[side];
         const double* h = p->h + p->h_at[side] + (ptrdiff_t)row * span.count;
@@ -360,11 +424,10 @@ static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
         .laws = {3, p->count, p->mu, NULL, p->bias},
         .body_count = p->body_count,
         .dof_start = p->dof_start,
-        .velocity = p->velocity,
-        .u_free = p->fixed,
+        .u_free = p->before,
         .body = p->body,
         .span = p->span,
-        .h = p->h,
+        .h = p->whitened ? p->y : p->h,
         .y = p->y,
     };
     TdlFrictionProblem* problem;
@@ -390,7 +453,7 @@ static TdlStatus solve_friction(Problem* p, ContactsSolved* out) {
     if (status == TDL_STATUS_OK) {
         out->error = info.error;
         out->converged = info.outcome == TDL_FRICTION_CONVERGED;
-        status = tdl_friction_body_velocity(problem, p->r, p->velocity);
+        status = tdl_friction_body_velocity(problem, p->r, p->change);
     }
     if (status == TDL_STATUS_OK && guess != NULL) {
         show_problem(p, problem, guess, &info);
@@ -408,6 +471,45 @@ static double side_work(const Problem* p, int side) {
         work += p->r[3 * (side / 2) + k] * side_product(p, side, k, p->velocity);
     }
     return work / p->unit;
+}
+
+// What the solver's coordinates of a body are in its own.
+static void unwhiten(const Problem* p, int body, double* x) {
+    if (!p->whitened) {
+        return;
+    }
+    const TdlWorld* world = p->world;
+    int n = body_dofs(p, body);
+    for (int j = 0; j < n; ++j) {
+        x[j] /= sqrt(p->unit);
+    }
+    if (body < world->rod_count) {
+        world->rods[body].rod->model->unwhiten(world->rods[body].rod, x);
+    } else {
+        rigid_unwhiten(world->rigids[body - world->rod_count].rigid, x);
+    }
+}
+
+// The velocities with contacts.
+static TdlStatus change_velocities(Problem* p) {
+    bool* touched = ARENA_NEW(&p->contacts->arena, bool, (size_t)p->body_count + 1);
+    if (touched == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(touched, 0, (size_t)p->body_count + 1);
+    for (int side = 0; side < 2 * p->count; ++side) {
+        int body = p->body[side];
+        if (body < 0 || touched[body]) {
+            continue;
+        }
+        touched[body] = true;
+        double *v = p->velocity + p->dof_start[body], *change = p->change + p->dof_start[body];
+        unwhiten(p, body, change);
+        for (int j = 0; j < body_dofs(p, body); ++j) {
+            v[j] += change[j];
+        }
+    }
+    return TDL_STATUS_OK;
 }
 
 static void hand_out_velocities(const Problem* p) {
@@ -492,9 +594,9 @@ static TdlStatus note_tried(const Problem* p) {
 
 static void add_normal(const Problem* p, int i, double amount, double* move, bool* moved) {
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        int body = p->body[side], n = body_dofs(p, body);
+        int body = p->body[side], n = p->whitened ? p->span[side].count : body_dofs(p, body);
         const double* y = p->y + p->y_at[side];
-        if (body < 0 || (side % 2 == 1 && touches_itself(p, i))) {
+        if (body < 0 || (side % 2 == 1 && touches_itself(p, i) && !p->whitened)) {
             continue; // nothing, or moved by the first side
         }
         for (int j = 0; j < n; ++j) {
@@ -502,6 +604,19 @@ static void add_normal(const Problem* p, int i, double amount, double* move, boo
         }
         moved[body] = true;
     }
+}
+
+// What these displacements make along the normal.
+static double pushed_motion(const Problem* p, int i, const double* move) {
+    if (!p->whitened) {
+        return normal_motion(p, i, move);
+    }
+    double sum = 0.0;
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        const double* from = p->body[side] < 0 ? NULL : move + p->dof_start[p->body[side]];
+        sum += from == NULL ? 0.0 : tdl_dot(p->span[side].count, whitened_row(p, side, 0), from);
+    }
+    return sum;
 }
 
 // The displacement along the normal that a contact asks for at least, m.
@@ -549,7 +664,7 @@ static bool find_pushes(Problem* p) {
             if (stiff[i] == 0.0) {
                 stiff[i] = row_product(p, i, 0);
             }
-            double missing = wanted - normal_motion(p, i, move);
+            double missing = wanted - pushed_motion(p, i, move);
             double next = fmax(0.0, lambda[i] + missing / stiff[i]);
             if (stiff[i] > 0.0 && next != lambda[i]) {
                 add_normal(p, i, next - lambda[i], move, moved);
@@ -561,6 +676,7 @@ static bool find_pushes(Problem* p) {
         if (!moved[i]) {
             continue;
         }
+        unwhiten(p, i, move + p->dof_start[i]);
         int rigid = i - world->rod_count;
         if (rigid < 0) {
             world->rods[i].pushed = world->rods[i].rod->child == NULL;
@@ -608,6 +724,9 @@ TdlStatus contacts_solve(TdlWorld* world, double dt, ContactsSolved* out) {
     double built = clock_now();
     out->build_seconds = built - start;
     TdlStatus status = solve_friction(&p, out);
+    if (status == TDL_STATUS_OK) {
+        status = change_velocities(&p);
+    }
     if (status == TDL_STATUS_OK) {
         status = note_forces(&p, out);
     }

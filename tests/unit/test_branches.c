@@ -201,6 +201,15 @@ TEST(solve_applies_the_inverse_of_the_whole_tree) {
             many[i] = b[i] = rng_normal(&rng);
         }
         super_helix_solve_columns(root, 5, many);
+        double half[MAX_DOF]; // in halves it is the same
+        memcpy(half, b, (size_t)n * sizeof *half);
+        root->model->whiten(root, n, 1, half);
+        double energy = tdl_dot(n, b, many);
+        CHECK_NEAR(tdl_dot(n, half, half), energy, 1e-12 * energy);
+        root->model->unwhiten(root, half);
+        for (int i = 0; i < n; ++i) {
+            CHECK_NEAR(half[i], many[i], 1e-9 * sqrt(tdl_dot(n, many, many)));
+        }
         for (int column = 0; column < 5; ++column) {
             double one[MAX_DOF];
             const double *x = many + column * n, *given = b + column * n;

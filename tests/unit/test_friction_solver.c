@@ -418,8 +418,8 @@ TEST(wide_body_rows_agree_with_scalar_ones) {
         }
         rows3_times_scalar(m, m, rows, v, a);
         rows3_times(m, m, rows, v, b);
-        rows3_add_scalar(m, rows, x, p);
-        rows3_add(m, rows, x, q);
+        rows3_add_scalar(m, m, rows, x, p);
+        rows3_add(m, m, rows, x, q);
         for (int k = 0; k < 3; ++k) {
             CHECK_NEAR(b[k], a[k], 1.0e-14); // 41 roundings
         }

@@ -421,6 +421,19 @@ TEST(solve_divides_by_mass_and_inertia) {
     TdlMat3 world = tdl_mul33(r, tdl_mul33(rigid->inertia, tdl_transpose33(r)));
     CHECK_NEAR3(tdl_scale3(rigid->mass, tdl_load3(y, 0)), ((TdlVec3){1, 2, 3}), 1.0e-14);
     CHECK_NEAR3(tdl_mul33_3(world, tdl_load3(y, 1)), ((TdlVec3){4, 5, 6}), 1.0e-13);
+    double half[6]; // and in halves
+    memcpy(half, x, sizeof half);
+    rigid_whiten(rigid, half);
+    double energy = 0.0, square = 0.0;
+    for (int k = 0; k < 6; ++k) {
+        energy += x[k] * y[k];
+        square += half[k] * half[k];
+    }
+    CHECK_NEAR(square, energy, 1.0e-13 * energy);
+    rigid_unwhiten(rigid, half);
+    for (int k = 0; k < 6; ++k) {
+        CHECK_NEAR(half[k], y[k], 1.0e-13 * fabs(y[k]) + 1.0e-15);
+    }
     destroy(rigid);
 }
 

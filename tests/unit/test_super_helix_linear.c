@@ -261,6 +261,49 @@ TEST(solving_many_columns_is_solving_each) {
     }
 }
 
+// x L'^-1 times y L'^-1 is x A^-1 y, one half after the other is A^-1, and short columns do as long
+// ones with zeros.
+TEST(solving_in_halves_is_solving) {
+    Rng rng = rng_seed(12);
+    for (int k = 0; k < 30; ++k) {
+        int n = 1 + rng_below(&rng, 12), used = 3 * (1 + rng_below(&rng, n));
+        TdlRodDef def = random_def(&rng, n, TDL_HOLD_FREE);
+        def.start = k % 3 == 0 ? TDL_HOLD_CLAMPED : k % 3 == 1 ? TDL_HOLD_PINNED : TDL_HOLD_FREE;
+        Rod* rod = create(def, "super-helix");
+        randomise(&rng, rod);
+        RodStep step = random_step(&rng, rod, 1.0e-3);
+        CHECK(rod->model->predict(rod, &step));
+        int dofs = rod->dof_count;
+        used = rod->root_dofs == 0 ? used : dofs;
+        static double x[5 * MAX_DOF], half[5 * MAX_DOF], whole[5 * MAX_DOF];
+        memset(x, 0, sizeof x);
+        for (int c = 0; c < 5; ++c) {
+            for (int i = 0; i < used; ++i) {
+                x[c * dofs + i] = half[c * used + i] = rng_normal(&rng);
+            }
+        }
+        memcpy(whole, x, sizeof whole);
+        super_helix_solve_columns(rod, 5, whole);
+        rod->model->whiten(rod, used, 5, half);
+        for (int c = 0; c < 25; ++c) {
+            double want = tdl_dot(dofs, x + c / 5 * dofs, whole + c % 5 * dofs);
+            double size = sqrt(tdl_dot(dofs, x + c / 5 * dofs, whole + c / 5 * dofs) *
+                               tdl_dot(dofs, x + c % 5 * dofs, whole + c % 5 * dofs));
+            CHECK_NEAR(tdl_dot(used, half + c / 5 * used, half + c % 5 * used), want, 1e-12 * size);
+        }
+        double both[MAX_DOF] = {0}, largest = 0.0;
+        memcpy(both, half, (size_t)used * sizeof *both);
+        rod->model->unwhiten(rod, both);
+        for (int i = 0; i < dofs; ++i) {
+            largest = fmax(largest, fabs(whole[i]));
+        }
+        for (int i = 0; i < dofs; ++i) {
+            CHECK_NEAR(both[i], whole[i], 1e-11 * largest);
+        }
+        destroy(rod);
+    }
+}
+
 // In lanes with others or alone, stepped to or loaded from bytes: the same bits.
 TEST(the_bits_of_a_rod_do_not_depend_on_its_company) {
     Rng rng = rng_seed(5);
