@@ -164,7 +164,7 @@ TDL_API const char* tdl_friction_local_name(TdlFrictionLocal kind);
 
 /// The order in which Gauss-Seidel visits contacts.
 typedef enum TdlFrictionOrder {
-    TDL_FRICTION_ORDER_AUTO = 0, // colour for large islands, else given
+    TDL_FRICTION_ORDER_AUTO = 0, // as given
     TDL_FRICTION_ORDER_GIVEN,
     TDL_FRICTION_ORDER_COLOUR, // no two contacts of a colour are coupled: parallel
     TDL_FRICTION_ORDER_RANDOM, // from the seed

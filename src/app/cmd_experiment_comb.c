@@ -78,11 +78,16 @@ static void print_plain(const Combing* combing) {
     printf("%s, %s: %d steps, %d since the comb moved, %d of them pulled\n", combing->name,
            combing->def.geometry == TDL_CONTACT_CURVES ? "curves" : "segments", combing->count,
            f.steps, f.pulled);
+    if (f.steps == 0) {
+        return; // all that follows is about the comb
+    }
     printf("  speed at rest        %.3g m/s, root of the mean square, when the comb started\n",
            f.rest_speed);
     printf("  contacts             %.0f in the mean, at most %.0f\n", f.contacts, f.most);
-    printf("  force of the comb    %.4g N in the mean, at most %.4g; roughness %.3g\n", f.force,
-           f.most_force, f.roughness);
+    if (f.pulled > 0) {
+        printf("  force of the comb    %.4g N in the mean, at most %.4g; roughness %.3g\n", f.force,
+               f.most_force, f.roughness);
+    }
     printf("  deepest overlap      %.3g m, %.3g %% of a radius\n", -f.deepest,
            -100.0 * f.deepest / combing->def.radius);
     printf("  solver               error at most %.2g, %.0f iterations in the mean, %d steps not "

@@ -21,9 +21,10 @@ enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 12 };
 static const double NEAR = 0.1;
 // With more contacts than this part of all, all are taken.
 static const double MOST = 0.9;
-// Where a factorisation is as much work as so many sweeps, these are all there is, at most so many.
+// Where a factorisation is as much work as so many sweeps, these are all there is.
 static const double STEP_SWEEPS = 200.0;
-enum { SWEEPS_ALONE = 600 };
+// Sweeps of many contacts before single steps are worth their factors.
+enum { MANY_SWEEPS = 600 };
 
 typedef struct Alive {
     bool* taken;  // [n]
@@ -180,7 +181,7 @@ static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
     if (status == TDL_STATUS_OK && steps && !few && !run_done(&inner)) {
         status = run_strides(&inner);
     }
-    inner.limit = steps ? SWEEPS : SWEEPS_ALONE;
+    inner.limit = few ? SWEEPS : MANY_SWEEPS;
     if (status == TDL_STATUS_OK && !run_done(&inner)) {
         status = run_anderson(&inner);
     }

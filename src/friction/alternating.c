@@ -23,8 +23,8 @@ static const double PART = 0.1;
 // from one to the next; sweeps between them lower the error by FALL, or are given up.
 enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
 static const double FULL_CHANGES = 0.01, FALL = 0.1;
-// After fruitless ones the error has to fall to this part before others are tried.
-static const double FAR = 0.02;
+// They are tried where sweeps that lowered the error by FALL changed the modes of few.
+static const double FEW_CHANGES = 0.05;
 // Lengths of a step that are tried: each this part of the one before.
 static const double SHORTER = 0.4;
 enum { LENGTHS = 5 };
@@ -156,14 +156,18 @@ static void take_mode(const Turns* t, int i, const double* u, const double* r, R
     }
 }
 
+static void take_modes(Turns* t) {
+    for (int i = 0; i < t->sys.n; ++i) {
+        take_mode(t, i, t->u + 3 * i, t->r + 3 * i, &t->reduced[i], t->base + 3 * i);
+    }
+}
+
 // x <- the step from base. TDL_STATUS_STOPPED: the factors would be too large.
 static TdlStatus find_step(Turns* t) {
     System* sys = &t->sys;
     Arena* arena = t->run->arena;
     ArenaMark mark = arena_mark(arena);
-    for (int i = 0; i < sys->n; ++i) {
-        take_mode(t, i, t->u + 3 * i, t->r + 3 * i, &t->reduced[i], t->base + 3 * i);
-    }
+    take_modes(t);
     FrontLu lu;
     TdlStatus status = front_lu_analyse(&lu, arena, sys, t->reduced);
     if (status == TDL_STATUS_OK && run_spent(t->run, lu.flops)) {
@@ -304,21 +308,22 @@ static int count_changes(Turns* t) {
     return changes;
 }
 
-// Full steps from the best iterate: near the solution a few do, elsewhere modes keep changing, and
-// `fruitless` tells so.
-static TdlStatus step_freely(Turns* t, bool* fruitless) {
+// Full steps from the best iterate: near the solution a few do, elsewhere modes keep changing.
+static TdlStatus step_freely(Turns* t) {
     Run* run = t->run;
     size_t size = 3 * (size_t)t->sys.n * sizeof(double);
     memcpy(t->r, run->best, size);
-    memset(t->mode, 0, (size_t)t->sys.n);
     set_centre(t);
+    take_modes(t);
+    if (count_changes(t) > FEW_CHANGES * t->sys.n) {
+        return TDL_STATUS_OK;
+    }
     for (int k = 0; k < FULL_STEPS && !run_done(run); ++k) {
         TdlStatus status = find_step(t);
         if (status != TDL_STATUS_OK) {
             return status;
         }
         if (count_changes(t) > FULL_CHANGES * t->sys.n && k > 0) {
-            *fruitless = k == 1;
             return TDL_STATUS_OK;
         }
         ++run->iterations;
@@ -338,7 +343,10 @@ TdlStatus run_strides(Run* run) {
     Turns t;
     TdlStatus status = turns_init(&t, run);
     t.eps = EPS_LEAST;
-    double target = sys->target, before = INFINITY, step_below = INFINITY;
+    if (status == TDL_STATUS_OK) {
+        memset(t.mode, 0xff, (size_t)sys->n); // none
+    }
+    double target = sys->target, before = INFINITY;
     int limit = run->limit;
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
     while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * FALL * before) {
@@ -346,10 +354,8 @@ TdlStatus run_strides(Run* run) {
         sys->target = fmax(target, FALL * before);
         status = run_anderson(run);
         sys->target = target;
-        if (status == TDL_STATUS_OK && !run_done(run) && run->error < step_below) {
-            bool fruitless = false;
-            status = step_freely(&t, &fruitless);
-            step_below = fruitless ? FAR * run->error : INFINITY;
+        if (status == TDL_STATUS_OK && !run_done(run)) {
+            status = step_freely(&t);
         }
     }
     run->limit = limit;

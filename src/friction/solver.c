@@ -1,7 +1,7 @@
 // The one call behind all solvers: options, islands, threads, and the final honest measure.
 //
 // Islands of few contacts are solved whole by one thread each, largest first; large ones one after
-// the other with all threads inside, ordered by colour. Which island counts as large does not
+// the other with all threads inside, where there is something to share. Which one is large does not
 // depend on the number of threads, so neither do the bits.
 #include "base/clock.h"
 #include "base/log.h"
@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-// Contacts from which an island is swept by colours with all threads.
+// Contacts from which an island has all threads: W is formed and multiplied by them, and sweeps by
+// colours share each colour. In the order given sweeps are one thread's.
 enum { LARGE_ISLAND = 3000 };
 // Contacts of a whole problem up to which one thread does it all.
 enum { FEW_CONTACTS = 200 };
@@ -242,13 +243,12 @@ static void write_back(TdlFrictionSolver* s, const Run* run) {
     }
 }
 
-static TdlStatus order_island(TdlFrictionSolver* s, Arena* arena, System* sys, int* contact, int n,
-                              bool large) {
+static TdlStatus order_island(TdlFrictionSolver* s, Arena* arena, System* sys, int* contact,
+                              int n) {
     TdlFrictionOrder order = s->options.order;
     if (order == TDL_FRICTION_ORDER_RANDOM) {
         islands_shuffle(contact, n, s->options.seed);
     }
-    (void)large;
     if (order == TDL_FRICTION_ORDER_COLOUR) {
         Colours colours;
         if (islands_colour(arena, s->problem, contact, n, &colours) != TDL_STATUS_OK) {
@@ -270,7 +270,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
                          .shared_v = s->shared_v,
                          .sweep_bodies = result->reached,
                          .local_of = s->local_of};
-    TdlStatus status = order_island(s, arena, &order, contact, n, large);
+    TdlStatus status = order_island(s, arena, &order, contact, n);
     if (status == TDL_STATUS_OK) {
         status = system_build(&sys, arena, s->problem, contact, n, &setup);
     }
