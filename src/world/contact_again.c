@@ -60,6 +60,12 @@ void contacts_mark_missed(Contacts* c) {
     }
 }
 
+void contacts_guess_tried(Contacts* c) {
+    for (int i = 0; i < c->count && c->tried_count == c->count; ++i) {
+        c->found[i].force = c->tried[i];
+    }
+}
+
 TdlStatus contacts_note_sunk(Contacts* c) {
     c->sunk_count = 0;
     for (int i = 0; i < c->count; ++i) {
@@ -152,10 +158,7 @@ TdlStatus contacts_hold_sunk(TdlWorld* world) {
         !contacts_reserve(&c->host.mem, &c->found, &c->capacity, count, sizeof *c->found)) {
         return TDL_STATUS_NO_MEMORY;
     }
-    // the attempt before is a good guess
-    for (int i = 0; i < c->count && c->tried_count == c->count; ++i) {
-        c->found[i].force = c->tried[i];
-    }
+    contacts_guess_tried(c);
     // both lists are sorted by bodies
     for (int i = 0, from = 0, known = c->count; i < c->sunk_count; ++i) {
         ContactSite site = c->sunk[i];

@@ -123,6 +123,8 @@ bool contacts_room_for_passed(Contacts* contacts, int count);
 
 // Those that came close in a step that was undone.
 void contacts_mark_missed(Contacts* contacts);
+// Takes the forces of the attempt before, over the same candidates, as the guess.
+void contacts_guess_tried(Contacts* contacts);
 
 Side contact_side(const TdlWorld* world, const TdlContact* contact, int side);
 int side_material(const TdlWorld* world, Side side);

@@ -377,6 +377,7 @@ TdlStatus contacts_widen(TdlWorld* world, double reach) {
     Contacts* c = world->contacts;
     ContactsFound found = {0};
     double most = 2.0 * MARGIN_MOST * c->widest, before = c->margin;
+    contacts_guess_tried(c);
     contacts_take_shape(world);
     double margin = fmax(before, fmin(MARGIN_STEPS * reach, most));
     TdlStatus status = find_within(world, 0.0, margin, &found);
