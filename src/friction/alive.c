@@ -22,7 +22,7 @@ static const double NEAR = 0.1;
 // With more contacts than this part of all, all are taken.
 static const double MOST = 0.9;
 // Where a factorisation is as much work as so many sweeps, these are all there is.
-static const double STEP_SWEEPS = 200.0;
+static const double STEP_SWEEPS = 1500.0;
 // Sweeps of many contacts before single steps are worth their factors.
 enum { MANY_SWEEPS = 600 };
 

@@ -3,11 +3,14 @@
 // A front holds the unknowns of a run of contacts whose columns have nearly the same pattern, and
 // those of the later contacts that they touch. It gathers its part of the matrix and what its
 // children left, eliminates its own unknowns and leaves the rest to its parent on a stack. The
-// arithmetic is in updates of rank eight over whole columns.
+// arithmetic is in products of blocks of 32 pivots.
 #include "friction/front_lu.h"
 
 #include <amd.h>
 #include <float.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +22,7 @@ static const double MAX_ZEROS = 0.25;
 static const double PIVOT_RATIO = 0.1;
 // Pivots below this part of the matrix are shifted: about 100 epsilons.
 static const double PIVOT_PART = 2.0e-14;
-enum { RANK = 8, LANES = 8 };
+enum { RANK = 8, BLOCK = 32, LANES = 8 };
 
 // --- symbolic ------------------------------------------------------------------------------------
 
@@ -387,35 +390,9 @@ static void extend_add(FrontLu* lu, const Front* front, const Front* child, cons
     }
 }
 
-// c -= l u for `rank` columns of l, over m rows and four columns of c; rank is known when inlined
-static inline void update_four(int rank, int m, size_t stride, const double* restrict l,
-                               const double* u, double* restrict c) {
-    double w[4 * RANK];
-    for (int j = 0; j < 4; ++j) {
-        for (int k = 0; k < rank; ++k) {
-            w[j * RANK + k] = u[(size_t)j * stride + (size_t)k];
-        }
-    }
-    double* restrict c0 = c, * restrict c1 = c + stride;
-    double* restrict c2 = c + 2 * stride, * restrict c3 = c + 3 * stride;
-    for (int i = 0; i < m; ++i) {
-        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-        for (int k = 0; k < rank; ++k) {
-            double x = l[(size_t)k * stride + (size_t)i];
-            s0 += x * w[k];
-            s1 += x * w[RANK + k];
-            s2 += x * w[2 * RANK + k];
-            s3 += x * w[3 * RANK + k];
-        }
-        c0[i] -= s0;
-        c1[i] -= s1;
-        c2[i] -= s2;
-        c3[i] -= s3;
-    }
-}
-
-static inline void update_one(int rank, int m, size_t stride, const double* restrict l,
-                              const double* u, double* restrict c) {
+// c -= l u for `rank` columns of l, over m rows of one column of c
+static void update_column(int rank, int m, size_t stride, const double* l, const double* u,
+                          double* restrict c) {
     for (int k = 0; k < rank; ++k) {
         const double* lk = l + (size_t)k * stride;
         double x = u[k];
@@ -425,45 +402,46 @@ static inline void update_one(int rank, int m, size_t stride, const double* rest
     }
 }
 
-// c -= l u for all columns of c
-static inline void update_all(int rank, int m, int columns, size_t stride, const double* l,
-                              const double* u, double* c) {
-    int j = 0;
-    for (; j + 4 <= columns; j += 4) {
-        update_four(rank, m, stride, l, u + (size_t)j * stride, c + (size_t)j * stride);
+#if defined(__AVX2__) && defined(__FMA__)
+// Eight rows and four columns of c stay in registers while l and u go by.
+static void update_tile(int rank, size_t stride, const double* l, const double* u, double* c) {
+    __m256d a[4][2];
+    for (size_t j = 0; j < 4; ++j) {
+        a[j][0] = _mm256_loadu_pd(c + j * stride);
+        a[j][1] = _mm256_loadu_pd(c + j * stride + 4);
     }
-    for (; j < columns; ++j) {
-        update_one(rank, m, stride, l, u + (size_t)j * stride, c + (size_t)j * stride);
+    for (size_t k = 0; k < (size_t)rank; ++k) {
+        __m256d low = _mm256_loadu_pd(l + k * stride), high = _mm256_loadu_pd(l + k * stride + 4);
+        for (size_t j = 0; j < 4; ++j) {
+            __m256d x = _mm256_broadcast_sd(u + j * stride + k);
+            a[j][0] = _mm256_fnmadd_pd(low, x, a[j][0]);
+            a[j][1] = _mm256_fnmadd_pd(high, x, a[j][1]);
+        }
+    }
+    for (size_t j = 0; j < 4; ++j) {
+        _mm256_storeu_pd(c + j * stride, a[j][0]);
+        _mm256_storeu_pd(c + j * stride + 4, a[j][1]);
     }
 }
+#endif
 
+// c -= l u for m rows and all columns of c
 static void update(int rank, int m, int columns, size_t stride, const double* l, const double* u,
                    double* c) {
-    switch (rank) {
-    case 8:
-        update_all(8, m, columns, stride, l, u, c);
-        break;
-    case 7:
-        update_all(7, m, columns, stride, l, u, c);
-        break;
-    case 6:
-        update_all(6, m, columns, stride, l, u, c);
-        break;
-    case 5:
-        update_all(5, m, columns, stride, l, u, c);
-        break;
-    case 4:
-        update_all(4, m, columns, stride, l, u, c);
-        break;
-    case 3:
-        update_all(3, m, columns, stride, l, u, c);
-        break;
-    case 2:
-        update_all(2, m, columns, stride, l, u, c);
-        break;
-    default:
-        update_all(1, m, columns, stride, l, u, c);
-        break;
+    int j = 0, done = 0;
+#if defined(__AVX2__) && defined(__FMA__)
+    for (; j + 4 <= columns; j += 4) {
+        size_t at = (size_t)j * stride;
+        for (done = 0; done + 8 <= m; done += 8) {
+            update_tile(rank, stride, l + done, u + at, c + at + done);
+        }
+        for (size_t k = 0; k < 4 && done < m; ++k, at += stride) {
+            update_column(rank, m - done, stride, l + done, u + at, c + at + done);
+        }
+    }
+#endif
+    for (; j < columns; ++j) {
+        update_column(rank, m, stride, l, u + (size_t)j * stride, c + (size_t)j * stride);
     }
 }
 
@@ -509,6 +487,28 @@ static void factor_panel(FrontLu* lu, const Front* front, int k0, int rank, doub
     }
 }
 
+// Rows k0 to k0 + rank of the columns [from, to), and then what lies below them, once these pivots
+// are eliminated.
+static void apply_panel(FrontLu* lu, const Front* front, int k0, int rank, int from, int to) {
+    double* f = lu->work;
+    size_t stride = (size_t)front->stride;
+    for (int j = from; j < to; ++j) {
+        double* u = f + (size_t)j * stride + k0;
+        for (int k = 0; k < rank; ++k) {
+            const double* l = f + (size_t)(k0 + k) * stride + k0;
+            for (int i = k + 1; i < rank; ++i) {
+                u[i] -= l[i] * u[k];
+            }
+        }
+    }
+    double* corner = f + (size_t)from * stride;
+    int below = k0 + rank;
+    update(rank, front->width - below, to - from, stride, f + (size_t)k0 * stride + below,
+           corner + k0, corner + below);
+}
+
+// By blocks of pivots, and within them by panels: most of the work is the product that takes a
+// block to all columns behind it.
 static void eliminate(FrontLu* lu, const Front* front, int* swap) {
     double *f = lu->work, least = 0.0;
     size_t stride = (size_t)front->stride;
@@ -516,22 +516,14 @@ static void eliminate(FrontLu* lu, const Front* front, int* swap) {
         least = fmax(least, fabs(f[(size_t)k * stride + (size_t)k]));
     }
     least = fmax(PIVOT_PART * least, DBL_MIN);
-    for (int k0 = 0; k0 < front->pivots; k0 += RANK) {
-        int rank = front->pivots - k0 < RANK ? front->pivots - k0 : RANK, k1 = k0 + rank;
-        factor_panel(lu, front, k0, rank, least, swap);
-        // the panel's rows of the columns to come
-        for (int j = k1; j < front->width; ++j) {
-            double* u = f + (size_t)j * stride + k0;
-            for (int k = 0; k < rank; ++k) {
-                const double* l = f + (size_t)(k0 + k) * stride + k0;
-                for (int i = k + 1; i < rank; ++i) {
-                    u[i] -= l[i] * u[k];
-                }
-            }
+    for (int b0 = 0; b0 < front->pivots; b0 += BLOCK) {
+        int b1 = front->pivots - b0 < BLOCK ? front->pivots : b0 + BLOCK;
+        for (int k0 = b0; k0 < b1; k0 += RANK) {
+            int rank = b1 - k0 < RANK ? b1 - k0 : RANK;
+            factor_panel(lu, front, k0, rank, least, swap);
+            apply_panel(lu, front, k0, rank, k0 + rank, b1);
         }
-        double* corner = f + (size_t)k1 * stride;
-        update(rank, front->width - k1, front->width - k1, stride, f + (size_t)k0 * stride + k1,
-               corner + k0, corner + k1);
+        apply_panel(lu, front, b0, b1 - b0, b1, front->width);
     }
 }
 
