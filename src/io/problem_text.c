@@ -226,7 +226,7 @@ static bool read_block_values(Scanner* s, Triplets* t, const BlockTable* b) {
         while (row + 1 < b->pointer_count && b->pointer[row + 1] <= e) {
             ++row;
         }
-        if (row >= b->block_rows || b->pointer[row] > e) {
+        if (row >= b->block_rows || row >= b->pointer_count || b->pointer[row] > e) {
             return fail(s, "block %d belongs to no row", e);
         }
         if (!read_one_block(s, t, b, row, e)) {
