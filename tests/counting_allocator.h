@@ -1,4 +1,5 @@
-// An allocator that counts what is alive and can let one call fail, for tests of failure paths.
+// An allocator that counts what is alive and can let one call fail, for tests of failure paths. The
+// library's threads may call it at once.
 #ifndef TDL_COUNTING_ALLOCATOR_H
 #define TDL_COUNTING_ALLOCATOR_H
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 
 typedef struct AllocCounter {
-    long live, calls;
+    _Atomic long live, calls;
     long fail_at; // the call that fails; 0 for none
 } AllocCounter;
 
