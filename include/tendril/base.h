@@ -46,8 +46,8 @@ typedef struct TdlSpan {
 } TdlSpan;
 
 /// Where memory comes from. `resize(user, NULL, 0, n)` allocates, `resize(user, p, n, 0)` frees,
-/// anything else grows or shrinks; it returns null when it cannot. Threads of the library may call it
-/// at once.
+/// anything else grows or shrinks; it returns null when it cannot. Threads of the library may call
+/// it at once.
 typedef struct TdlAllocator {
     void* (*resize)(void* user, void* block, size_t old_size, size_t new_size);
     void* user;
