@@ -181,7 +181,9 @@ static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
     if (status == TDL_STATUS_OK && steps && !few && !run_done(&inner)) {
         status = run_strides(&inner);
     }
+    int most = few ? run->limit : run->options->max_iterations;
     inner.limit = few ? SWEEPS : MANY_SWEEPS;
+    inner.limit = most < inner.limit ? most : inner.limit;
     if (status == TDL_STATUS_OK && !run_done(&inner)) {
         status = run_anderson(&inner);
     }

@@ -216,11 +216,14 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) 
             int first = h.first > y.first ? h.first : y.first;
             int h_end = h.first + h.count, y_end = y.first + y.count;
             int count = (h_end < y_end ? h_end : y_end) - first;
+            if (count <= 0) {
+                continue;
+            }
             h.row += first - h.first;
             y.row += first - y.first;
             if (p->d == 3) {
                 add_products3(count, h.row, h.apart, y.row, y.apart, w);
-            } else if (count > 0) {
+            } else {
                 add_products(p->d, count, h.row, h.apart, y.row, y.apart, w);
             }
         }

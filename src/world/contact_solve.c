@@ -2,8 +2,7 @@
 // velocity space, and the displacements that take overlaps away. docs/theory/world.md
 //
 // Where every body that is touched can do it, A = L L', rows of G = H L'^-1 take the place of both:
-// they are as short as those of H, and W = G G'. The solver's velocities are then those of z = L'
-// v.
+// they are as short as those of H, and W = G G'. The solver's velocities are then z = L' v.
 //
 // Relative velocity is that of the second body less that of the first, in the contact's basis, and
 // the impulse acts on the second. A gap g > 0 may close in the step: u_N >= -g / dt. What time
@@ -290,17 +289,11 @@ static void fill_whitened(const Problem* p, int side) {
 static void fill_contact_columns(void* user, int i, int worker) {
     (void)worker;
     const Problem* p = user;
-    for (int side = 2 * i; p->whitened && side < 2 * i + 2; ++side) {
-        if (p->body[side] >= 0) {
-            fill_whitened(p, side);
-        }
-    }
-    if (p->whitened) {
-        return;
-    }
-    bool both = touches_itself(p, i);
+    bool both = touches_itself(p, i) && !p->whitened;
     for (int side = 2 * i; side < 2 * i + 2 - both; ++side) {
-        if (p->body[side] >= 0) {
+        if (p->body[side] >= 0 && p->whitened) {
+            fill_whitened(p, side);
+        } else if (p->body[side] >= 0) {
             fill_columns(p, side, both);
         }
     }
