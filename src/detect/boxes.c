@@ -141,8 +141,9 @@ static double clamp_to(double x, double low, double high) {
 
 double search_descend(const Search* search, const SearchBox* box, double* s, double* t,
                       double* slope) {
-    double low[2] = {box->s - box->x, box->t - box->y};
-    double high[2] = {box->s + box->x, box->t + box->y};
+    double ends[2] = {search->a->end, search->b->end};
+    double low[2] = {search_edge(box->s - box->x, ends[0]), search_edge(box->t - box->y, ends[1])};
+    double high[2] = {search_edge(box->s + box->x, ends[0]), search_edge(box->t + box->y, ends[1])};
     double at[2] = {clamp_to(*s, low[0], high[0]), clamp_to(*t, low[1], high[1])};
     Local l = local_at(search, at[0], at[1]);
     for (int iter = 0; iter < MAX_DESCENT; ++iter) {
@@ -178,8 +179,8 @@ double search_descend(const Search* search, const SearchBox* box, double* s, dou
             break;
         }
     }
-    *s = at[0];
-    *t = at[1];
+    *s = search_edge(at[0], ends[0]);
+    *t = search_edge(at[1], ends[1]);
     if (slope != NULL) {
         *slope = 0.0;
         for (int i = 0; i < 2; ++i) {
@@ -204,12 +205,10 @@ void search_refine(Search* search, CurvePoint* a, CurvePoint* b) {
     double size = fabs(step[0]) / (high[0] + DBL_MIN) + fabs(step[1]) / (high[1] + DBL_MIN);
     if (size <= 1.0e-9) {
         // as good as converged: move the points along their tangents
-        double ds = clamp_to(at[0] + step[0], 0.0, high[0]) - at[0];
-        double dt = clamp_to(at[1] + step[1], 0.0, high[1]) - at[1];
-        search->s += ds;
-        search->t += dt;
-        a->p = tdl_axpy3(a->p, ds, a->d1);
-        b->p = tdl_axpy3(b->p, dt, b->d1);
+        search->s = search_edge(at[0] + step[0], high[0]);
+        search->t = search_edge(at[1] + step[1], high[1]);
+        a->p = tdl_axpy3(a->p, search->s - at[0], a->d1);
+        b->p = tdl_axpy3(b->p, search->t - at[1], b->d1);
         return;
     }
     search_descend(search, &domain, &search->s, &search->t, NULL);
@@ -264,14 +263,14 @@ static bool follow_slope(const Search* search, const BoxFacts* f, SearchBox* box
     int sign_a = box->x > 0.0 ? slope_sign(search, f, true, box->x, box->y) : 0;
     int sign_b = box->y > 0.0 ? slope_sign(search, f, false, box->y, box->x) : 0;
     if (sign_a != 0) {
-        double edge = sign_a > 0 ? box->s - box->x : box->s + box->x;
+        double edge = search_edge(box->s - sign_a * box->x, search->a->end);
         if (sign_a > 0 ? edge > 0.0 : edge < search->a->end) {
             return false;
         }
         *box = (SearchBox){edge, 0.0, box->t, box->y, box->lower};
     }
     if (sign_b != 0) {
-        double edge = sign_b > 0 ? box->t - box->y : box->t + box->y;
+        double edge = search_edge(box->t - sign_b * box->y, search->b->end);
         if (sign_b > 0 ? edge > 0.0 : edge < search->b->end) {
             return false;
         }

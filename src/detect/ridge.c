@@ -405,7 +405,9 @@ bool search_ridge(Search* search, const SearchBox* box, double guess) {
     if (!ridge_begin(&ridge, search, box, guess)) {
         return false;
     }
-    push_interval(&ridge, box->t - box->y, box->t + box->y, false);
+    double end = search->b->end;
+    push_interval(&ridge, search_edge(box->t - box->y, end), search_edge(box->t + box->y, end),
+                  false);
     for (int count = 0; ridge.depth > 0; ++count) {
         if (search->boxes >= search->limit || (!ridge.helices && count == MAX_INTERVALS) ||
             !handle_interval(&ridge, ridge.stack[--ridge.depth])) {

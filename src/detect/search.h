@@ -54,6 +54,13 @@ static inline double search_taper(const Search* search, double s, double t) {
     return search->taper_a * s + search->taper_b * t;
 }
 
+// An edge of a box is a sum, and off by some roundings from the end of the curve for which it may
+// stand: that end, or the edge as it is.
+static inline double search_edge(double edge, double end) {
+    double slack = 1.0e-14 * end;
+    return edge <= slack ? 0.0 : edge >= end - slack ? end : edge;
+}
+
 // How far above the minimum a value of the size `size` may stay: the tolerance, eight digits, and
 // no finer than rounding.
 static inline double search_allowance(const Search* search, double size) {

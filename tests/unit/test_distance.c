@@ -158,6 +158,51 @@ TEST(segments_interior_edge_and_corner) {
     CHECK(!d.below && d.certified);
 }
 
+// Where the nearest point is an end, it is that end to the last bit: what stands before the tip of
+// a bar is pushed along the gap, and what lies across it is not.
+TEST(ends_are_met_exactly_whatever_the_length) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(4711u);
+    long ends = 0;
+    for (int i = 0; i < 6000; ++i) {
+        TdlVec3 tip = random_vector(&rng, 0.1), along = tdl_unit3(random_vector(&rng, 1.0));
+        TdlCurve bar = segment(tdl_axpy3(tip, -0.01 - 0.1 * rng_unit(&rng), along), tip), hair;
+        REQUIRE(tdl_curve_helix(&host, (TdlPose){tip, random_frame(&rng)},
+                                random_vector(&rng, 300.0), 0.002 + 0.02 * rng_unit(&rng),
+                                &hair) == TDL_STATUS_OK);
+        TdlVec3 ahead = tdl_axpy3(random_vector(&rng, 5.0e-4), 5.0e-4, along);
+        place_at(&hair, hair.end * rng_unit(&rng), tdl_add3(tip, ahead));
+        GridResult ref = grid_ref(&hair, &bar, 48);
+        TdlCurveCapsules near[2];
+        tdl_curve_capsules(&hair, &near[0]);
+        tdl_curve_capsules(&bar, &near[1]);
+        TdlDistanceDef def = tdl_distance_def_default();
+        def.bound = ref.distance + 1.0e-6;
+        TdlDistance found[16];
+        int count;
+        bool certified;
+        REQUIRE(tdl_curve_minima(&host, &hair, &bar, &def, 0.0, 0.0, 15, found, &count,
+                                 &certified) == TDL_STATUS_OK);
+        CHECK(count > 0);
+        count = count < 15 ? count : 15;
+        REQUIRE(tdl_curve_distance(&host, &hair, &near[0], &bar, &near[1], &def, &found[count]) ==
+                TDL_STATUS_OK);
+        CHECK(found[count].below);
+        CHECK_BELOW(found[count].distance, ref.distance + 1.0e-12);
+        for (int k = 0; k <= count && found[count].below; ++k) {
+            const double length[2] = {hair.end, bar.end};
+            for (int side_of = 0; side_of < 2; ++side_of) {
+                double at = found[k].s[side_of], end = length[side_of];
+                bool near_end = fmin(at, end - at) <= 1.0e-13 * end;
+                ends += near_end;
+                CHECK(!near_end || at == 0.0 || at == end);
+            }
+        }
+    }
+    printf("  %ld ends\n", ends);
+    CHECK(ends > 1000);
+}
+
 TEST(points_and_parallel_segments) {
     TdlCurve point = segment((TdlVec3){0.3, 2, 0}, (TdlVec3){0.3, 2, 0});
     TdlCurve a = segment((TdlVec3){-1, 0, 0}, (TdlVec3){1, 0, 0});
