@@ -133,6 +133,8 @@ typedef struct TdlCombDef {
     int seed;                    // of the random offsets, >= 0; default 1
     double step;                 // s, > 0; default 1e-3
     double relaxation;           // s, > 0, before the comb moves; default 4
+    double rest_step;            // s, >= 0: that the hair comes to rest in steps of this length, in
+                                 // an experiment of its own, tdl_comb_rest; default 0: no
     double speed;                // m/s, > 0, of the comb; default 0.05
     double depth;                // m, > 0: of the comb's first place below the roots; default 0.03
     double clearance;    // m, >= 0: of its teeth to the outermost roots at first; default 0:
@@ -151,6 +153,10 @@ TDL_API TdlCombDef tdl_comb_def_default(void);
 /// The names of the presets, separated by '|', and one of them; false when there is none so called.
 TDL_API const char* tdl_comb_presets(void);
 TDL_API bool tdl_comb_preset(const char* name, TdlCombDef* out);
+
+/// The experiment with which one with a rest_step begins: looser, and over when its comb starts. In
+/// the other the hair is to start where it came to rest there, and the comb starts soon.
+TDL_API TdlCombDef tdl_comb_rest(const TdlCombDef* def);
 
 /// When the comb starts, is in place, and ends its way, s.
 typedef struct TdlCombTimes {

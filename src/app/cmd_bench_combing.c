@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, DEFAULT_STEPS = 300 };
+enum { PATH_BYTES = COMBING_PATH_BYTES, DEFAULT_STEPS = 300 };
 
 // A row of S0's Table 4: eight cores at 3.5 GHz, construction on one of them.
 typedef struct PaperRow {
@@ -162,9 +162,12 @@ static int run_bench_combing(const Args* args) {
     bool resume = access(folder, F_OK) == 0;
     combing.step_limit = args_int(args, "steps", DEFAULT_STEPS);
     if (!resume) {
-        combing.step_limit += (long)ceil(combing.def.relaxation / combing.def.step - 1.0e-9);
+        double start = tdl_comb_times(&combing.def).start;
+        combing.step_limit += (long)ceil(start / combing.def.step - 1.0e-9);
     }
-    int code = combing_run(args, resume, &combing);
+    char rest[COMBING_PATH_BYTES];
+    int code = combing_rest(args, true, &combing, rest);
+    code = code == EXIT_DONE ? combing_run(args, resume, &combing) : code;
     if (code == EXIT_DONE) {
         bool good = combing_read(args, &combing);
         CombFigures f = {0};
@@ -196,7 +199,8 @@ static const Option OPTIONS[] = {
      false},
     {"relaxed", 0, OPTION_FILE, "DIR", 0, 0,
      "start with the hair at rest of this experiment; see tendril experiment comb", false},
-    {"tolerance", 0, OPTION_REAL, "ERROR", 1e-14, 1, "of the contact solver; default 1e-8", false},
+    {"tolerance", 0, OPTION_REAL, "ERROR", 1e-14, 1, "of the contact solver; default the preset's",
+     false},
     {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
     TRACE_OPTIONS,
     {"out", 'o', OPTION_FILE, "DIR", 0, 0,
@@ -217,8 +221,7 @@ const Command BENCH_COMBING_COMMAND = {
             "of the experiment gets table.csv and phases-of-a-step.svg.",
     .example = "tendril bench combing\n"
                "tendril bench combing --preset comb-100-coiled --steps 100 --threads 2\n"
-               "tendril bench combing --preset comb-2025-wavy --relaxed out/rest --relax 0.01 "
-               "--steps 500",
+               "tendril bench combing --preset comb-2025-wavy --steps 500",
     .options = OPTIONS,
     .run = run_bench_combing,
 };

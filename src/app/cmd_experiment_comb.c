@@ -7,8 +7,9 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = COMBING_PATH_BYTES };
 
 // What the options ask for; a usage error's exit code, or EXIT_DONE.
 static int read_options(const Args* args, TdlCombDef* def) {
@@ -39,8 +40,9 @@ static int read_options(const Args* args, TdlCombDef* def) {
     def->step = args_real(args, "dt", def->step);
     def->relaxation = args_real(args, "relax", def->relaxation);
     def->settle_damping = args_real(args, "settle", def->settle_damping);
+    def->rest_step = args_real(args, "rest-dt", def->rest_step);
     def->settle_loosely = args_has(args, "loosely");
-    def->hung = args_has(args, "hung");
+    def->hung = def->hung || args_has(args, "hung");
     def->speed = args_real(args, "speed", def->speed);
     def->clearance = args_real(args, "clearance", def->clearance);
     def->travel = args_real(args, "travel", def->travel);
@@ -53,7 +55,10 @@ static int read_options(const Args* args, TdlCombDef* def) {
 }
 
 void combing_tell_options(const TdlCombDef* def, const char* detection, char text[512]) {
-    char proxies[48] = "", clearance[48] = "";
+    char proxies[48] = "", clearance[48] = "", rest[48] = "";
+    if (def->rest_step > 0.0) {
+        snprintf(rest, sizeof rest, " --rest-dt %g", def->rest_step);
+    }
     if (def->clearance > 0.0) {
         snprintf(clearance, sizeof clearance, " --clearance %g", def->clearance);
     }
@@ -63,11 +68,11 @@ void combing_tell_options(const TdlCombDef* def, const char* detection, char tex
     snprintf(
         text, 512,
         "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
-        "--relax %g --settle %g%s%s --speed %g%s --travel %g --depth %g --teeth %g --spacing %g "
+        "--relax %g%s --settle %g%s%s --speed %g%s --travel %g --depth %g --teeth %g --spacing %g "
         "--seed %d "
         "--tolerance %g --overlap %g",
         def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
-        detection, proxies, def->step, def->relaxation, def->settle_damping,
+        detection, proxies, def->step, def->relaxation, rest, def->settle_damping,
         def->hung ? " --hung" : "", def->settle_loosely ? " --loosely" : "", def->speed, clearance,
         def->travel, def->depth, def->tooth_length, def->spacing, def->seed, def->tolerance,
         def->overlap);
@@ -105,7 +110,13 @@ static void print_plain(const Combing* combing) {
 
 // One experiment; its report is left in its folder, whether it came to its end or was stopped.
 static int run_one(const Args* args, Combing* combing) {
-    int code = combing_run(args, args_has(args, "resume"), combing);
+    char rest[PATH_BYTES];
+    bool resume = args_has(args, "resume");
+    int code = combing_rest(args, resume, combing, rest);
+    if (code == EXIT_DONE) {
+        bool begun = combing->relaxed != rest || access(combing->folder, F_OK) == 0;
+        code = combing_run(args, resume && begun, combing);
+    }
     if (code != EXIT_DONE) {
         return code;
     }
@@ -219,6 +230,10 @@ static const Option OPTIONS[] = {
      false},
     {"dt", 0, OPTION_REAL, "S", 1e-6, 1, "time step, s; default 1e-3", false},
     {"relax", 0, OPTION_REAL, "S", 1e-6, 1000, "time to come to rest, s; default 4", false},
+    {"rest-dt", 0, OPTION_REAL, "S", 0, 1,
+     "time step in which hair comes to rest in a run of its own, DIR-rest, with the solver at 1e-3 "
+     "or looser; the combing then starts from there; default 0: one run, one time step",
+     false},
     {"settle", 0, OPTION_REAL, "1/S", 0, 1e6,
      "damping of all motion at the start, which falls to 0 before the comb comes, 1/s; default "
      "2000",
@@ -278,6 +293,9 @@ const Command EXPERIMENT_COMB_COMMAND = {
         "comb.csv (a row a step: how far the comb was pulled, force on it, contacts with it, "
         "curvature of the hair there) and report.html. The scene itself is left beside it, under "
         "the folder's name with .yaml.\n\n"
+        "Presets of many curled hairs have roots farther apart and come to rest from --hung with "
+        "--rest-dt; their comb moves by a hair's radius in a step, which keeps overlaps small and "
+        "the solver's guess good. Options that are given change them.\n\n"
         "Roughness of the force is the mean of its second differences from step to step, over its "
         "mean: what segments add when hair slides over their corners.",
     .example = "tendril experiment comb --preset comb-25-wavy --out out/comb\n"

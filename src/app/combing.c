@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, LINE_BYTES = 4096 };
+enum { PATH_BYTES = COMBING_PATH_BYTES, LINE_BYTES = 4096 };
 
 static const char HEADING[] = "step,time,indentation,force_x,force_y,force_z,touches,curvature\n";
 
@@ -147,6 +147,12 @@ static void measure(void* user, TdlWorld* world, const TdlStepInfo* info) {
     }
 }
 
+static bool has_enough(const Watch* watch) {
+    const Combing* combing = watch->combing;
+    return (combing->rest_only && watch->kept) ||
+           (combing->step_limit > 0 && watch->steps >= combing->step_limit);
+}
+
 static bool show_progress(void* user, const TdlStepInfo* info, long step_total) {
     const Watch* watch = user;
     if (!watch->quiet) {
@@ -158,8 +164,7 @@ static bool show_progress(void* user, const TdlStepInfo* info, long step_total) 
                  info->contact_count);
         terminal_progress((double)info->step, (double)step_total, "steps", remark);
     }
-    bool enough = watch->combing->step_limit > 0 && watch->steps >= watch->combing->step_limit;
-    return !terminal_stop_asked() && !watch->failed && !enough;
+    return !terminal_stop_asked() && !watch->failed && !has_enough(watch);
 }
 
 // --- the scene ------------------------------------------------------------------------------
@@ -230,8 +235,8 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
                 combing->folder);
         return EXIT_USAGE;
     }
-    TdlSaveProblems problems;
-    int code = save_problem_option(args, &problems);
+    TdlSaveProblems problems = {0};
+    int code = combing->rest_only ? EXIT_DONE : save_problem_option(args, &problems);
     code = code == EXIT_DONE ? place_scene(args, resume, combing, path) : code;
     if (code != EXIT_DONE) {
         return code;
@@ -248,7 +253,7 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
                      .watch_user = &watch,
                      .problems = problems};
     TraceOption trace;
-    code = trace_begin(args, &def, &trace);
+    code = combing->rest_only ? EXIT_DONE : trace_begin(args, &def, &trace);
     if (code != EXIT_DONE) {
         return code;
     }
@@ -271,15 +276,32 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
     if (watch.file != NULL && fclose(watch.file) != 0) {
         watch.failed = true;
     }
-    bool enough = combing->step_limit > 0 && watch.steps >= combing->step_limit;
-    if (status == TDL_STATUS_STOPPED && enough && !terminal_stop_asked()) {
+    if (status == TDL_STATUS_STOPPED && has_enough(&watch) && !terminal_stop_asked()) {
         status = TDL_STATUS_OK;
     }
     if (status == TDL_STATUS_STOPPED && !watch.failed) {
         fprintf(stderr, "stopped at step %ld of %ld; the same call with --resume goes on\n",
                 info.steps, info.step_total);
     }
-    return trace_end(args, &trace, watch.failed ? EXIT_FAILED : exit_code(status));
+    code = watch.failed ? EXIT_FAILED : exit_code(status);
+    return combing->rest_only ? code : trace_end(args, &trace, code);
+}
+
+int combing_rest(const Args* args, bool resume, Combing* combing, char path[PATH_BYTES]) {
+    if (!(combing->def.rest_step > 0.0) || combing->relaxed != NULL) {
+        return EXIT_DONE;
+    }
+    char state[PATH_BYTES + 64], scene[PATH_BYTES + 64];
+    Combing rest = {.def = tdl_comb_rest(&combing->def), .folder = path, .rest_only = true};
+    snprintf(rest.name, sizeof rest.name, "%.50s, at rest", combing->name);
+    snprintf(path, PATH_BYTES, "%.*s-rest", PATH_BYTES - 16, combing->folder);
+    combing->relaxed = path;
+    join(state, path, "relaxed.state");
+    bool there = access(path, F_OK) == 0;
+    if (there && access(state, F_OK) == 0) {
+        return place_scene(args, true, &rest, scene); // the same hair, then
+    }
+    return combing_run(args, resume && there, &rest);
 }
 
 // --- reading --------------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 #include "app/command.h"
 #include "tendril/experiment.h"
 
+enum { COMBING_PATH_BYTES = 4096 };
+
 // Columns of log.csv that are looked at.
 typedef enum CombColumn {
     COMB_CONTACTS = 0,
@@ -37,6 +39,7 @@ typedef struct Combing {
     const char* folder;  //
     long step_limit;     // of one call of combing_run; 0: to the end
     const char* relaxed; // folder of an experiment whose hair came to rest, to start from, or null
+    bool rest_only;      // ends when the comb starts; nothing is saved or traced on the way
     TdlCombSample* samples; // [count], one a step
     int count;
     double* column[COMB_COLUMNS]; // [count] each, of log.csv
@@ -50,6 +53,11 @@ typedef struct Combing {
 // save. The scene is written beside the folder, under its name with .yaml; when the comb starts,
 // the state of the hair is left in the folder as relaxed.state. Says what is wrong; an exit code.
 int combing_run(const Args* args, bool resume, Combing* combing);
+
+// With a rest_step and nothing to start from: has the hair come to rest, in the folder's name with
+// -rest, unless it did before, and sets combing->relaxed to `path`, which gets that name. An exit
+// code.
+int combing_rest(const Args* args, bool resume, Combing* combing, char path[COMBING_PATH_BYTES]);
 
 // Reads comb.csv, log.csv and the frames of the folder; false, with a message, when it cannot.
 bool combing_read(const Args* args, Combing* combing);

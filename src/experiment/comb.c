@@ -23,8 +23,11 @@ static const double START_BEND = 1.0;       // 1/m, of all hairs, out of the pla
 static const double WEIGHT = 0.6;       // N over EI kappa0^2: hair runs down at 20 degrees or more
 static const double APPROACH = 0.02;    // m between wisp and teeth at first, unless told
 static const double SETTLE_SHARE = 0.8; // of the relaxation with more damping
-static const double SLOPE = 0.5;        // sine of the pull's angle to the vertical: 30 degrees
-static const double FLAT = 0.05;        // torsion over curvature below which a turn has no hand
+static const double REST_TOLERANCE = 1.0e-3; // of the solver, while hair comes to rest by itself
+static const double REST_OVERLAP = 0.3;      // radii, likewise
+static const double REST_AGAIN = 0.01;       // s, before the comb starts after that
+static const double SLOPE = 0.5;             // sine of the pull's angle to the vertical: 30 degrees
+static const double FLAT = 0.05; // torsion over curvature below which a turn has no hand
 
 typedef struct Preset {
     const char* name;
@@ -98,12 +101,44 @@ bool tdl_comb_preset(const char* name, TdlCombDef* out) {
             out->speed = 0.1;
             out->tooth_length = 0.02;
         }
+        if (preset->kappa0 > 10.0 && preset->fibres >= 100) {
+            // the comb moves by a radius in a step: farther, and hair that slides round a tooth
+            // sinks in anew (docs/results.md)
+            out->hung = true;
+            out->tolerance = 1.0e-4;
+            out->relaxation = 1.2;
+            out->rest_step = 4.0e-3;
+            out->step = 5.0e-4;
+            out->speed = 0.1;
+            out->spacing = 1.5e-3;
+            out->clearance = preset->kappa0 < 100.0 ? 3.0e-3 : 0.0;
+        }
         if (preset->elements == 32) {
             out->depth = 0.01; // the coils shorten the wisp to some 4 cm
+            out->relaxation = 1.0;
+            out->rest_step = 2.0e-3;
+            out->step = 2.5e-4;
+            out->speed = 0.2;
+            out->spacing = 3.0e-3;
+            out->overlap = 0.2;
+            out->tooth_length = 0.06;
         }
         return true;
     }
     return false;
+}
+
+TdlCombDef tdl_comb_rest(const TdlCombDef* def) {
+    TdlCombDef rest = *def;
+    rest.step = def->rest_step;
+    rest.rest_step = 0.0;
+    rest.tolerance = fmax(def->tolerance, REST_TOLERANCE);
+    rest.overlap = fmax(def->overlap, REST_OVERLAP);
+    return rest;
+}
+
+static double time_at_rest(const TdlCombDef* def) {
+    return def->rest_step > 0.0 ? fmin(def->relaxation, REST_AGAIN) : def->relaxation;
 }
 
 static const char* find_fault(const TdlCombDef* def) {
@@ -123,8 +158,8 @@ static const char* find_fault(const TdlCombDef* def) {
           def->mu >= 0.0 && isfinite(def->damping) && def->damping >= 0.0 &&
           isfinite(def->mass_damping) && def->mass_damping >= 0.0 &&
           isfinite(def->settle_damping) && def->settle_damping >= 0.0 && isfinite(def->clearance) &&
-          def->clearance >= 0.0)) {
-        return "curvature, friction, damping and clearance must not be negative";
+          def->clearance >= 0.0 && isfinite(def->rest_step) && def->rest_step >= 0.0)) {
+        return "curvature, friction, damping, clearance and rest_step must not be negative";
     }
     if (!(def->jitter >= 0.0 && def->spacing > 2.0 * (def->radius + def->jitter))) {
         return "roots must stay apart: spacing > 2 (radius + jitter), jitter >= 0";
@@ -173,7 +208,7 @@ static Layout lay_out(const TdlCombDef* def) {
 }
 
 TdlCombTimes tdl_comb_times(const TdlCombDef* def) {
-    TdlCombTimes t = {.start = def->relaxation};
+    TdlCombTimes t = {.start = time_at_rest(def)};
     t.pull = t.start + lay_out(def).way / def->speed;
     t.end = t.pull + def->travel / def->speed;
     return t;
@@ -305,7 +340,7 @@ TdlStatus tdl_comb_write_scene(const TdlHost* host, const TdlCombDef* def, const
             "time: {step: %.17g, end: %.17g, settle: %.17g, settle_damping: %.17g, "
             "settle_loosely: %s}\n"
             "output: {frame: %.17g}\n",
-            title, def->step, end, SETTLE_SHARE * def->relaxation, def->settle_damping,
+            title, def->step, end, SETTLE_SHARE * time_at_rest(def), def->settle_damping,
             def->settle_loosely ? "true" : "false", fmax(def->frame_period, def->step));
     TdlStatus status = write_rods(host, def, &l, out);
     if (status != TDL_STATUS_OK) {

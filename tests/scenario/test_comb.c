@@ -282,7 +282,8 @@ TEST(bad_setups_are_refused) {
     } faults[] = {{offsetof(TdlCombDef, step), 0.0},       {offsetof(TdlCombDef, step), NAN},
                   {offsetof(TdlCombDef, speed), -1.0},     {offsetof(TdlCombDef, depth), 0.4},
                   {offsetof(TdlCombDef, mu), -0.1},        {offsetof(TdlCombDef, mu), INFINITY},
-                  {offsetof(TdlCombDef, spacing), 1.0e-4}, {offsetof(TdlCombDef, jitter), -1.0}};
+                  {offsetof(TdlCombDef, spacing), 1.0e-4}, {offsetof(TdlCombDef, jitter), -1.0},
+                  {offsetof(TdlCombDef, rest_step), -1.0}};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i) {
         TdlCombDef bad = tdl_comb_def_default();
         memcpy((char*)&bad + faults[i].offset, &faults[i].value, sizeof(double));
@@ -293,9 +294,10 @@ TEST(bad_setups_are_refused) {
     fclose(out);
 }
 
-#define SMALL                                                                                      \
-    "experiment", "comb", "--preset", "comb-25-wavy", "--fibres", "4", "--relax", "0.05",          \
-        "--travel", "0.02", "--speed", "0.4", "--out", "out"
+#define HAIR                                                                                       \
+    "experiment", "comb", "--preset", "comb-25-wavy", "--fibres", "4", "--travel", "0.02",         \
+        "--speed", "0.4", "--out", "out"
+#define SMALL HAIR, "--relax", "0.05"
 
 // Rows of comb.csv hold nothing of wall time: a run that was killed and resumed has the same.
 TEST(the_command_measures_reports_and_goes_on) {
@@ -366,6 +368,45 @@ TEST(hair_at_rest_is_taken_on) {
                       "--relaxed", "out", "--out", "other", "-q"),
               1);
     CHECK(command_wrote(&scratch, "stderr", "relaxed.state is not the state of this hair"));
+    scratch_remove(&scratch);
+}
+
+#define RESTING SMALL, "--rest-dt", "0.005", "-q"
+
+// In one call: hair comes to rest in long steps, killed and gone on with on the way, and is combed
+// in short ones. Started by hand from the same rest, the combing is the same.
+TEST(hair_comes_to_rest_in_steps_of_their_own) {
+    Scratch scratch = scratch_make();
+    pid_t child = COMMAND_START(&scratch, RESTING);
+    for (int i = 0; i < 1000 && access(scratch_path(&scratch, "out-rest/log.csv"), F_OK) != 0;
+         ++i) {
+        usleep(1000);
+    }
+    kill(child, SIGKILL);
+    command_wait(child);
+    CHECK_INT(COMMAND(&scratch, RESTING), 2); // what was begun is not written over
+    CHECK_INT(COMMAND(&scratch, RESTING, "--resume"), 0);
+    size_t size = 0, again = 0;
+    char* rows = scratch_read(scratch_path(&scratch, "out-rest/comb.csv"), &size);
+    CHECK(rows != NULL && strstr(rows, "\n10,") != NULL && strstr(rows, "\n11,") == NULL);
+    free(rows);
+    rows = scratch_read(scratch_path(&scratch, "out/comb.csv"), &size);
+    CHECK(rows != NULL && strstr(rows, "\n100,") != NULL);
+    // the rest is there, the combing is not
+    scratch_remove_tree(scratch_path(&scratch, "out"));
+    CHECK_INT(COMMAND(&scratch, RESTING), 0);
+    char* next = scratch_read(scratch_path(&scratch, "out/comb.csv"), &again);
+    CHECK(next != NULL && again == size && memcmp(rows, next, size) == 0);
+    free(next);
+    scratch_remove_tree(scratch_path(&scratch, "out"));
+    CHECK_INT(COMMAND(&scratch, HAIR, "--relaxed", "out-rest", "--relax", "0.01", "-q"), 0);
+    next = scratch_read(scratch_path(&scratch, "out/comb.csv"), &again);
+    CHECK(next != NULL && again == size && memcmp(rows, next, size) == 0);
+    free(next);
+    free(rows);
+    // the rest of other hair is not taken
+    scratch_remove_tree(scratch_path(&scratch, "out"));
+    CHECK_INT(COMMAND(&scratch, RESTING, "--mu", "0.2"), 3);
     scratch_remove(&scratch);
 }
 
