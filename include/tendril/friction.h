@@ -164,7 +164,7 @@ TDL_API const char* tdl_friction_local_name(TdlFrictionLocal kind);
 
 /// The order in which Gauss-Seidel visits contacts.
 typedef enum TdlFrictionOrder {
-    TDL_FRICTION_ORDER_AUTO = 0, // as given
+    TDL_FRICTION_ORDER_AUTO = 0, // many that share bodies: by groups of these, parallel; else given
     TDL_FRICTION_ORDER_GIVEN,
     TDL_FRICTION_ORDER_COLOUR, // no two contacts of a colour are coupled: parallel
     TDL_FRICTION_ORDER_RANDOM, // from the seed
@@ -203,8 +203,9 @@ typedef struct TdlFrictionInfo {
     int iterations;               // of all solvers tried, the largest over the islands
     long long failsafe_count;     // one-contact problems the fail-safe had to solve
     long long unsolvable_count;   // one-contact problems certified to have no solution
-    int island_count, largest_island, colour_count;
-    double error;                            // by the caller's kind, as the caller asked
+    int island_count, largest_island;
+    int phase_count; // of a sweep, where it is made in parallel; the most of all islands
+    double error;    // by the caller's kind, as the caller asked
     double errors[TDL_FRICTION_ERROR_COUNT]; // relative, each kind, recomputed
     double nu;                               // block_size n / m; 0 when m is unknown
     double seconds, setup_seconds;           // wall time, total and before the first iteration

@@ -110,15 +110,33 @@ static int* count_touching(const TdlFrictionProblem* p, const Alive* a, Arena* a
     return touching;
 }
 
+// What is left of each task; those taken keep their order.
+static bool keep_phases(const System* sys, const Alive* a, Arena* arena, Phases* out) {
+    int tasks = out->count > 0 ? out->first_task[out->count] : 0;
+    out->start = ARENA_NEW(arena, int, (size_t)tasks + 1);
+    for (int k = 0, i = 0, kept = 0; k < tasks + 1 && out->start != NULL; ++k) {
+        int from = tasks > 0 ? sys->phases.start[k] : 0;
+        for (; i < from; ++i) {
+            kept += a->taken[i];
+        }
+        out->start[k] = kept;
+    }
+    return out->start != NULL;
+}
+
 // The problem of those taken. In velocity space W is formed for them alone, if at all.
 static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, System* part) {
     size_t n = (size_t)a->count;
     *part = *sys;
     part->n = a->count;
     part->contact = a->contact;
-    // colours of some hundred contacts take less time than threads to meet
-    part->colour_count = 0;
-    part->pool = NULL;
+    if (a->count < LARGE_ISLAND) {
+        // some hundred contacts take less time than threads to meet
+        part->phases.count = 0;
+        part->pool = NULL;
+    } else if (!keep_phases(sys, a, arena, &part->phases)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     part->law = ARENA_NEW(arena, ContactLaw, n);
     part->mu = ARENA_NEW(arena, double, n);
     part->b = ARENA_NEW(arena, double, 3 * n);
@@ -137,6 +155,7 @@ static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, Sys
     }
     if (sys->start != NULL) {
         part->sweep_bodies = false;
+        part->side = NULL;
         return copy_rows(sys, a, arena, part);
     }
     int* touching = count_touching(sys->problem, a, arena);

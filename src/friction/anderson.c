@@ -11,6 +11,9 @@
 #include <string.h>
 
 enum { MAX_MEMORY = 32 };
+// Contacts whose part of the vectors is handled at once, by one thread: their parts of the columns
+// stay in its cache, and sums are taken over them in their order.
+enum { CHUNK = 512 };
 // Growth of the residual that rejects an accelerated point.
 static const double MAX_GROWTH = 4.0;
 // Relative Tikhonov term of the Gram matrix: keeps gamma bounded, far below what matters.
@@ -24,6 +27,62 @@ typedef struct Memory {
     double gram[MAX_MEMORY * MAX_MEMORY];
     double rhs[MAX_MEMORY]; // f times the columns
 } Memory;
+
+typedef struct Accelerator {
+    Memory mem;
+    Sweeper sweeper;
+    Run* run;
+    double *r, *g, *f, *g_last, *f_last, *u;
+    double* sums;             // [chunks][2 MAX_MEMORY] of a pass
+    double gamma[MAX_MEMORY]; // of the point to come
+    double good;              // residual of the last accepted point
+} Accelerator;
+
+// Runs a pass over all chunks.
+static void each_chunk(Accelerator* a, PoolFn pass) {
+    Pool* pool = a->run->sys->pool;
+    int chunks = (a->run->sys->n + CHUNK - 1) / CHUNK;
+    if (pool != NULL) {
+        pool_run(pool, chunks, 1, pass, a);
+        return;
+    }
+    for (int k = 0; k < chunks; ++k) {
+        pass(a, k, 0);
+    }
+}
+
+// The sum over all chunks of what a pass has left at `place`.
+static double sum_of(const Accelerator* a, int place) {
+    int chunks = (a->run->sys->n + CHUNK - 1) / CHUNK;
+    double sum = 0.0;
+    for (int k = 0; k < chunks; ++k) {
+        sum += a->sums[2 * MAX_MEMORY * (size_t)k + (size_t)place];
+    }
+    return sum;
+}
+
+typedef struct Range {
+    size_t from, to;
+} Range;
+
+static Range range_of(const Accelerator* a, int chunk) {
+    size_t from = CHUNK * (size_t)chunk * (size_t)a->run->sys->d;
+    size_t to = from + CHUNK * (size_t)a->run->sys->d;
+    return (Range){from, to < a->mem.size ? to : a->mem.size};
+}
+
+// f <- g - r, and its square
+static void pass_residual(void* user, int chunk, int worker) {
+    Accelerator* a = user;
+    Range x = range_of(a, chunk);
+    double square = 0.0;
+    (void)worker;
+    for (size_t k = x.from; k < x.to; ++k) {
+        a->f[k] = a->g[k] - a->r[k];
+        square += a->f[k] * a->f[k];
+    }
+    a->sums[2 * MAX_MEMORY * (size_t)chunk] = square;
+}
 
 // column' x and column' y, the column read once
 static void dot_both(size_t size, const double* column, const double* x, const double* y,
@@ -44,22 +103,35 @@ static void dot_both(size_t size, const double* column, const double* x, const d
     out[1] = (b[0] + b[1]) + (b[2] + b[3]);
 }
 
-// stores a column of differences, renews its row of the Gram matrix, and f times all columns
-static void push_column(Memory* mem, const double* f, const double* f_last, const double* g,
-                        const double* g_last) {
-    int at = mem->next;
-    double *df = mem->df + (size_t)at * mem->size, *dg = mem->dg + (size_t)at * mem->size;
-    for (size_t k = 0; k < mem->size; ++k) {
-        df[k] = f[k] - f_last[k];
-        dg[k] = g[k] - g_last[k];
+// The new column of differences, times all columns; and f times these.
+static void pass_column(void* user, int chunk, int worker) {
+    Accelerator* a = user;
+    Memory* mem = &a->mem;
+    Range x = range_of(a, chunk);
+    double* df = mem->df + (size_t)mem->next * mem->size;
+    double* dg = mem->dg + (size_t)mem->next * mem->size;
+    (void)worker;
+    for (size_t k = x.from; k < x.to; ++k) {
+        df[k] = a->f[k] - a->f_last[k];
+        dg[k] = a->g[k] - a->g_last[k];
     }
+    int count = mem->count < mem->capacity ? mem->count + 1 : mem->capacity;
+    for (int j = 0; j < count; ++j) {
+        dot_both(x.to - x.from, mem->df + (size_t)j * mem->size + x.from, df + x.from,
+                 a->f + x.from, a->sums + 2 * MAX_MEMORY * (size_t)chunk + 2 * (size_t)j);
+    }
+}
+
+// stores a column of differences, renews its row of the Gram matrix, and f times all columns
+static void push_column(Accelerator* a) {
+    Memory* mem = &a->mem;
+    int at = mem->next;
+    each_chunk(a, pass_column);
     mem->next = (at + 1) % mem->capacity;
     mem->count = mem->count < mem->capacity ? mem->count + 1 : mem->capacity;
     for (int j = 0; j < mem->count; ++j) {
-        double dots[2];
-        dot_both(mem->size, mem->df + (size_t)j * mem->size, df, f, dots);
-        mem->gram[at * MAX_MEMORY + j] = mem->gram[j * MAX_MEMORY + at] = dots[0];
-        mem->rhs[j] = dots[1];
+        mem->gram[at * MAX_MEMORY + j] = mem->gram[j * MAX_MEMORY + at] = sum_of(a, 2 * j);
+        mem->rhs[j] = sum_of(a, 2 * j + 1);
     }
 }
 
@@ -100,36 +172,36 @@ static bool solve_gram(const Memory* mem, const double* rhs, double* gamma) {
     return true;
 }
 
-// r <- g - dG gamma; false when the memory had to be cleared
-static bool extrapolate(Memory* mem, const double* g, double* r) {
-    double gamma[MAX_MEMORY];
-    memcpy(r, g, mem->size * sizeof(double));
-    if (mem->count == 0) {
-        return true;
-    }
-    if (!solve_gram(mem, mem->rhs, gamma)) {
-        mem->count = mem->next = 0;
-        return false;
-    }
-    for (int j = 0; j < mem->count; ++j) {
-        const double* dg = mem->dg + (size_t)j * mem->size;
-        for (size_t k = 0; k < mem->size; ++k) {
-            r[k] -= gamma[j] * dg[k];
+// r <- g - dG gamma, put back into the admissible sets, which extrapolation leaves; and what was
+// last is kept
+static void pass_point(void* user, int chunk, int worker) {
+    Accelerator* a = user;
+    const System* sys = a->run->sys;
+    Range x = range_of(a, chunk);
+    size_t d = (size_t)sys->d, bytes = (x.to - x.from) * sizeof(double);
+    (void)worker;
+    memcpy(a->f_last + x.from, a->f + x.from, bytes);
+    memcpy(a->g_last + x.from, a->g + x.from, bytes);
+    memcpy(a->r + x.from, a->g + x.from, bytes);
+    for (int j = 0; j < a->mem.count; ++j) {
+        const double* dg = a->mem.dg + (size_t)j * a->mem.size;
+        for (size_t k = x.from; k < x.to; ++k) {
+            a->r[k] -= a->gamma[j] * dg[k];
         }
     }
-    return true;
+    for (size_t i = x.from / d; i < x.to / d; ++i) {
+        double p[CONE_MAX];
+        law_project(sys->d, sys->law[i], sys->mu[i], a->r + i * d, p);
+        memcpy(a->r + i * d, p, d * sizeof(double));
+    }
 }
-
-typedef struct Accelerator {
-    Memory mem;
-    Sweeper sweeper;
-    double *r, *g, *f, *g_last, *f_last, *u;
-    double good; // residual of the last accepted point
-} Accelerator;
 
 static TdlStatus accelerator_init(Accelerator* a, Run* run) {
     size_t size = run_size(run);
+    int chunks = run->sys->n / CHUNK + 1;
     memset(a, 0, sizeof *a);
+    a->run = run;
+    a->sums = ARENA_NEW(run->arena, double, 2 * MAX_MEMORY * (size_t)chunks);
     a->mem.capacity = run->options->anderson_memory;
     a->mem.size = size;
     a->mem.df = ARENA_NEW(run->arena, double, size*(size_t)a->mem.capacity);
@@ -141,7 +213,7 @@ static TdlStatus accelerator_init(Accelerator* a, Run* run) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
-    if (a->mem.df == NULL || a->mem.dg == NULL) {
+    if (a->mem.df == NULL || a->mem.dg == NULL || a->sums == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     a->good = INFINITY;
@@ -149,29 +221,17 @@ static TdlStatus accelerator_init(Accelerator* a, Run* run) {
     return sweeper_init(&a->sweeper, run);
 }
 
-// Puts every contact back into its admissible set: extrapolation leaves it.
-static void project_all(const System* sys, double* r) {
-    for (int i = 0; i < sys->n; ++i) {
-        double p[CONE_MAX];
-        law_project(sys->d, sys->law[i], sys->mu[i], r + (size_t)i * (size_t)sys->d, p);
-        memcpy(r + (size_t)i * (size_t)sys->d, p, (size_t)sys->d * sizeof(double));
-    }
-}
-
 // One sweep and the next point. Returns the error met.
-static double accelerate(Accelerator* a, Run* run) {
+static double accelerate(Accelerator* a) {
+    Run* run = a->run;
     size_t size = a->mem.size;
     memcpy(a->g, a->r, size * sizeof(double));
     if (run->sys->sweep_bodies) {
         system_refresh_bodies(run->sys, a->g);
     }
     double met = sweeper_sweep(&a->sweeper, a->g);
-    double square = 0.0;
-    for (size_t k = 0; k < size; ++k) {
-        a->f[k] = a->g[k] - a->r[k];
-        square += a->f[k] * a->f[k];
-    }
-    double residual = sqrt(square);
+    each_chunk(a, pass_residual);
+    double residual = sqrt(sum_of(a, 0));
     if (residual > MAX_GROWTH * a->good && a->mem.count > 0) {
         // the extrapolation did harm: back to the last plain iterate, and forget
         memcpy(a->r, a->g_last, size * sizeof(double));
@@ -180,13 +240,13 @@ static double accelerate(Accelerator* a, Run* run) {
         return met;
     }
     if (isfinite(a->good)) {
-        push_column(&a->mem, a->f, a->f_last, a->g, a->g_last);
+        push_column(a);
     }
     a->good = residual;
-    memcpy(a->f_last, a->f, size * sizeof(double));
-    memcpy(a->g_last, a->g, size * sizeof(double));
-    extrapolate(&a->mem, a->g, a->r);
-    project_all(run->sys, a->r);
+    if (!solve_gram(&a->mem, a->mem.rhs, a->gamma)) {
+        a->mem.count = a->mem.next = 0;
+    }
+    each_chunk(a, pass_point);
     return met;
 }
 
@@ -217,7 +277,7 @@ TdlStatus run_anderson(Run* run) {
     double work = run_sweep_work(run);
     bool last = false;
     for (int k = 0; k < run->limit && !last && !run_done(run); ++k) {
-        double met = accelerate(&a, run);
+        double met = accelerate(&a);
         ++run->iterations;
         run->work += work;
         last = run_spent(run, work) || k + 1 == run->limit;

@@ -1,9 +1,9 @@
 // Nonlinear Gauss-Seidel: contacts are solved exactly one after the other.
 //
 // Through rows of W a visit costs the row's blocks; through bodies it costs the contact's own rows
-// of H and Y and never touches W. Contacts of one colour share no body, so they are swept in
-// parallel; sums are taken over fixed chunks in fixed order, so the bits do not depend on the
-// number of threads. The error met on the way is a byproduct and tells when to measure truly.
+// of H and Y and never touches W. Tasks of one phase share no body, so they are swept in parallel;
+// what each has met is summed up in the order of the tasks, so the bits do not depend on the number
+// of threads. The error met on the way is a byproduct and tells when to measure truly.
 #include "friction/gauss_seidel.h"
 
 #include "friction/error.h"
@@ -11,19 +11,22 @@
 
 #include <string.h>
 
-enum { CHUNK = 64, MEASURE_EVERY = 25 };
+enum { MEASURE_EVERY = 25 };
 // Sweeps after which the relaxation is judged, and its bounds.
 enum { RELAX_WINDOW = 12 };
 static const double OMEGA_MAX = 1.5;
 
+static int task_count(const System* sys) {
+    return sys->phases.count > 0 ? sys->phases.first_task[sys->phases.count] : 1;
+}
+
 TdlStatus sweeper_init(Sweeper* s, Run* run) {
     System* sys = run->sys;
-    int size = prep_size(sys->d), colours = sys->colour_count > 0 ? sys->colour_count : 1;
+    int size = prep_size(sys->d), tasks = task_count(sys);
     *s = (Sweeper){.run = run, .omega = 1.0};
-    s->chunk_count = sys->n / CHUNK + colours + 1;
     s->prep = ARENA_NEW(run->arena, double, (size_t)sys->n*(size_t)size);
-    s->part = ARENA_NEW(run->arena, double, s->chunk_count);
-    s->counts = ARENA_NEW(run->arena, long long, 2 * (size_t)s->chunk_count);
+    s->part = ARENA_NEW(run->arena, double, tasks);
+    s->counts = ARENA_NEW(run->arena, long long, 2 * (size_t)tasks);
     if (s->prep == NULL || s->part == NULL || s->counts == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -101,40 +104,37 @@ static inline void sweep_rows(Sweeper* s, int d, int begin, int end, double* par
     *part = sum;
 }
 
-static void sweep_chunk(void* user, int chunk, int worker) {
+static void sweep_task(void* user, int index, int worker) {
     Sweeper* s = user;
+    const System* sys = s->run->sys;
+    int task = s->first_task + index;
+    bool whole = sys->phases.count == 0;
+    int begin = whole ? 0 : sys->phases.start[task];
+    int end = whole ? sys->n : sys->phases.start[task + 1];
+    long long* counts = s->counts + 2 * (size_t)task;
     (void)worker;
-    int begin = s->begin + chunk * CHUNK, end = begin + CHUNK < s->end ? begin + CHUNK : s->end;
-    long long* counts = s->counts + 2 * (size_t)(s->first_chunk + chunk);
-    double* part = s->part + s->first_chunk + chunk;
     counts[0] = counts[1] = 0;
-    if (s->run->sys->d == 3) {
-        sweep_rows(s, 3, begin, end, part, counts);
+    if (sys->d == 3) {
+        sweep_rows(s, 3, begin, end, s->part + task, counts);
     } else {
-        sweep_rows(s, 6, begin, end, part, counts);
+        sweep_rows(s, 6, begin, end, s->part + task, counts);
     }
 }
 
 double sweeper_sweep(Sweeper* s, double* r) {
     System* sys = s->run->sys;
-    int colours = sys->colour_count > 0 ? sys->colour_count : 1;
+    int tasks = task_count(sys);
     s->r = r;
-    s->first_chunk = 0;
-    for (int c = 0; c < colours; ++c) {
-        s->begin = sys->colour_count > 0 ? sys->colour_start[c] : 0;
-        s->end = sys->colour_count > 0 ? sys->colour_start[c + 1] : sys->n;
-        int chunks = (s->end - s->begin + CHUNK - 1) / CHUNK;
-        if (sys->pool != NULL && sys->colour_count > 0) {
-            pool_run(sys->pool, chunks, 1, sweep_chunk, s);
-        } else {
-            for (int k = 0; k < chunks; ++k) {
-                sweep_chunk(s, k, 0);
-            }
-        }
-        s->first_chunk += chunks;
+    for (int phase = 0; phase < sys->phases.count && sys->pool != NULL; ++phase) {
+        s->first_task = sys->phases.first_task[phase];
+        pool_run(sys->pool, sys->phases.first_task[phase + 1] - s->first_task, 1, sweep_task, s);
+    }
+    s->first_task = 0;
+    for (int k = 0; k < tasks && (sys->phases.count == 0 || sys->pool == NULL); ++k) {
+        sweep_task(s, k, 0);
     }
     double sum = 0.0;
-    for (int k = 0; k < s->first_chunk; ++k) {
+    for (int k = 0; k < tasks; ++k) {
         sum += s->part[k];
         s->run->failsafe += s->counts[2 * k];
         s->run->unsolvable += s->counts[2 * k + 1];

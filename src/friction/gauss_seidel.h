@@ -7,13 +7,11 @@
 typedef struct Sweeper {
     Run* run;
     double* prep;      // [n] prepared diagonal blocks
-    double* part;      // [chunks] squared errors met, reduced in order
-    long long* counts; // [2 chunks] fail-safes and unsolvable problems
-    int chunk_count;
-    double omega;   // relaxation, 1: none
-    double* r;      // the iterate being swept
-    int begin, end; // contacts of the current colour
-    int first_chunk;
+    double* part;      // [tasks] squared errors met, reduced in order
+    long long* counts; // [2 tasks] fail-safes and unsolvable problems
+    double omega;      // relaxation, 1: none
+    double* r;         // the iterate being swept
+    int first_task;    // of the phase under way
 } Sweeper;
 
 TdlStatus sweeper_init(Sweeper* sweeper, Run* run);

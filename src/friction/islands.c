@@ -112,6 +112,12 @@ TdlStatus islands_find(Arena* arena, const TdlFrictionProblem* p, bool split, Is
     return deal(arena, p->n, parent, out);
 }
 
+// Contacts of one task of a colour.
+enum { COLOUR_TASK = 64 };
+
+// Groups of bodies: with more, tasks are too short for the time that threads take to meet.
+enum { GROUPS = 16 };
+
 // --- colours -------------------------------------------------------------------------------------
 
 // sets colour[k] for the k-th contact of the island from the blocks of W
@@ -203,34 +209,136 @@ static TdlStatus choose_colours(Arena* arena, const TdlFrictionProblem* p, const
     return TDL_STATUS_OK;
 }
 
-TdlStatus islands_colour(Arena* arena, const TdlFrictionProblem* p, int* contact, int n,
-                         Colours* out) {
-    int* colour_of = ARENA_NEW(arena, int, p->n);
+// Sorts the contacts by key, keeping their order within one; `start` receives where each begins.
+static TdlStatus sort_by(Arena* arena, const int* key, int keys, int* contact, int n, int* start) {
     int* sorted = ARENA_NEW(arena, int, n);
-    int count = 0;
-    if (colour_of == NULL || sorted == NULL ||
-        choose_colours(arena, p, contact, n, colour_of, &count) != TDL_STATUS_OK) {
+    int* next = ARENA_NEW(arena, int, (size_t)keys + 1);
+    if (sorted == NULL || next == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    int* next = ARENA_NEW(arena, int, (size_t)count + 1);
-    out->count = count;
-    out->start = ARENA_NEW(arena, int, (size_t)count + 1);
-    if (next == NULL || out->start == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    memset(out->start, 0, ((size_t)count + 1) * sizeof(int));
+    memset(start, 0, ((size_t)keys + 1) * sizeof(int));
     for (int k = 0; k < n; ++k) {
-        ++out->start[colour_of[contact[k]] + 1];
+        ++start[key[contact[k]] + 1];
     }
-    for (int c = 0; c < count; ++c) {
-        out->start[c + 1] += out->start[c];
-        next[c] = out->start[c];
+    for (int c = 0; c < keys; ++c) {
+        start[c + 1] += start[c];
+        next[c] = start[c];
     }
     for (int k = 0; k < n; ++k) {
-        sorted[next[colour_of[contact[k]]]++] = contact[k];
+        sorted[next[key[contact[k]]]++] = contact[k];
     }
     memcpy(contact, sorted, (size_t)n * sizeof(int));
     return TDL_STATUS_OK;
+}
+
+TdlStatus islands_colour(Arena* arena, const TdlFrictionProblem* p, int* contact, int n,
+                         Phases* out) {
+    int* colour_of = ARENA_NEW(arena, int, p->n);
+    int count = 0;
+    if (colour_of == NULL ||
+        choose_colours(arena, p, contact, n, colour_of, &count) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    int* start = ARENA_NEW(arena, int, (size_t)count + 1);
+    out->count = count;
+    out->first_task = ARENA_NEW(arena, int, (size_t)count + 1);
+    out->start = ARENA_NEW(arena, int, (size_t)(n / COLOUR_TASK + count) + 1);
+    if (start == NULL || out->first_task == NULL || out->start == NULL ||
+        sort_by(arena, colour_of, count, contact, n, start) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    int tasks = 0;
+    for (int c = 0; c < count; ++c) {
+        out->first_task[c] = tasks;
+        for (int k = start[c]; k < start[c + 1]; k += COLOUR_TASK) {
+            out->start[tasks++] = k;
+        }
+    }
+    out->first_task[count] = tasks;
+    out->start[tasks] = n;
+    return TDL_STATUS_OK;
+}
+
+// --- groups --------------------------------------------------------------------------------------
+
+// Groups of bodies, ascending, with about as many contacts each.
+static void choose_groups(const TdlFrictionProblem* p, const int* contact, int n, int* group_of) {
+    int total = 0, before = 0;
+    memset(group_of, 0, (size_t)p->body_count * sizeof(int));
+    for (int s = 0; s < 2 * n; ++s) {
+        int body = p->body[2 * contact[s / 2] + s % 2];
+        if (body >= 0) {
+            ++group_of[body];
+            ++total;
+        }
+    }
+    for (int body = 0; body < p->body_count; ++body) {
+        int own = group_of[body];
+        group_of[body] = (int)((GROUPS * (before + 0.5 * own)) / (total + 1.0));
+        before += own;
+    }
+}
+
+// The two groups of a contact as one number; what stands still has none.
+static int pair_of(const TdlFrictionProblem* p, int i, const int* group_of) {
+    int a = p->body[2 * i], b = p->body[2 * i + 1];
+    int ga = a >= 0 ? group_of[a] : b >= 0 ? group_of[b] : 0, gb = b >= 0 ? group_of[b] : ga;
+    return ga < gb ? ga * GROUPS + gb : gb * GROUPS + ga;
+}
+
+// Deals pairs of groups into phases, the heaviest first, so that those of a phase are alike.
+static void deal_pairs(const int* weight, int* task_of, Phases* out) {
+    int tasks = 0;
+    bool dealt[GROUPS * GROUPS];
+    for (int g = 0; g < GROUPS; ++g) {
+        task_of[g * GROUPS + g] = tasks++;
+    }
+    for (int k = 0; k < GROUPS * GROUPS; ++k) {
+        dealt[k] = k / GROUPS >= k % GROUPS || weight[k] == 0;
+    }
+    out->count = 1;
+    out->first_task[0] = 0;
+    for (bool more = true; more;) {
+        bool busy[GROUPS] = {false};
+        out->first_task[out->count] = tasks;
+        more = false;
+        for (int best = 0; best >= 0;) {
+            best = -1;
+            for (int k = 0; k < GROUPS * GROUPS; ++k) {
+                if (!dealt[k] && !busy[k / GROUPS] && !busy[k % GROUPS] &&
+                    (best < 0 || weight[k] > weight[best])) {
+                    best = k;
+                }
+            }
+            if (best >= 0) {
+                dealt[best] = busy[best / GROUPS] = busy[best % GROUPS] = more = true;
+                task_of[best] = tasks++;
+            }
+        }
+        out->count += more;
+    }
+}
+
+TdlStatus islands_group(Arena* arena, const TdlFrictionProblem* p, int* contact, int n,
+                        Phases* out) {
+    int weight[GROUPS * GROUPS] = {0}, task_of[GROUPS * GROUPS] = {0};
+    int* group_of = ARENA_NEW(arena, int, p->body_count);
+    int* key = ARENA_NEW(arena, int, p->n);
+    out->first_task = ARENA_NEW(arena, int, GROUPS* GROUPS + 1);
+    out->start = ARENA_NEW(arena, int, GROUPS* GROUPS + 1);
+    if (group_of == NULL || key == NULL || out->first_task == NULL || out->start == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    choose_groups(p, contact, n, group_of);
+    for (int k = 0; k < n; ++k) {
+        key[contact[k]] = pair_of(p, contact[k], group_of);
+        ++weight[key[contact[k]]];
+    }
+    deal_pairs(weight, task_of, out);
+    for (int k = 0; k < n; ++k) {
+        key[contact[k]] = task_of[key[contact[k]]];
+    }
+    return sort_by(arena, key, out->first_task[out->count], contact, n, out->start);
 }
 
 void islands_shuffle(int* contact, int n, uint64_t seed) {

@@ -13,9 +13,6 @@
 
 #include <string.h>
 
-// Contacts from which an island has all threads: W is formed and multiplied by them, and sweeps by
-// colours share each colour. In the order given sweeps are one thread's.
-enum { LARGE_ISLAND = 3000 };
 // Contacts of a whole problem up to which one thread does it all.
 enum { FEW_CONTACTS = 200 };
 // Contacts of an island up to which forming W is not worth it.
@@ -25,7 +22,7 @@ static const double WARM_PART = 0.5;
 
 typedef struct IslandResult {
     TdlFrictionSolverKind solver;
-    int iterations, colour_count;
+    int iterations, phase_count;
     long long failsafe, unsolvable;
     bool reached;
     TdlStatus status;
@@ -243,42 +240,40 @@ static void write_back(TdlFrictionSolver* s, const Run* run) {
     }
 }
 
-static TdlStatus order_island(TdlFrictionSolver* s, Arena* arena, System* sys, int* contact,
-                              int n) {
+static TdlStatus order_island(TdlFrictionSolver* s, Arena* arena, int* contact, int n,
+                              Phases* out) {
     TdlFrictionOrder order = s->options.order;
     if (order == TDL_FRICTION_ORDER_RANDOM) {
         islands_shuffle(contact, n, s->options.seed);
     }
     if (order == TDL_FRICTION_ORDER_COLOUR) {
-        Colours colours;
-        if (islands_colour(arena, s->problem, contact, n, &colours) != TDL_STATUS_OK) {
-            return TDL_STATUS_NO_MEMORY;
-        }
-        sys->colour_count = colours.count;
-        sys->colour_start = colours.start;
+        return islands_colour(arena, s->problem, contact, n, out);
     }
-    return TDL_STATUS_OK;
+    bool grouped = order == TDL_FRICTION_ORDER_AUTO && n >= LARGE_ISLAND;
+    return grouped && problem_has_bodies(s->problem)
+               ? islands_group(arena, s->problem, contact, n, out)
+               : TDL_STATUS_OK;
 }
 
 static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island, bool large,
                                  IslandResult* result) {
     int* contact = s->islands.contact + s->islands.start[island];
     int n = s->islands.start[island + 1] - s->islands.start[island];
-    System sys, order = {0};
+    System sys;
+    Phases phases = {0};
     SystemSetup setup = {.error_kind = s->options.error,
                          .tolerance = island_tolerance(s, contact, n),
                          .shared_v = s->shared_v,
                          .sweep_bodies = result->reached,
                          .local_of = s->local_of};
-    TdlStatus status = order_island(s, arena, &order, contact, n);
+    TdlStatus status = order_island(s, arena, contact, n, &phases);
     if (status == TDL_STATUS_OK) {
         status = system_build(&sys, arena, s->problem, contact, n, &setup);
     }
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    sys.colour_count = order.colour_count;
-    sys.colour_start = order.colour_start;
+    sys.phases = phases;
     sys.pool = large ? s->pool : NULL;
     Run run = {.sys = &sys, .arena = arena, .options = &s->options};
     run.limit = s->options.max_iterations;
@@ -294,7 +289,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     result->iterations = run.iterations;
     result->failsafe = run.failsafe;
     result->unsolvable = run.unsolvable;
-    result->colour_count = sys.colour_count;
+    result->phase_count = sys.phases.count;
     result->reached = run_done(&run);
     return status;
 }
@@ -375,8 +370,8 @@ static void summarise(const TdlFrictionSolver* s, TdlFrictionInfo* info) {
         }
         info->failsafe_count += result->failsafe;
         info->unsolvable_count += result->unsolvable;
-        info->colour_count =
-            result->colour_count > info->colour_count ? result->colour_count : info->colour_count;
+        info->phase_count =
+            result->phase_count > info->phase_count ? result->phase_count : info->phase_count;
     }
     info->nu = p->dof_count > 0 ? (double)p->d * p->n / p->dof_count : 0.0;
 }

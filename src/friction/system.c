@@ -12,7 +12,7 @@
 #endif
 
 // Rows handed to a thread at once in products; also the unit of reduction.
-enum { ROW_CHUNK = 128 };
+enum { ROW_CHUNK = 128, BODY_GRAIN = 8 };
 
 static TdlStatus allocate(System* sys, Arena* arena, int n, int d) {
     size_t nd = (size_t)n * (size_t)d;
@@ -132,9 +132,45 @@ static int compare_ints(const void* a, const void* b) {
     return (*x > *y) - (*x < *y);
 }
 
+static TdlStatus list_sides(System* sys, Arena* arena) {
+    const TdlFrictionProblem* p = sys->problem;
+    int* place = ARENA_NEW(arena, int, p->body_count); // of a body, then of its next side
+    sys->side_start = ARENA_NEW(arena, int, (size_t)sys->bodies_count + 1);
+    sys->side = ARENA_NEW(arena, int, 2 * (size_t)sys->n);
+    if (place == NULL || sys->side_start == NULL || sys->side == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        place[sys->bodies[k]] = k;
+        sys->side_start[k] = 0;
+    }
+    for (int s = 0; s < 2 * sys->n; ++s) {
+        int side = 2 * sys->contact[s / 2] + s % 2;
+        if (side_moves(p, side)) {
+            ++sys->side_start[place[p->body[side]]];
+        }
+    }
+    for (int k = 0, from = 0; k <= sys->bodies_count; ++k) {
+        int count = k < sys->bodies_count ? sys->side_start[k] : 0;
+        sys->side_start[k] = from;
+        from += count;
+    }
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        place[sys->bodies[k]] = sys->side_start[k];
+    }
+    for (int s = 0; s < 2 * sys->n; ++s) {
+        int side = 2 * sys->contact[s / 2] + s % 2;
+        if (side_moves(p, side)) {
+            sys->side[place[p->body[side]]++] = s;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
 TdlStatus system_list_bodies(System* sys, Arena* arena) {
     const TdlFrictionProblem* p = sys->problem;
     sys->bodies_count = 0;
+    sys->side_start = sys->side = NULL;
     if (!problem_has_bodies(p)) {
         return TDL_STATUS_OK;
     }
@@ -153,7 +189,7 @@ TdlStatus system_list_bodies(System* sys, Arena* arena) {
         }
     }
     sys->bodies = all;
-    return TDL_STATUS_OK;
+    return sys->n >= LARGE_ISLAND ? list_sides(sys, arena) : TDL_STATUS_OK;
 }
 
 TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* problem,
@@ -470,16 +506,19 @@ void rows3_add(int m, int apart, const double* rows, const double* x, double* v)
 }
 #endif
 
+static inline void fetch(const double* rows, int count) {
+    for (int k = 0; k < count; k += 8) {
+        __builtin_prefetch(rows + k);
+    }
+}
+
 void body_row_fetch(const System* sys, int i) {
     const TdlFrictionProblem* p = sys->problem;
     if (i >= sys->n) {
         return;
     }
     for (int s = 2 * sys->contact[i]; s < 2 * sys->contact[i] + 2; ++s) {
-        const double* h = p->h + p->side[s].h;
-        for (int k = 0; k < sys->d * p->side[s].count; k += 8) {
-            __builtin_prefetch(h + k);
-        }
+        fetch(p->h + p->side[s].h, sys->d * p->side[s].count);
     }
 }
 
@@ -522,8 +561,43 @@ void body_row_apply(System* sys, int i, const double* dr) {
     }
 }
 
+typedef struct RefreshJob {
+    System* sys;
+    const double* r;
+} RefreshJob;
+
+// The same sums in the same order as contact by contact, for one body.
+static void refresh_body(void* user, int index, int worker) {
+    const RefreshJob* job = user;
+    System* sys = job->sys;
+    const TdlFrictionProblem* p = sys->problem;
+    int d = sys->d, body = sys->bodies[index];
+    double* whole = sys->v + p->dof_start[body];
+    (void)worker;
+    memset(whole, 0, (size_t)body_dofs(p, body) * sizeof(double));
+    int end = sys->side_start[index + 1], last = sys->side_start[sys->bodies_count] - 1;
+    for (int e = sys->side_start[index]; e < end; ++e) {
+        int s = sys->side[e], ahead = sys->side[e + 2 < last ? e + 2 : last];
+        Rows soon = rows_of_y(p, 2 * sys->contact[ahead / 2] + ahead % 2);
+        fetch(soon.row, d * soon.apart);
+        Rows y = rows_of_y(p, 2 * sys->contact[s / 2] + s % 2);
+        const double* r = job->r + (size_t)(s / 2) * (size_t)d;
+        double x[CONE_MAX];
+        for (int k = 0; k < d; ++k) {
+            x[k] = r[k] / sys->sigma;
+        }
+        for (int k = 0; k < d; k += 3) {
+            rows3_add(y.count, y.apart, y.row + (ptrdiff_t)k * y.apart, x + k, whole + y.first);
+        }
+    }
+}
+
 void system_refresh_bodies(System* sys, const double* r) {
     const TdlFrictionProblem* p = sys->problem;
+    if (sys->side != NULL && sys->pool != NULL) {
+        pool_run(sys->pool, sys->bodies_count, BODY_GRAIN, refresh_body, &(RefreshJob){sys, r});
+        return;
+    }
     for (int k = 0; k < sys->bodies_count; ++k) {
         int body = sys->bodies[k];
         memset(sys->v + p->dof_start[body], 0, (size_t)body_dofs(p, body) * sizeof(double));

@@ -9,7 +9,12 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "friction/cone.h"
+#include "friction/islands.h"
 #include "friction/problem.h"
+
+// Contacts from which an island has all threads: W is formed and multiplied by them, and sweeps go
+// by groups of bodies.
+enum { LARGE_ISLAND = 3000 };
 
 typedef struct System {
     int d, n;
@@ -28,6 +33,8 @@ typedef struct System {
     const int* contact; // [n] contacts of the problem, in this island's order
     int* bodies;        // [bodies_count] that these touch, ascending
     int bodies_count;
+    int *side_start, *side; // sides on each of these, 2 i and 2 i + 1 of contact i, ascending; null
+                            // where there are not enough of them for threads
     double* v;         // [problem dofs] H-driven velocity A^-1 H' r / beta; islands share the array
     bool sweep_bodies; // sweeps go through bodies rather than rows of W
 
@@ -37,9 +44,8 @@ typedef struct System {
     double target; // norm of the unit-free map at which the caller's tolerance is met
     double factor; // caller's error of this island alone = factor * that norm
 
-    int colour_count;  // 0 when not ordered by colour
-    int* colour_start; // [colour_count + 1]
-    Pool* pool;        // null: this thread alone
+    Phases phases;
+    Pool* pool; // null: this thread alone
 } System;
 
 typedef struct SystemSetup {
@@ -54,7 +60,7 @@ typedef struct SystemSetup {
 TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* problem,
                        const int* contact, int n, const SystemSetup* setup);
 
-// Lists the bodies that the contacts touch, where the problem has any.
+// Lists the bodies that the contacts touch, where the problem has any, and the sides on them.
 TdlStatus system_list_bodies(System* sys, Arena* arena);
 
 // Forms the rows of W when the island has only bodies so far.

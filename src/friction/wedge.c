@@ -279,7 +279,7 @@ static TdlStatus build_rest(Wedge* w, System* rest) {
     double block[CONE_MAX * CONE_MAX];
     *rest = *sys;
     rest->n = (int)n;
-    rest->colour_count = 0;
+    rest->phases.count = 0;
     rest->pool = NULL;
     rest->sweep_bodies = false;
     rest->block_count = 0;

@@ -351,14 +351,16 @@ TEST(islands_are_the_connected_groups) {
             }
         }
         // no two contacts of a colour are coupled
-        Colours colours;
+        Phases colours;
         int contact[112];
         memcpy(contact, islands.contact, sizeof contact);
         REQUIRE(islands_colour(&arena, form == 0 ? p : matrix, contact, 112, &colours) ==
                 TDL_STATUS_OK);
         for (int k = 0; k < colours.count; ++k) {
-            for (int a = colours.start[k]; a < colours.start[k + 1]; ++a) {
-                for (int b = a + 1; b < colours.start[k + 1]; ++b) {
+            int from = colours.start[colours.first_task[k]];
+            int to = colours.start[colours.first_task[k + 1]];
+            for (int a = from; a < to; ++a) {
+                for (int b = a + 1; b < to; ++b) {
                     double w[9] = {0};
                     problem_add_coupling(p, contact[a], contact[b], w);
                     CHECK(w[0] == 0.0 && w[4] == 0.0);
@@ -429,6 +431,62 @@ TEST(wide_body_rows_agree_with_scalar_ones) {
         for (int k = 0; k < m; ++k) {
             CHECK_NEAR(q[k], p[k], 1.0e-15);
         }
+    }
+}
+
+// Every contact once, and no body in two tasks of a phase.
+TEST(groups_share_no_body_within_a_phase) {
+    TdlHost host = tdl_host_default();
+    for (int kind = 0; kind < 3; ++kind) {
+        FrictionCase c;
+        TdlFrictionProblem* p;
+        if (kind == 0) {
+            case_wisp(&c, 1, 300, 8, 14, 0.3);
+        } else if (kind == 1) {
+            case_rocks(&c, 2, 200, 0.3);
+        } else {
+            case_stack(&c, 3, 2, 3, 0.4); // fewer bodies than groups
+        }
+        REQUIRE(case_problem(&c, &host, &p) == TDL_STATUS_OK);
+        Arena arena;
+        arena_init(&arena, &host.mem);
+        int* contact = calloc((size_t)p->n, sizeof(int));
+        int* seen = calloc((size_t)p->n, sizeof(int));
+        int* owner = calloc((size_t)p->body_count, sizeof(int));
+        for (int i = 0; i < p->n; ++i) {
+            contact[i] = i;
+        }
+        Phases phases;
+        REQUIRE(islands_group(&arena, p, contact, p->n, &phases) == TDL_STATUS_OK);
+        int most = 0;
+        for (int k = 0; k < phases.count; ++k) {
+            memset(owner, 0, (size_t)p->body_count * sizeof(int));
+            for (int t = phases.first_task[k]; t < phases.first_task[k + 1]; ++t) {
+                most = phases.start[t + 1] - phases.start[t] > most
+                           ? phases.start[t + 1] - phases.start[t]
+                           : most;
+                for (int e = phases.start[t]; e < phases.start[t + 1]; ++e) {
+                    ++seen[contact[e]];
+                    for (int side = 0; side < 2; ++side) {
+                        int body = p->body[2 * contact[e] + side];
+                        CHECK(body < 0 || owner[body] == 0 || owner[body] == t + 1);
+                        owner[body < 0 ? 0 : body] = body < 0 ? owner[0] : t + 1;
+                    }
+                }
+            }
+        }
+        for (int i = 0; i < p->n; ++i) {
+            CHECK_INT(seen[i], 1);
+        }
+        printf("  %d contacts of %d bodies in %d phases, the longest task %d\n", p->n,
+               p->body_count, phases.count, most);
+        CHECK(kind > 0 || most < p->n / 8);
+        free(contact);
+        free(seen);
+        free(owner);
+        arena_destroy(&arena);
+        tdl_friction_problem_destroy(p);
+        case_free(&c);
     }
 }
 
