@@ -23,6 +23,8 @@ static const double PIVOT_RATIO = 0.1;
 // Pivots below this part of the matrix are shifted: about 100 epsilons.
 static const double PIVOT_PART = 2.0e-14;
 enum { RANK = 8, BLOCK = 32, LANES = 8 };
+// Columns that a thread takes at once, and from which on there is enough for several.
+enum { SLICE = 64, WIDE = 256 };
 
 // --- symbolic ------------------------------------------------------------------------------------
 
@@ -507,6 +509,33 @@ static void apply_panel(FrontLu* lu, const Front* front, int k0, int rank, int f
            corner + k0, corner + below);
 }
 
+// A block of pivots taken to the columns behind it, by some columns at a time.
+typedef struct Slices {
+    FrontLu* lu;
+    const Front* front;
+    int k0, rank;
+} Slices;
+
+static void apply_slice(void* user, int index, int worker) {
+    const Slices* s = user;
+    int from = s->k0 + s->rank + index * SLICE, width = s->front->width;
+    (void)worker;
+    apply_panel(s->lu, s->front, s->k0, s->rank, from, from + SLICE < width ? from + SLICE : width);
+}
+
+static void apply_block(FrontLu* lu, const Front* front, int k0, int rank) {
+    Slices slices = {lu, front, k0, rank};
+    int columns = front->width - k0 - rank, count = (columns + SLICE - 1) / SLICE;
+    Pool* pool = lu->sys->pool;
+    if (pool != NULL && columns >= WIDE) {
+        pool_run(pool, count, 1, apply_slice, &slices);
+        return;
+    }
+    for (int k = 0; k < count; ++k) {
+        apply_slice(&slices, k, 0);
+    }
+}
+
 // By blocks of pivots, and within them by panels: most of the work is the product that takes a
 // block to all columns behind it.
 static void eliminate(FrontLu* lu, const Front* front, int* swap) {
@@ -523,7 +552,7 @@ static void eliminate(FrontLu* lu, const Front* front, int* swap) {
             factor_panel(lu, front, k0, rank, least, swap);
             apply_panel(lu, front, k0, rank, k0 + rank, b1);
         }
-        apply_panel(lu, front, b0, b1 - b0, b1, front->width);
+        apply_block(lu, front, b0, b1 - b0);
     }
 }
 

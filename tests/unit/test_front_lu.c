@@ -126,6 +126,36 @@ TEST(fronts_solve_what_is_written_out) {
     }
 }
 
+// A front of some 450 unknowns, whose columns threads share.
+TEST(wide_fronts_have_the_same_bits_for_any_number_of_threads) {
+    enum { N = 300 };
+    TdlHost host = tdl_host_default();
+    Fixture f;
+    static double b[3 * N], x[3][3 * N];
+    make_system(&f, N, 0.3, 5);
+    for (int k = 0; k < 3 * N; ++k) {
+        b[k] = unit(&f);
+    }
+    for (int threads = 1; threads <= 3; ++threads) {
+        double* own = x[threads - 1];
+        FrontLu lu;
+        REQUIRE(pool_create(&host, threads, &f.sys.pool) == TDL_STATUS_OK);
+        REQUIRE(front_lu_analyse(&lu, &f.arena, &f.sys, f.reduced) == TDL_STATUS_OK);
+        int widest = 0;
+        for (int k = 0; k < lu.front_count; ++k) {
+            widest = lu.front[k].width > widest ? lu.front[k].width : widest;
+        }
+        CHECK(widest > 350);
+        memcpy(own, b, sizeof b);
+        front_lu_factor(&lu);
+        front_lu_solve(&lu, own);
+        CHECK_BELOW(residual(&f, own, b), 1.0e-8);
+        CHECK(memcmp(own, x[0], sizeof b) == 0);
+        pool_destroy(f.sys.pool);
+    }
+    arena_destroy(&f.arena);
+}
+
 TEST(a_singular_matrix_is_shifted_and_said_so) {
     Fixture f;
     make_system(&f, 3, 0.0, 1);
