@@ -23,8 +23,10 @@ static const double NEAR = 0.1;
 static const double MOST = 0.9;
 // Where a factorisation is as much work as so many sweeps, these are all there is.
 static const double STEP_SWEEPS = 1500.0;
-// Sweeps of many contacts before single steps are worth their factors.
-enum { MANY_SWEEPS = 600 };
+// Sweeps of many contacts before single steps are worth their factors; or fewer, when so many of
+// them leave more than this part of the error.
+enum { MANY_SWEEPS = 600, SLICE = 60 };
+static const double STALL = 0.7;
 
 typedef struct Alive {
     bool* taken;  // [n]
@@ -194,19 +196,24 @@ static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
     bool few = run->sys->n <= FEW;
     bool steps = few || (part.block_count <= MAX_FORMED &&
                          run_factor_work(&inner) < STEP_SWEEPS * run_sweep_work(&inner));
-    if (steps && !run_done(&inner)) {
-        status = system_form_rows(&part, run->arena);
-    }
-    if (status == TDL_STATUS_OK && steps && !few && !run_done(&inner)) {
+    if (steps && !few && !run_done(&inner)) {
         status = run_strides(&inner);
     }
     int most = few ? run->limit : run->options->max_iterations;
     inner.limit = few ? SWEEPS : MANY_SWEEPS;
     inner.limit = most < inner.limit ? most : inner.limit;
-    if (status == TDL_STATUS_OK && !run_done(&inner)) {
+    for (int left = inner.limit; status == TDL_STATUS_OK && left > 0 && !run_done(&inner);) {
+        double before = inner.error;
+        int begun = inner.iterations;
+        inner.limit = steps && left > SLICE ? SLICE : left;
         status = run_anderson(&inner);
+        bool stalls = steps && inner.error > STALL * before;
+        left = stalls ? 0 : left - (inner.iterations - begun);
     }
     inner.limit = run->limit < STEPS ? run->limit : STEPS;
+    if (status == TDL_STATUS_OK && steps && !run_done(&inner)) {
+        status = system_form_rows(&part, run->arena);
+    }
     if (status == TDL_STATUS_OK && steps && !run_done(&inner)) {
         status = run_turns(&inner);
     }

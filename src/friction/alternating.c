@@ -336,16 +336,24 @@ static TdlStatus step_freely(Turns* t) {
     return TDL_STATUS_OK;
 }
 
+// W is formed for the steps only, and stays.
+static TdlStatus begin_strides(Turns* t, Run* run, ArenaMark* mark) {
+    TdlStatus status = system_form_rows(run->sys, run->arena);
+    *mark = arena_mark(run->arena);
+    status = status == TDL_STATUS_OK ? turns_init(t, run) : status;
+    if (status == TDL_STATUS_OK) {
+        t->eps = EPS_LEAST;
+        memset(t->mode, 0xff, (size_t)t->sys.n); // none
+    }
+    return status;
+}
+
 // Accelerated sweeps and full steps from the best iterate, until sweeps no longer help.
 TdlStatus run_strides(Run* run) {
-    ArenaMark mark = arena_mark(run->arena);
+    ArenaMark mark;
     System* sys = run->sys;
-    Turns t;
-    TdlStatus status = turns_init(&t, run);
-    t.eps = EPS_LEAST;
-    if (status == TDL_STATUS_OK) {
-        memset(t.mode, 0xff, (size_t)sys->n); // none
-    }
+    Turns t = {0}; // until the first step
+    TdlStatus status = TDL_STATUS_OK;
     double target = sys->target, before = INFINITY;
     int limit = run->limit;
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
@@ -354,12 +362,17 @@ TdlStatus run_strides(Run* run) {
         sys->target = fmax(target, FALL * before);
         status = run_anderson(run);
         sys->target = target;
+        if (status == TDL_STATUS_OK && t.run == NULL && !run_done(run)) {
+            status = begin_strides(&t, run, &mark);
+        }
         if (status == TDL_STATUS_OK && !run_done(run)) {
             status = step_freely(&t);
         }
     }
     run->limit = limit;
-    arena_release(run->arena, mark);
+    if (t.run != NULL) {
+        arena_release(run->arena, mark);
+    }
     return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
 }
 

@@ -14,7 +14,7 @@
 
 // Contacts from which an island has all threads: W is formed and multiplied by them, and sweeps go
 // by groups of bodies.
-enum { LARGE_ISLAND = 3000 };
+enum { LARGE_ISLAND = 1000 };
 
 typedef struct System {
     int d, n;
