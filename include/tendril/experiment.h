@@ -137,6 +137,8 @@ typedef struct TdlCombDef {
                                  // an experiment of its own, tdl_comb_rest; default 0: no
     double speed;                // m/s, > 0, of the comb; default 0.05
     double depth;                // m, > 0: of the comb's first place below the roots; default 0.03
+    bool inside;         // the comb is in the wisp from the start, roots in the middle of its
+                         // gaps: spacing is a multiple of 2.3 mm; default false
     double clearance;    // m, >= 0: of its teeth to the outermost roots at first; default 0:
                          // as far as hair may curl, and 2 cm
     double travel;       // m, > 0: how far it is pulled; default 0.3

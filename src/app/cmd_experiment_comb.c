@@ -43,6 +43,7 @@ static int read_options(const Args* args, TdlCombDef* def) {
     def->rest_step = args_real(args, "rest-dt", def->rest_step);
     def->settle_loosely = args_has(args, "loosely");
     def->hung = def->hung || args_has(args, "hung");
+    def->inside = def->inside || args_has(args, "inside");
     def->speed = args_real(args, "speed", def->speed);
     def->clearance = args_real(args, "clearance", def->clearance);
     def->travel = args_real(args, "travel", def->travel);
@@ -65,17 +66,17 @@ void combing_tell_options(const TdlCombDef* def, const char* detection, char tex
     if (strcmp(detection, "curves") != 0) {
         snprintf(proxies, sizeof proxies, " --proxies %d", def->segments * def->element_count);
     }
-    snprintf(
-        text, 512,
-        "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
-        "--relax %g%s --settle %g%s%s --speed %g%s --travel %g --depth %g --teeth %g --spacing %g "
-        "--seed %d "
-        "--tolerance %g --overlap %g",
-        def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
-        detection, proxies, def->step, def->relaxation, rest, def->settle_damping,
-        def->hung ? " --hung" : "", def->settle_loosely ? " --loosely" : "", def->speed, clearance,
-        def->travel, def->depth, def->tooth_length, def->spacing, def->seed, def->tolerance,
-        def->overlap);
+    snprintf(text, 512,
+             "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
+             "--relax %g%s --settle %g%s%s%s --speed %g%s --travel %g --depth %g --teeth %g "
+             "--spacing %g "
+             "--seed %d "
+             "--tolerance %g --overlap %g",
+             def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
+             detection, proxies, def->step, def->relaxation, rest, def->settle_damping,
+             def->hung ? " --hung" : "", def->settle_loosely ? " --loosely" : "",
+             def->inside ? " --inside" : "", def->speed, clearance, def->travel, def->depth,
+             def->tooth_length, def->spacing, def->seed, def->tolerance, def->overlap);
 }
 
 static void print_plain(const Combing* combing) {
@@ -251,6 +252,10 @@ static const Option OPTIONS[] = {
     {"clearance", 0, OPTION_REAL, "M", 0, 1,
      "between the teeth and the outermost roots at first, m; default 0: as far as hair may curl, "
      "and 2 cm",
+     false},
+    {"inside", 0, OPTION_SWITCH, NULL, 0, 0,
+     "the comb is in the wisp from the start, roots in the middle of its gaps; --spacing is a "
+     "multiple of 2.3e-3",
      false},
     {"travel", 0, OPTION_REAL, "M", 1e-6, 10, "how far the comb is pulled, m; default 0.3", false},
     {"depth", 0, OPTION_REAL, "M", 1e-4, 10,

@@ -19,6 +19,7 @@
 
 static const double TOOTH_RADIUS = 0.55e-3; // m
 static const double TOOTH_GAP = 1.2e-3;     // m
+static const double PITCH = 2.3e-3;         // m, of the teeth
 static const double START_BEND = 1.0;       // 1/m, of all hairs, out of the plane
 static const double WEIGHT = 0.6;       // N over EI kappa0^2: hair runs down at 20 degrees or more
 static const double APPROACH = 0.02;    // m between wisp and teeth at first, unless told
@@ -167,6 +168,10 @@ static const char* find_fault(const TdlCombDef* def) {
     if (!(def->overlap > 0.0 && def->overlap <= 1.0)) {
         return "overlap must be above 0 and at most 1";
     }
+    double gaps = def->spacing / PITCH, beside = 0.5 * TOOTH_GAP - def->radius - def->jitter;
+    if (def->inside && !(fabs(gaps - round(gaps)) < 1.0e-6 && beside > 0.0)) {
+        return "roots inside a comb must be a multiple of 2.3 mm apart, with jitter < 0.5 mm";
+    }
     if (!(def->depth < def->length)) {
         return "the comb must start above the tips: depth < length";
     }
@@ -199,11 +204,16 @@ static Layout lay_out(const TdlCombDef* def) {
     l.columns = def->fibre_count / l.rows;
     double half[2] = {0.5 * (l.rows - 1) * def->spacing + def->jitter,
                       0.5 * (l.columns - 1) * def->spacing + def->jitter};
-    double reach = curl_reach(def), pitch = 2.0 * TOOTH_RADIUS + TOOTH_GAP;
+    double reach = curl_reach(def);
     double clearance = def->clearance > 0.0 ? def->clearance : reach + APPROACH;
-    l.teeth = 2 * (int)ceil((half[1] + reach) / pitch) + 2; // even: a gap in the middle
+    l.teeth = 2 * (int)ceil((half[1] + reach) / PITCH) + 2; // even: a gap in the middle
     l.start = -(half[0] + clearance + def->tooth_length);
     l.way = -half[0] - 0.5 * def->tooth_length - l.start;
+    if (def->inside) {
+        l.start += l.way;
+        l.way = 0.0;
+        l.teeth += l.columns % 2 == 0 && (int)round(def->spacing / PITCH) % 2 == 1;
+    }
     return l;
 }
 
@@ -311,17 +321,18 @@ static void write_comb(const TdlCombDef* def, const Layout* l, FILE* out) {
             "    position: [%.17g, 0, %.17g]\n"
             "    direction: [0, 1, 0]\n"
             "    normal: [-1, 0, 0]\n",
-            TOOTH_RADIUS, def->tooth_length, l->teeth, 2.0 * TOOTH_RADIUS + TOOTH_GAP, l->start,
-            -def->depth);
+            TOOTH_RADIUS, def->tooth_length, l->teeth, PITCH, l->start, -def->depth);
     fprintf(out,
             "    motion:\n"
             "      interpolation: linear\n"
             "      keyframes:\n"
-            "        - {time: %.17g}\n"
-            "        - {time: %.17g, position: [%.17g, 0, 0]}\n"
-            "        - {time: %.17g, position: [%.17g, 0, %.17g]}\n",
-            t.start, t.pull, l->way, t.end, l->way + SLOPE * def->travel,
-            -sqrt(1.0 - SLOPE * SLOPE) * def->travel);
+            "        - {time: %.17g}\n",
+            t.start);
+    if (l->way > 0.0) {
+        fprintf(out, "        - {time: %.17g, position: [%.17g, 0, 0]}\n", t.pull, l->way);
+    }
+    fprintf(out, "        - {time: %.17g, position: [%.17g, 0, %.17g]}\n", t.end,
+            l->way + SLOPE * def->travel, -sqrt(1.0 - SLOPE * SLOPE) * def->travel);
 }
 
 TdlStatus tdl_comb_write_scene(const TdlHost* host, const TdlCombDef* def, const char* title,

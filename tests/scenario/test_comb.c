@@ -269,6 +269,36 @@ TEST(segments_are_rougher_than_curves) {
     CHECK_BELOW(curves, 1.0e-3);
 }
 
+// With an odd and an even number of roots across, and roots one or two gaps apart.
+TEST(roots_are_in_the_gaps_of_a_comb_that_is_inside) {
+    for (int kind = 0; kind < 4; ++kind) {
+        Scratch scratch = scratch_make();
+        TdlCombDef def = tdl_comb_def_default();
+        def.fibre_count = kind % 2 == 0 ? 9 : 16;
+        def.spacing = kind < 2 ? 2.3e-3 : 4.6e-3;
+        def.inside = true;
+        def.relaxation = 0.01;
+        def.travel = 0.01;
+        TdlScene* scene;
+        TdlWorld* world = build(&scratch, &def, &scene);
+        TdlCombTimes times = tdl_comb_times(&def);
+        CHECK_NEAR(times.pull, times.start, 0.0);
+        bool caught = false;
+        while (tdl_world_time(world) < times.pull + 0.1) {
+            TdlStepInfo info;
+            CHECK_INT(tdl_world_step(world, &info), TDL_STATUS_OK);
+            TdlCombSample s = tdl_comb_measure(world, &def);
+            CHECK(s.touches == 0 || s.step > 1); // straight hair hangs free in the gaps
+            CHECK(info.deepest > -0.5 * def.radius);
+            caught = caught || s.touches > 0;
+        }
+        CHECK(caught);
+        tdl_world_destroy(world);
+        tdl_scene_destroy(scene);
+        scratch_remove(&scratch);
+    }
+}
+
 TEST(bad_setups_are_refused) {
     Heard heard;
     TdlHost host = scratch_host(&heard);
@@ -289,6 +319,9 @@ TEST(bad_setups_are_refused) {
         memcpy((char*)&bad + faults[i].offset, &faults[i].value, sizeof(double));
         CHECK_INT(tdl_comb_write_scene(&host, &bad, "bad", out), TDL_STATUS_BAD_ARGUMENT);
     }
+    def.inside = true; // roots half a millimetre apart would be in the teeth
+    CHECK_INT(tdl_comb_write_scene(&host, &def, "bad", out), TDL_STATUS_BAD_ARGUMENT);
+    def.inside = false;
     def.fibre_count = 0;
     CHECK_INT(tdl_comb_write_scene(&host, &def, "bad", out), TDL_STATUS_BAD_ARGUMENT);
     fclose(out);
