@@ -33,15 +33,21 @@ static const double FLAT = 0.05; // torsion over curvature below which a turn ha
 typedef struct Preset {
     const char* name;
     int fibres, elements;
-    double kappa0, mu;
+    double kappa0, mu, spacing;
+    double relaxation, rest_step, step, speed;
 } Preset;
 
-// S0 Table 3. The small one has hair of half the length.
+// S0 Table 3, whose roots are where we put them. Where hair is curled and there is much of it, the
+// comb moves by a radius in a step: farther, and hair that slides round a tooth sinks in anew
+// (docs/results.md).
 static const Preset PRESETS[] = {
-    {"comb-1-wavy", 1, 12, 60.0, 0.1},           {"comb-25-wavy", 25, 12, 60.0, 0.1},
-    {"comb-2025-straight", 2025, 12, 10.0, 0.1}, {"comb-2025-wavy", 2025, 12, 60.0, 0.1},
-    {"comb-2025-curly", 2025, 12, 100.0, 0.1},   {"comb-2025-wavy-dirty", 2025, 12, 60.0, 0.3},
-    {"comb-100-coiled", 100, 32, 200.0, 0.1},
+    {"comb-1-wavy", 1, 12, 60.0, 0.1, 0.5e-3, 6.0, 0.0, 1.0e-3, 0.05},
+    {"comb-25-wavy", 25, 12, 60.0, 0.1, 0.5e-3, 2.0, 0.0, 1.0e-3, 0.1},
+    {"comb-2025-straight", 2025, 12, 10.0, 0.1, 0.5e-3, 4.0, 0.0, 1.0e-3, 0.05},
+    {"comb-2025-wavy", 2025, 12, 60.0, 0.1, 1.5e-3, 1.2, 4.0e-3, 0.5e-3, 0.1},
+    {"comb-2025-curly", 2025, 12, 100.0, 0.1, 1.5e-3, 1.2, 4.0e-3, 0.5e-3, 0.1},
+    {"comb-2025-wavy-dirty", 2025, 12, 60.0, 0.3, 1.5e-3, 1.2, 4.0e-3, 0.5e-3, 0.1},
+    {"comb-100-coiled", 100, 32, 200.0, 0.1, 2.3e-3, 1.0, 2.0e-3, 0.25e-3, 0.2},
 };
 
 TdlCombDef tdl_comb_def_default(void) {
@@ -91,38 +97,32 @@ bool tdl_comb_preset(const char* name, TdlCombDef* out) {
         out->element_count = preset->elements;
         out->natural_curvature = preset->kappa0;
         out->mu = preset->mu;
-        if (preset->fibres == 1) {
-            out->relaxation = 6.0; // nothing but damping stops it
-        }
-        if (preset->fibres == 25) {
-            out->length = 0.15;
-            out->relaxation = 2.0;
-            out->depth = 0.05;
-            out->travel = 0.1;
-            out->speed = 0.1;
-            out->tooth_length = 0.02;
-        }
-        if (preset->kappa0 > 10.0 && preset->fibres >= 100) {
-            // the comb moves by a radius in a step: farther, and hair that slides round a tooth
-            // sinks in anew (docs/results.md)
+        out->spacing = preset->spacing;
+        out->relaxation = preset->relaxation;
+        out->rest_step = preset->rest_step;
+        out->step = preset->step;
+        out->speed = preset->speed;
+        if (preset->rest_step > 0.0) {
             out->hung = true;
             out->tolerance = 1.0e-4;
-            out->relaxation = 1.2;
-            out->rest_step = 4.0e-3;
-            out->step = 5.0e-4;
-            out->speed = 0.1;
-            out->spacing = 1.5e-3;
-            out->clearance = preset->kappa0 < 100.0 ? 3.0e-3 : 0.0;
+        }
+        if (preset->fibres == 25) { // the small one
+            out->length = 0.15;
+            out->depth = 0.05;
+            out->travel = 0.1;
+            out->tooth_length = 0.02;
+        }
+        if (preset->fibres == 2025 && preset->kappa0 == 60.0) {
+            out->clearance = 3.0e-3;
         }
         if (preset->elements == 32) {
-            out->depth = 0.01; // the coils shorten the wisp to some 4 cm
-            out->relaxation = 1.0;
-            out->rest_step = 2.0e-3;
-            out->step = 2.5e-4;
-            out->speed = 0.2;
-            out->spacing = 3.0e-3;
+            // a comb that comes from the side goes into the loops of coils, and hair of 32 elements
+            // hardly gets round three teeth in a row
+            out->inside = true;
+            out->depth = 2.0e-3;
             out->overlap = 0.2;
             out->tooth_length = 0.06;
+            out->travel = 0.29;
         }
         return true;
     }
