@@ -22,7 +22,8 @@ typedef struct Candidate {
     TdlVec3 force;  // N on the second body in the last step; the first guess
     double closing; // m/s at which the gap was closing when it was found
     double radius;  // m, the smaller of the two
-    double sunk;    // m, by which it overlapped anew in the attempt before; 0 elsewhere
+    double sunk;    // m, > 0: by which it overlapped anew in the attempt before; < 0: less what the
+                    // last step lost of its gap and a whole one may lose again; 0: neither
     bool fresh;     // it is new, or as deep as before the step
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap
     bool jointed;   // two rods of one tree, which grow out of each other: they do not touch
@@ -63,6 +64,8 @@ struct Contacts {
     int missed_count, missed_capacity;
     ContactSite* sunk; // places that overlap anew at the end of a step that is done again
     int sunk_count, sunk_capacity;
+    double* asked; // [count] m by which the last attempt was to open each beyond contact
+    int asked_capacity;
     TdlVec3* tried; // [tried_count] N, forces of the candidates in the last attempt
     int tried_count, tried_capacity;
     double* tried_velocity; // [tried_dofs] of all bodies in it

@@ -339,6 +339,9 @@ static void fill_contact(void* user, int i, int worker) {
         // so much more than in the attempt before (W.8)
         double tried = normal_motion(p, i, p->contacts->tried_velocity) + fixed.x;
         p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
+    } else if (c->sunk < 0.0) {
+        double share = p->dt / p->world->def.step; // what is lost goes with the square (W.9)
+        p->bias[i] -= share * share * c->sunk / p->dt;
     }
     tdl_store3(p->fixed, i, fixed);
     tdl_store3(p->before, i, tdl_add3(u, fixed));
@@ -531,11 +534,13 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     Contacts* c = p->contacts;
     int first = c->force_kept, count = first + p->count;
     const TdlAllocator* mem = &c->host.mem;
-    if (!contacts_reserve(mem, &c->force, &c->force_capacity, count, sizeof *c->force)) {
+    if (!contacts_reserve(mem, &c->force, &c->force_capacity, count, sizeof *c->force) ||
+        !contacts_reserve(mem, &c->asked, &c->asked_capacity, c->count, sizeof *c->asked)) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < c->count; ++i) {
         c->found[i].force = (TdlVec3){0};
+        c->asked[i] = 0.0;
     }
     for (int i = 0; i < p->count; ++i) {
         Candidate* x = &c->found[p->of[i]];
@@ -544,6 +549,7 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
         TdlVec3 fixed = tdl_load3(p->fixed, i);
         Side a = contact_side(p->world, contact, 0), b = contact_side(p->world, contact, 1);
         x->force = tdl_scale3(1.0 / p->dt, tdl_mul33_3(contact->basis, r));
+        c->asked[p->of[i]] = p->dt * p->bias[i] + fmax(contact->gap, 0.0);
         c->force[first + i] = (TdlContactForce){
             .kind = {a.kind, b.kind},
             .index = {a.index, b.index},

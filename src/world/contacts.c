@@ -33,6 +33,10 @@ static const double LEVEL = 1.0e-6;
 // other would have hundreds.
 static const double MINIMA_SHARE = 0.25;
 
+// What a step loses of a gap is foreseen in the next from so many radii on, and up to so many.
+static const double LOST_LEAST = 0.001;
+static const double LOST_MOST = 0.25;
+
 TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     Contacts* c = tdl_alloc_zero(&world->host.mem, sizeof *c);
     if (c == NULL) {
@@ -85,6 +89,7 @@ void contacts_destroy(Contacts* c) {
     tdl_free(&host.mem, c->found);
     tdl_free(&host.mem, c->missed);
     tdl_free(&host.mem, c->sunk);
+    tdl_free(&host.mem, c->asked);
     tdl_free(&host.mem, c->tried);
     tdl_free(&host.mem, c->tried_velocity);
     tdl_free(&host.mem, c->passed);
@@ -262,6 +267,22 @@ static bool is_passed_on(const TdlWorld* world, const Contacts* c, TdlContact* c
     return false;
 }
 
+// What the step of length dt lost of the gap that it was to leave, as much as a whole step would,
+// where that is worth foreseeing; `was`, number `index`, is the contact that the step had. (W.9)
+static double gap_lost(const TdlWorld* world, const Candidate* was, int index, const Candidate* x,
+                       double dt) {
+    const Contacts* c = world->contacts;
+    const TdlContact *then = &was->site.contact, *now = &x->site.contact;
+    bool curves = side_curve(c, now, 0) != NULL && side_curve(c, now, 1) != NULL;
+    if (!curves || !(tdl_dot3(was->force, then->basis.cx) > 0.0)) {
+        return 0.0;
+    }
+    double whole = world->def.step / dt;
+    double lost = c->asked[index] + RECOVERY * fmin(then->gap, 0.0) - now->gap;
+    lost = fmin(lost * whole * whole, LOST_MOST * x->radius);
+    return lost > LOST_LEAST * x->radius ? lost : 0.0;
+}
+
 // Keeps the sites of the last update, with what is known of the contacts they continue.
 static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFound* out) {
     int count, before = c->count;
@@ -289,6 +310,8 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
             x->force = was->force;
             x->closing = was->closing;
             x->fresh = contact->gap < RECOVERY * was->site.contact.gap;
+            x->sunk =
+                dt > 0.0 ? -gap_lost(world, was, contact->previous, x, dt) : fmin(was->sunk, 0.0);
         } else {
             x->fresh = true;
         }

@@ -110,13 +110,13 @@ static Combed comb_straight(double speed, double overlap, int steps) {
 }
 
 // Hairs side by side touch in places that run along them: without holding them anew 36 hairs
-// overlap by 12 % of a radius.
-TEST(hairs_that_are_combed_overlap_by_less_than_a_twentieth) {
+// overlap by 12 % of a radius, and without foreseeing what steps lose by 4.3 %.
+TEST(hairs_that_are_combed_hardly_overlap) {
     Combed all = comb_straight(0.2, 0.05, 200);
     CHECK(all.contacts > 4000);
     CHECK_INT(all.parts, 200);
     CHECK_INT(all.unsolved, 0);
-    CHECK_BELOW(all.deepest, 0.05);
+    CHECK_BELOW(all.deepest, 0.04);
 }
 
 // Combed fast, they sink in though their places are held; in parts of the steps they do not.
