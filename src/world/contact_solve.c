@@ -530,17 +530,26 @@ static void hand_out_velocities(const Problem* p) {
     }
 }
 
-static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
-    Contacts* c = p->contacts;
-    int first = c->force_kept, count = first + p->count;
-    const TdlAllocator* mem = &c->host.mem;
-    if (!contacts_reserve(mem, &c->force, &c->force_capacity, count, sizeof *c->force) ||
-        !contacts_reserve(mem, &c->asked, &c->asked_capacity, c->count, sizeof *c->asked)) {
+// All candidates: nothing carried, nothing asked for.
+static TdlStatus clear_forces(Contacts* c) {
+    if (!contacts_reserve(&c->host.mem, &c->asked, &c->asked_capacity, c->count,
+                          sizeof *c->asked)) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < c->count; ++i) {
         c->found[i].force = (TdlVec3){0};
         c->asked[i] = 0.0;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
+    Contacts* c = p->contacts;
+    int first = c->force_kept, count = first + p->count;
+    const TdlAllocator* mem = &c->host.mem;
+    if (!contacts_reserve(mem, &c->force, &c->force_capacity, count, sizeof *c->force) ||
+        clear_forces(c) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < p->count; ++i) {
         Candidate* x = &c->found[p->of[i]];
@@ -707,7 +716,7 @@ TdlStatus contacts_solve(TdlWorld* world, double dt, ContactsSolved* out) {
     out->skipped = c->count - p.count;
     c->force_count = 0;
     if (p.count == 0) {
-        return TDL_STATUS_OK;
+        return clear_forces(c);
     }
     if (!lay_out(&p)) {
         return TDL_STATUS_NO_MEMORY;
