@@ -165,8 +165,7 @@ static int run_bench_combing(const Args* args) {
         double start = tdl_comb_times(&combing.def).start;
         combing.step_limit += (long)ceil(start / combing.def.step - 1.0e-9);
     }
-    char rest[COMBING_PATH_BYTES];
-    int code = combing_rest(args, true, &combing, rest);
+    int code = combing_rest(args, true, &combing);
     code = code == EXIT_DONE ? combing_run(args, resume, &combing) : code;
     if (code == EXIT_DONE) {
         bool good = combing_read(args, &combing);

@@ -69,9 +69,7 @@ void combing_tell_options(const TdlCombDef* def, const char* detection, char tex
     snprintf(text, 512,
              "--fibres %d --kappa0 %g --mu %g --elements %d --length %g --detection %s%s --dt %g "
              "--relax %g%s --settle %g%s%s%s --speed %g%s --travel %g --depth %g --teeth %g "
-             "--spacing %g "
-             "--seed %d "
-             "--tolerance %g --overlap %g",
+             "--spacing %g --seed %d --tolerance %g --overlap %g",
              def->fibre_count, def->natural_curvature, def->mu, def->element_count, def->length,
              detection, proxies, def->step, def->relaxation, rest, def->settle_damping,
              def->hung ? " --hung" : "", def->settle_loosely ? " --loosely" : "",
@@ -111,11 +109,10 @@ static void print_plain(const Combing* combing) {
 
 // One experiment; its report is left in its folder, whether it came to its end or was stopped.
 static int run_one(const Args* args, Combing* combing) {
-    char rest[PATH_BYTES];
     bool resume = args_has(args, "resume");
-    int code = combing_rest(args, resume, combing, rest);
+    int code = combing_rest(args, resume, combing);
     if (code == EXIT_DONE) {
-        bool begun = combing->relaxed != rest || access(combing->folder, F_OK) == 0;
+        bool begun = combing->relaxed != combing->rest || access(combing->folder, F_OK) == 0;
         code = combing_run(args, resume && begun, combing);
     }
     if (code != EXIT_DONE) {

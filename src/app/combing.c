@@ -287,17 +287,18 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
     return combing->rest_only ? code : trace_end(args, &trace, code);
 }
 
-int combing_rest(const Args* args, bool resume, Combing* combing, char path[PATH_BYTES]) {
+int combing_rest(const Args* args, bool resume, Combing* combing) {
     if (!(combing->def.rest_step > 0.0) || combing->relaxed != NULL) {
         return EXIT_DONE;
     }
     char state[PATH_BYTES + 64], scene[PATH_BYTES + 64];
-    Combing rest = {.def = tdl_comb_rest(&combing->def), .folder = path, .rest_only = true};
+    Combing rest = {
+        .def = tdl_comb_rest(&combing->def), .folder = combing->rest, .rest_only = true};
     snprintf(rest.name, sizeof rest.name, "%.50s, at rest", combing->name);
-    snprintf(path, PATH_BYTES, "%.*s-rest", PATH_BYTES - 16, combing->folder);
-    combing->relaxed = path;
-    join(state, path, "relaxed.state");
-    bool there = access(path, F_OK) == 0;
+    snprintf(combing->rest, PATH_BYTES, "%.*s-rest", PATH_BYTES - 16, combing->folder);
+    combing->relaxed = combing->rest;
+    join(state, combing->rest, "relaxed.state");
+    bool there = access(combing->rest, F_OK) == 0;
     if (there && access(state, F_OK) == 0) {
         return place_scene(args, true, &rest, scene); // the same hair, then
     }

@@ -39,7 +39,9 @@ typedef struct Combing {
     const char* folder;  //
     long step_limit;     // of one call of combing_run; 0: to the end
     const char* relaxed; // folder of an experiment whose hair came to rest, to start from, or null
-    bool rest_only;      // ends when the comb starts; nothing is saved or traced on the way
+    char rest[COMBING_PATH_BYTES]; // folder in which its hair came to rest, when combing_rest saw
+                                   // to it
+    bool rest_only;         // ends when the comb starts; nothing is saved or traced on the way
     TdlCombSample* samples; // [count], one a step
     int count;
     double* column[COMB_COLUMNS]; // [count] each, of log.csv
@@ -55,9 +57,8 @@ typedef struct Combing {
 int combing_run(const Args* args, bool resume, Combing* combing);
 
 // With a rest_step and nothing to start from: has the hair come to rest, in the folder's name with
-// -rest, unless it did before, and sets combing->relaxed to `path`, which gets that name. An exit
-// code.
-int combing_rest(const Args* args, bool resume, Combing* combing, char path[COMBING_PATH_BYTES]);
+// -rest, unless it did before, and has combing->relaxed name that. An exit code.
+int combing_rest(const Args* args, bool resume, Combing* combing);
 
 // Reads comb.csv, log.csv and the frames of the folder; false, with a message, when it cannot.
 bool combing_read(const Args* args, Combing* combing);

@@ -158,6 +158,12 @@ void pool_run(Pool* pool, int count, int grain, PoolFn fn, void* user) {
     TDL_ASSERT(grain > 0);
     // The counter overshoots by one block per thread: keep that below INT_MAX.
     TDL_ASSERT(count <= INT32_MAX - grain * (MAX_THREADS + 1));
+    if (pool == NULL) {
+        for (int i = 0; i < count; ++i) {
+            fn(user, i, 0);
+        }
+        return;
+    }
     pool->fn = fn;
     pool->user = user;
     pool->count = count;

@@ -40,15 +40,7 @@ typedef struct Accelerator {
 
 // Runs a pass over all chunks.
 static void each_chunk(Accelerator* a, PoolFn pass) {
-    Pool* pool = a->run->sys->pool;
-    int chunks = (a->run->sys->n + CHUNK - 1) / CHUNK;
-    if (pool != NULL) {
-        pool_run(pool, chunks, 1, pass, a);
-        return;
-    }
-    for (int k = 0; k < chunks; ++k) {
-        pass(a, k, 0);
-    }
+    pool_run(a->run->sys->pool, (a->run->sys->n + CHUNK - 1) / CHUNK, 1, pass, a);
 }
 
 // The sum over all chunks of what a pass has left at `place`.

@@ -526,14 +526,7 @@ static void apply_slice(void* user, int index, int worker) {
 static void apply_block(FrontLu* lu, const Front* front, int k0, int rank) {
     Slices slices = {lu, front, k0, rank};
     int columns = front->width - k0 - rank, count = (columns + SLICE - 1) / SLICE;
-    Pool* pool = lu->sys->pool;
-    if (pool != NULL && columns >= WIDE) {
-        pool_run(pool, count, 1, apply_slice, &slices);
-        return;
-    }
-    for (int k = 0; k < count; ++k) {
-        apply_slice(&slices, k, 0);
-    }
+    pool_run(columns >= WIDE ? lu->sys->pool : NULL, count, 1, apply_slice, &slices);
 }
 
 // By blocks of pivots, and within them by panels: most of the work is the product that takes a

@@ -125,13 +125,13 @@ double sweeper_sweep(Sweeper* s, double* r) {
     System* sys = s->run->sys;
     int tasks = task_count(sys);
     s->r = r;
-    for (int phase = 0; phase < sys->phases.count && sys->pool != NULL; ++phase) {
+    s->first_task = 0;
+    for (int phase = 0; phase < sys->phases.count; ++phase) {
         s->first_task = sys->phases.first_task[phase];
         pool_run(sys->pool, sys->phases.first_task[phase + 1] - s->first_task, 1, sweep_task, s);
     }
-    s->first_task = 0;
-    for (int k = 0; k < tasks && (sys->phases.count == 0 || sys->pool == NULL); ++k) {
-        sweep_task(s, k, 0);
+    if (sys->phases.count == 0) {
+        sweep_task(s, 0, 0);
     }
     double sum = 0.0;
     for (int k = 0; k < tasks; ++k) {

@@ -378,13 +378,7 @@ TdlStatus system_form_rows(System* sys, Arena* arena) {
         coupled(sys, &f, i, sys->column + sys->start[i]);
     }
     FillJob job = {sys};
-    if (sys->pool != NULL) {
-        pool_run(sys->pool, sys->n, 16, fill_row, &job);
-    } else {
-        for (int i = 0; i < sys->n; ++i) {
-            fill_row(&job, i, 0);
-        }
-    }
+    pool_run(sys->pool, sys->n, 16, fill_row, &job);
     mirror_rows(sys, f.seen);
     return TDL_STATUS_OK;
 }
@@ -643,13 +637,7 @@ void system_velocity(System* sys, const double* r, double* u) {
     }
     ProductJob job = {sys, r, u};
     int chunks = (sys->n + ROW_CHUNK - 1) / ROW_CHUNK;
-    if (sys->pool != NULL) {
-        pool_run(sys->pool, chunks, 1, product_chunk, &job);
-        return;
-    }
-    for (int k = 0; k < chunks; ++k) {
-        product_chunk(&job, k, 0);
-    }
+    pool_run(sys->pool, chunks, 1, product_chunk, &job);
 }
 
 double system_error_kind(const System* sys, TdlFrictionError kind, double rho, const double* u,
