@@ -3,14 +3,12 @@
 // A front holds the unknowns of a run of contacts whose columns have nearly the same pattern, and
 // those of the later contacts that they touch. It gathers its part of the matrix and what its
 // children left, eliminates its own unknowns and leaves the rest to its parent on a stack. The
-// arithmetic is in products of blocks of 32 pivots.
+// arithmetic is in products of panels of pivots.
 #include "friction/front_lu.h"
+#include "math/panel.h"
 
 #include <amd.h>
 #include <float.h>
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +20,9 @@ static const double MAX_ZEROS = 0.25;
 static const double PIVOT_RATIO = 0.1;
 // Pivots below this part of the matrix are shifted: about 100 epsilons.
 static const double PIVOT_PART = 2.0e-14;
-enum { RANK = 8, BLOCK = 32, LANES = 8 };
-// Columns that a thread takes at once, and from which on there is enough for several.
-enum { SLICE = 64, WIDE = 256 };
+enum { RANK = 8, LANES = 8 };
+// Columns from which on there is enough for several threads.
+enum { MANY_COLUMNS = 256 };
 
 // --- symbolic ------------------------------------------------------------------------------------
 
@@ -230,6 +228,7 @@ static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
     }
     lu->offset[lu->n] = unknowns;
     size_t factor = 0, work = 0, stack = 0, deepest = 0;
+    int widest = 0;
     int* front_of = lu->mark;
     for (int f = 0; f < lu->front_count; ++f) {
         for (int k = lu->front[f].first; k <= lu->front[f].last; ++k) {
@@ -252,6 +251,7 @@ static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
         factor = front->upper + p * rest;
         size_t square = (size_t)front->width * (size_t)front->stride;
         work = square > work ? square : work;
+        widest = front->width > widest ? front->width : widest;
         for (int c = front->child; c >= 0; c = lu->front[c].sibling) {
             size_t left = (size_t)(lu->front[c].width - lu->front[c].pivots);
             stack -= left * left;
@@ -270,10 +270,11 @@ static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
     }
     lu->factor = ARENA_NEW(arena, double, factor);
     lu->work = ARENA_NEW(arena, double, work);
+    lu->packed = ARENA_NEW(arena, double, panel_size(widest, PANEL_RANK));
     lu->stack = ARENA_NEW(arena, double, deepest);
     lu->swap = ARENA_NEW(arena, int, unknowns);
     lu->x = ARENA_NEW(arena, double, unknowns);
-    bool good = lu->factor && lu->work && lu->stack && lu->swap && lu->x;
+    bool good = lu->factor && lu->work && lu->packed && lu->stack && lu->swap && lu->x;
     return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
@@ -293,9 +294,10 @@ TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const System* sys, const R
     lu->front = ARENA_NEW(arena, Front, n);
     lu->offset = ARENA_NEW(arena, int, n + 1);
     lu->position = ARENA_NEW(arena, int, n);
+    lu->run = ARENA_NEW(arena, FrontRun, n);
     int* place = ARENA_NEW(arena, int, n);
     if (!lu->order || !lu->parent || !lu->mark || !lu->start || !lu->front || !lu->offset ||
-        !lu->position || !place || choose_order(lu, arena, &graph) != TDL_STATUS_OK) {
+        !lu->position || !lu->run || !place || choose_order(lu, arena, &graph) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int k = 0; k < lu->n; ++k) {
@@ -371,79 +373,32 @@ static void assemble(FrontLu* lu, const Front* front) {
     }
 }
 
-// What a child left is added at the places of its rows.
+// What a child left is added at the places of its rows, by runs of rows that stay together.
 static void extend_add(FrontLu* lu, const Front* front, const Front* child, const double* left) {
-    int rest = child->width - child->pivots, stride = front->stride;
+    size_t stride = (size_t)front->stride;
     const int* rows = lu->row + child->row_start;
-    size_t from_column = 0;
-    for (int b = 0; b < child->row_count; ++b) {
-        int wide = lu->reduced[lu->order[rows[b]]].size;
-        for (int c = 0; c < wide; ++c, ++from_column) {
-            double* to = lu->work + (size_t)(lu->position[rows[b]] + c) * (size_t)stride;
-            const double* from = left + from_column * (size_t)rest;
-            for (int a = 0; a < child->row_count; ++a) {
-                int tall = lu->reduced[lu->order[rows[a]]].size;
-                double* x = to + lu->position[rows[a]];
-                for (int k = 0; k < tall; ++k) {
-                    x[k] += *from++;
+    int count = 0, end = -1;
+    for (int a = 0; a < child->row_count; ++a) {
+        int at = lu->position[rows[a]], tall = lu->reduced[lu->order[rows[a]]].size;
+        if (at == end) {
+            lu->run[count - 1].length += tall;
+        } else {
+            lu->run[count++] = (FrontRun){at, tall};
+        }
+        end = at + tall;
+    }
+    for (int b = 0; b < count; ++b) {
+        for (int c = 0; c < lu->run[b].length; ++c) {
+            double* to = lu->work + (size_t)(lu->run[b].at + c) * stride;
+            for (int a = 0; a < count; ++a) {
+                double* restrict x = to + lu->run[a].at;
+                int length = lu->run[a].length;
+                for (int k = 0; k < length; ++k) {
+                    x[k] += left[k];
                 }
+                left += length;
             }
         }
-    }
-}
-
-// c -= l u for `rank` columns of l, over m rows of one column of c
-static void update_column(int rank, int m, size_t stride, const double* l, const double* u,
-                          double* restrict c) {
-    for (int k = 0; k < rank; ++k) {
-        const double* lk = l + (size_t)k * stride;
-        double x = u[k];
-        for (int i = 0; i < m; ++i) {
-            c[i] -= lk[i] * x;
-        }
-    }
-}
-
-#if defined(__AVX2__) && defined(__FMA__)
-// Eight rows and four columns of c stay in registers while l and u go by.
-static void update_tile(int rank, size_t stride, const double* l, const double* u, double* c) {
-    __m256d a[4][2];
-    for (size_t j = 0; j < 4; ++j) {
-        a[j][0] = _mm256_loadu_pd(c + j * stride);
-        a[j][1] = _mm256_loadu_pd(c + j * stride + 4);
-    }
-    for (size_t k = 0; k < (size_t)rank; ++k) {
-        __m256d low = _mm256_loadu_pd(l + k * stride), high = _mm256_loadu_pd(l + k * stride + 4);
-        for (size_t j = 0; j < 4; ++j) {
-            __m256d x = _mm256_broadcast_sd(u + j * stride + k);
-            a[j][0] = _mm256_fnmadd_pd(low, x, a[j][0]);
-            a[j][1] = _mm256_fnmadd_pd(high, x, a[j][1]);
-        }
-    }
-    for (size_t j = 0; j < 4; ++j) {
-        _mm256_storeu_pd(c + j * stride, a[j][0]);
-        _mm256_storeu_pd(c + j * stride + 4, a[j][1]);
-    }
-}
-#endif
-
-// c -= l u for m rows and all columns of c
-static void update(int rank, int m, int columns, size_t stride, const double* l, const double* u,
-                   double* c) {
-    int j = 0, done = 0;
-#if defined(__AVX2__) && defined(__FMA__)
-    for (; j + 4 <= columns; j += 4) {
-        size_t at = (size_t)j * stride;
-        for (done = 0; done + 8 <= m; done += 8) {
-            update_tile(rank, stride, l + done, u + at, c + at + done);
-        }
-        for (size_t k = 0; k < 4 && done < m; ++k, at += stride) {
-            update_column(rank, m - done, stride, l + done, u + at, c + at + done);
-        }
-    }
-#endif
-    for (; j < columns; ++j) {
-        update_column(rank, m, stride, l, u + (size_t)j * stride, c + (size_t)j * stride);
     }
 }
 
@@ -489,44 +444,34 @@ static void factor_panel(FrontLu* lu, const Front* front, int k0, int rank, doub
     }
 }
 
-// Rows k0 to k0 + rank of the columns [from, to), and then what lies below them, once these pivots
-// are eliminated.
-static void apply_panel(FrontLu* lu, const Front* front, int k0, int rank, int from, int to) {
-    double* f = lu->work;
-    size_t stride = (size_t)front->stride;
-    for (int j = from; j < to; ++j) {
-        double* u = f + (size_t)j * stride + k0;
-        for (int k = 0; k < rank; ++k) {
-            const double* l = f + (size_t)(k0 + k) * stride + k0;
-            for (int i = k + 1; i < rank; ++i) {
-                u[i] -= l[i] * u[k];
-            }
-        }
-    }
-    double* corner = f + (size_t)from * stride;
-    int below = k0 + rank;
-    update(rank, front->width - below, to - from, stride, f + (size_t)k0 * stride + below,
-           corner + k0, corner + below);
-}
-
-// A block of pivots taken to the columns behind it, by some columns at a time.
-typedef struct Slices {
-    FrontLu* lu;
+// A panel of eliminated pivots, and the columns it is taken to, by some at a time.
+typedef struct Taking {
+    const FrontLu* lu;
     const Front* front;
-    int k0, rank;
-} Slices;
+    int k0, rank, to;
+} Taking;
 
-static void apply_slice(void* user, int index, int worker) {
-    const Slices* s = user;
-    int from = s->k0 + s->rank + index * SLICE, width = s->front->width;
+static void take_some(void* user, int index, int worker) {
+    const Taking* t = user;
+    const FrontLu* lu = t->lu;
+    size_t stride = (size_t)t->front->stride, k0 = (size_t)t->k0;
+    int from = t->k0 + t->rank + index * PANEL_COLUMNS, count = t->to - from;
     (void)worker;
-    apply_panel(s->lu, s->front, s->k0, s->rank, from, from + SLICE < width ? from + SLICE : width);
+    panel_apply(t->rank, t->front->width - t->k0 - t->rank, lu->work + k0 * stride + k0, lu->packed,
+                stride, count < PANEL_COLUMNS ? count : PANEL_COLUMNS,
+                lu->work + (size_t)from * stride + k0);
 }
 
-static void apply_block(FrontLu* lu, const Front* front, int k0, int rank) {
-    Slices slices = {lu, front, k0, rank};
-    int columns = front->width - k0 - rank, count = (columns + SLICE - 1) / SLICE;
-    pool_run(columns >= WIDE ? lu->sys->pool : NULL, count, 1, apply_slice, &slices);
+// The pivots k0 to k0 + rank, taken to the columns behind them up to `to`.
+static void take_panel(FrontLu* lu, const Front* front, int k0, int rank, int to) {
+    int behind = k0 + rank, count = (to - behind + PANEL_COLUMNS - 1) / PANEL_COLUMNS;
+    Taking taking = {lu, front, k0, rank, to};
+    if (count > 0) {
+        size_t stride = (size_t)front->stride;
+        panel_pack(front->width - behind, rank, lu->work + (size_t)k0 * stride + behind, stride,
+                   lu->packed);
+        pool_run(to - behind >= MANY_COLUMNS ? lu->sys->pool : NULL, count, 1, take_some, &taking);
+    }
 }
 
 // By blocks of pivots, and within them by panels: most of the work is the product that takes a
@@ -538,14 +483,14 @@ static void eliminate(FrontLu* lu, const Front* front, int* swap) {
         least = fmax(least, fabs(f[(size_t)k * stride + (size_t)k]));
     }
     least = fmax(PIVOT_PART * least, DBL_MIN);
-    for (int b0 = 0; b0 < front->pivots; b0 += BLOCK) {
-        int b1 = front->pivots - b0 < BLOCK ? front->pivots : b0 + BLOCK;
+    for (int b0 = 0; b0 < front->pivots; b0 += PANEL_RANK) {
+        int b1 = front->pivots - b0 < PANEL_RANK ? front->pivots : b0 + PANEL_RANK;
         for (int k0 = b0; k0 < b1; k0 += RANK) {
             int rank = b1 - k0 < RANK ? b1 - k0 : RANK;
             factor_panel(lu, front, k0, rank, least, swap);
-            apply_panel(lu, front, k0, rank, k0 + rank, b1);
+            take_panel(lu, front, k0, rank, b1);
         }
-        apply_block(lu, front, b0, b1 - b0);
+        take_panel(lu, front, b0, b1 - b0, front->width);
     }
 }
 

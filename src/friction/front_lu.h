@@ -27,6 +27,11 @@ typedef struct Front {
     size_t upper;
 } Front;
 
+// Rows of a child's rest that follow each other in its parent.
+typedef struct FrontRun {
+    int at, length;
+} FrontRun;
+
 typedef struct FrontLu {
     const System* sys;
     const Reduced* reduced; // [sys->n]
@@ -38,9 +43,11 @@ typedef struct FrontLu {
     int front_count;
     int* offset;   // [n + 1] first unknown of the contact eliminated k-th
     int* position; // [n] of a contact's unknowns in the front at hand
+    FrontRun* run; // [n] scratch
     double* factor;
     int* swap; // [unknowns] row exchanged with the k-th pivot row, within a front
     double *work, *stack;
+    double* packed; // panel of the front at hand
     double* x;
     int shifted;  // pivots too near zero in the last factorisation
     double flops; // multiplications of one factorisation, about
