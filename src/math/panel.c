@@ -11,6 +11,7 @@ enum { LANES = 8 };
 enum { LANES = 4 };
 #endif
 enum { WIDE = 3, ROWS = WIDE * LANES };
+enum { BLOCK = 8 }; // pivots of the triangle taken to the rows below them together
 
 typedef double Lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
 
@@ -71,10 +72,20 @@ static void solve_triangle(int rank, const double* triangle, size_t ld, int colu
             ((double*)&u[k])[j] = from[k];
         }
     }
-    for (int k = 0; k < rank; ++k) {
-        const double* l = triangle + (size_t)k * ld;
-        for (int i = k + 1; i < rank; ++i) {
-            u[i] -= l[i] * u[k];
+    for (int k0 = 0; k0 < rank; k0 += BLOCK) {
+        int k1 = rank - k0 < BLOCK ? rank : k0 + BLOCK;
+        for (int k = k0; k < k1; ++k) {
+            const double* l = triangle + (size_t)k * ld;
+            for (int i = k + 1; i < k1; ++i) {
+                u[i] -= l[i] * u[k];
+            }
+        }
+        for (int i = k1; i < rank; ++i) { // k1 - k0 is BLOCK then
+            Lanes x = u[i];
+            for (int k = 0; k < BLOCK; ++k) {
+                x -= triangle[(size_t)(k0 + k) * ld + (size_t)i] * u[k0 + k];
+            }
+            u[i] = x;
         }
     }
     for (int j = 0; j < columns; ++j) {
