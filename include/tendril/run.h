@@ -19,6 +19,10 @@ typedef bool (*TdlProgressFn)(void* user, const TdlStepInfo* info, long step_tot
 /// what a hand may change (world.h); the run waits for it.
 typedef void (*TdlWatchFn)(void* user, TdlWorld* world, const TdlStepInfo* info);
 
+/// Called with a new world before its first frame, to load another state for instance; not on a
+/// resume. What it returns other than TDL_STATUS_OK ends the run before it has left anything.
+typedef TdlStatus (*TdlBeginFn)(void* user, TdlWorld* world);
+
 /// Which contact problems of a run are saved, as files of tdl_friction_problem_write.
 typedef struct TdlSaveProblems {
     const char* path; // ends in .dat, .hdf5 or .h5: one file, of the last solve of the last of
@@ -30,6 +34,8 @@ typedef struct TdlSaveProblems {
 typedef struct TdlRunDef {
     const char* directory; // of the result; created, must not exist yet
     int thread_count;
+    TdlBeginFn begin; // may be null
+    void* begin_user;
     TdlProgressFn progress; // may be null
     void* progress_user;
     TdlWatchFn watch; // may be null

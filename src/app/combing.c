@@ -89,9 +89,10 @@ static bool keep_relaxed(const char* folder, const TdlWorld* world) {
 }
 
 // Puts the hair where that of another experiment came to rest; the time stays 0.
-static bool take_relaxed(const char* folder, TdlWorld* world) {
+static TdlStatus take_relaxed(void* user, TdlWorld* world) {
+    const Combing* combing = user;
     char path[PATH_BYTES + 64];
-    join(path, folder, "relaxed.state");
+    join(path, combing->relaxed, "relaxed.state");
     FILE* file = fopen(path, "rb");
     long size = -1;
     if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
@@ -111,14 +112,12 @@ static bool take_relaxed(const char* folder, TdlWorld* world) {
         fprintf(stderr, "tendril: %s is not the state of this hair at rest\n", path);
     }
     free(bytes);
-    return good;
+    return good ? TDL_STATUS_OK : TDL_STATUS_BAD_INPUT;
 }
 
 static void measure(void* user, TdlWorld* world, const TdlStepInfo* info) {
     Watch* watch = user;
     if (info == NULL) { // before the first step
-        bool taken = watch->combing->relaxed != NULL && tdl_world_step_count(world) == 0;
-        watch->failed = taken && !take_relaxed(watch->combing->relaxed, world);
         watch->clock = clock();
         return;
     }
@@ -247,6 +246,8 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
                    .quiet = args_has(args, "quiet")};
     TdlRunDef def = {.directory = combing->folder,
                      .thread_count = args_int(args, "threads", 0),
+                     .begin = combing->relaxed != NULL ? take_relaxed : NULL,
+                     .begin_user = combing,
                      .progress = show_progress,
                      .progress_user = &watch,
                      .watch = measure,

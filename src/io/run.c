@@ -396,6 +396,9 @@ static TdlStatus start(Run* run, const TdlScene* scene) {
     status = status == TDL_STATUS_OK ? hash_scene(run, &run->at.scene_hash) : status;
     status = status == TDL_STATUS_OK ? build_world(run) : status;
     status = status == TDL_STATUS_OK && run->plan.settle ? settle(run) : status;
+    status = status == TDL_STATUS_OK && run->def->begin != NULL
+                 ? run->def->begin(run->def->begin_user, run->world)
+                 : status;
     status = status == TDL_STATUS_OK ? create_result(run, "result.h5") : status;
     status = status == TDL_STATUS_OK ? step_log_create(&run->host, run_path(run, "log.csv", path),
                                                        run->scene, &run->log)
