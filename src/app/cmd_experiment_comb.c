@@ -242,8 +242,8 @@ static const Option OPTIONS[] = {
      "not straight",
      false},
     {"loosely", 0, OPTION_SWITCH, NULL, 0, 0,
-     "hair may pass through hair while that damping lasts: faster, and as good a rest to start "
-     "from",
+     "hair may pass through hair while that damping lasts: faster, for a look at the rest; whole "
+     "hairs are still in each other when the comb comes",
      false},
     {"speed", 0, OPTION_REAL, "M/S", 1e-6, 10, "of the comb, m/s; default 0.05", false},
     {"clearance", 0, OPTION_REAL, "M", 0, 1,
