@@ -33,9 +33,11 @@ static const double LEVEL = 1.0e-6;
 // other would have hundreds.
 static const double MINIMA_SHARE = 0.25;
 
-// What a step loses of a gap is foreseen in the next from so many radii on, and up to so many.
-static const double LOST_LEAST = 0.001;
+// What a step loses of a gap is foreseen in the next beyond so many radii, and up to so many; what
+// is foreseen follows what was lost by this part in a step, so that forces do not jump with it.
+static const double LOST_LEAST = 0.002;
 static const double LOST_MOST = 0.25;
+static const double LOST_FOLLOWS = 0.5;
 
 TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     Contacts* c = tdl_alloc_zero(&world->host.mem, sizeof *c);
@@ -267,10 +269,10 @@ static bool is_passed_on(const TdlWorld* world, const Contacts* c, TdlContact* c
     return false;
 }
 
-// What the step of length dt lost of the gap that it was to leave, as much as a whole step would,
-// where that is worth foreseeing; `was`, number `index`, is the contact that the step had. (W.9)
-static double gap_lost(const TdlWorld* world, const Candidate* was, int index, const Candidate* x,
-                       double dt) {
+// What a whole step may lose of the gap that it is to leave, from what the step of length dt lost;
+// `was`, number `index`, is the contact that this step had. (W.9)
+static double foresee_loss(const TdlWorld* world, const Candidate* was, int index,
+                           const Candidate* x, double dt) {
     const Contacts* c = world->contacts;
     const TdlContact *then = &was->site.contact, *now = &x->site.contact;
     bool curves = side_curve(c, now, 0) != NULL && side_curve(c, now, 1) != NULL;
@@ -279,8 +281,9 @@ static double gap_lost(const TdlWorld* world, const Candidate* was, int index, c
     }
     double whole = world->def.step / dt;
     double lost = c->asked[index] + RECOVERY * fmin(then->gap, 0.0) - now->gap;
-    lost = fmin(lost * whole * whole, LOST_MOST * x->radius);
-    return lost > LOST_LEAST * x->radius ? lost : 0.0;
+    lost = fmin(lost * whole * whole, LOST_MOST * x->radius) - LOST_LEAST * x->radius;
+    double foreseen = fmax(-was->sunk, 0.0);
+    return fmax(foreseen + LOST_FOLLOWS * (lost - foreseen), 0.0);
 }
 
 // Keeps the sites of the last update, with what is known of the contacts they continue.
@@ -310,8 +313,8 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
             x->force = was->force;
             x->closing = was->closing;
             x->fresh = contact->gap < RECOVERY * was->site.contact.gap;
-            x->sunk =
-                dt > 0.0 ? -gap_lost(world, was, contact->previous, x, dt) : fmin(was->sunk, 0.0);
+            x->sunk = dt > 0.0 ? -foresee_loss(world, was, contact->previous, x, dt)
+                               : fmin(was->sunk, 0.0);
         } else {
             x->fresh = true;
         }

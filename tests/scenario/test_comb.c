@@ -264,9 +264,10 @@ TEST(segments_are_rougher_than_curves) {
            "touched\n",
            curves, segments, segments / curves, touched[0], touched[1]);
     CHECK(touched[0] > 1900 && touched[1] > 1900);
-    CHECK(segments > 50.0 * curves);
-    // sliding over the joints of the elements, which gave 0.0054 while their ends made contacts too
-    CHECK_BELOW(curves, 1.0e-3);
+    CHECK(segments > 200.0 * curves);
+    // sliding over the joints of the elements, which gave 0.0054 while their ends made contacts
+    // too, and 0.00022 where all that a step lost was foreseen in the next
+    CHECK_BELOW(curves, 1.5e-4);
 }
 
 // With an odd and an even number of roots across, and roots one or two gaps apart.
