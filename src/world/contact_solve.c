@@ -28,7 +28,7 @@ static const double PUSH_MOST = 0.1;
 enum { PUSH_SWEEPS = 20 };
 
 // Contacts up to which a solve that did not converge is done again by the thorough solver.
-enum { FEW = 300 };
+enum { FEW = 1000 };
 
 // Contacts whose diagonal blocks set the unit of impulses.
 enum { SCALE_SAMPLES = 32 };
