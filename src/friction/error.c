@@ -72,7 +72,7 @@ static void fischer_map(int d, ContactLaw law, double mu, double rho, const doub
     double x[CONE_MAX], y[CONE_MAX];
     x[0] = mu * r[0];
     y[0] = rho * (u[0] + shift_of(d, law, mu, u));
-    for (int k = 1; k < d; ++k) {
+    for (int k = 1; k < d && k < CONE_MAX; ++k) { // the bound is for the compiler
         x[k] = r[k];
         y[k] = rho * mu * u[k];
     }
