@@ -173,8 +173,9 @@ typedef struct TdlDetectorDef {
                          // run side by side; 0 (default): none
     bool self;           // contacts of a fibre with itself; default true
     double merge;        // m: of two contacts of the same two bodies nearer than this, the
-                         // deeper stays; < 0: that many times the wider fibre's width (with
-                         // things that do not bend: the fibre's, and theirs only among
+                         // deeper stays; < 0: that many times the wider fibre's width, and of
+                         // two fibres a fiftieth of their elements along both (with things
+                         // that do not bend: the fibre's width, and theirs only among
                          // themselves); default -1
     TdlBroadPhase broad; // default TDL_BROAD_TREE
     int thread_count;    // 0: one per processor; default 1. Results do not depend on it

@@ -81,7 +81,14 @@ static bool deeper(const ContactSite* sites, int i, int j) {
     return a < b - rounding || (a <= b + rounding && i < j);
 }
 
+static bool near_along(const ContactSite* a, const ContactSite* b) {
+    return fabs(a->arc[0] - b->arc[0]) < a->along[0] && fabs(a->arc[1] - b->arc[1]) < a->along[1];
+}
+
 static bool near(const ContactSite* a, const ContactSite* b, double merge) {
+    if (merge < 0.0 && near_along(a, b)) {
+        return true;
+    }
     double limit = merge >= 0.0 ? merge : a->bends ? -merge * a->merge : a->merge;
     if (a->faced && tdl_dot3(a->contact.basis.cx, b->contact.basis.cx) < SAME_NORMAL) {
         return false;

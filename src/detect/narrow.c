@@ -12,6 +12,9 @@ enum { MAX_MINIMA = 64, STEPS = 4 };
 // Of an element's length: points of stiff bodies this near are one (corners agree to rounding), and
 // a contact of a stiff body that moved less than eight times this is the same as before.
 static const double SAME_POINT = 1.0e-6, STIFF_WIDTH = 0.05;
+// Of the elements' lengths: two fibres that lie along each other touch on both sides of a joint,
+// and what they do to the fibres at places this near differs by some thousandths only.
+static const double SAME_SHARE = 0.02;
 
 // Straight elements that cross at a smaller sine than this may touch along a stretch.
 static const double SIDE_BY_SIDE = 0.1;
@@ -68,11 +71,14 @@ static void set_widths(ContactSite* site, const Element* a, const TdlCurve* cb, 
     site->width = 2.0 * fmax(ra, rb);
     site->merge = site->width;
     site->bends = !a->stiff && !stiff_b;
-    if (a->stiff && stiff_b) {
+    if (site->bends) {
+        site->along[0] = SAME_SHARE * a->curve->end;
+        site->along[1] = SAME_SHARE * cb->end;
+    } else if (a->stiff && stiff_b) {
         bool both = straight(a->curve) && straight(cb);
         site->width = fmax(site->width, STIFF_WIDTH * longest);
         site->merge = fmax(both ? 0.0 : 2.0 * fmin(ra, rb), SAME_POINT * longest);
-    } else if (a->stiff || stiff_b) {
+    } else {
         site->merge = 2.0 * (a->stiff ? rb : ra);
     }
 }

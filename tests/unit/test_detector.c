@@ -94,13 +94,15 @@ TEST(contacts_are_those_of_all_pairs) {
                 continue;
             }
             ++accepted;
-            // listed, or a duplicate of a deeper one nearby
+            // listed, or a duplicate of a deeper one nearby: within a width or, along the
+            // fibres, a fiftieth of an element
+            double near = fmax(2.0e-4, 0.02 * curve[i].end);
             bool listed = false;
             for (int k = 0; k < count && !listed; ++k) {
                 bool bodies =
                     contact[k].body[0] == i / ELEMENTS && contact[k].body[1] == j / ELEMENTS;
                 TdlVec3 apart = tdl_sub3(contact[k].point[0], r.point[0]);
-                listed = bodies && contact[k].gap <= r.gap + 1e-12 && tdl_norm3(apart) < 2.0e-4;
+                listed = bodies && contact[k].gap <= r.gap + 1e-12 && tdl_norm3(apart) < near;
             }
             CHECK(listed);
         }
@@ -377,6 +379,33 @@ TEST(duplicates_at_a_joint_become_one_and_are_followed) {
         CHECK_INT(c[0].previous, step == 0 ? -1 : 0);
     }
     tdl_detector_destroy(d);
+}
+
+// A bent fibre crosses another on both sides of its joint: two contacts, unless the fibres could
+// not tell them apart. (X.22)
+TEST(contacts_on_both_sides_of_a_joint_are_one_when_near) {
+    TdlHost host = tdl_host_default();
+    static const double past[] = {0.002, 0.02}; // m, of the joint beyond the other fibre
+    for (int kind = 0; kind < 2; ++kind) {
+        TdlCurve bars[3];
+        TdlVec3 joint = {0, past[kind], 0.0019};
+        tdl_curve_segment(&host, (TdlVec3){-1, -0.5, 0.0019}, joint, &bars[0]);
+        tdl_curve_segment(&host, joint, (TdlVec3){1, -0.5, 0.0019}, &bars[1]);
+        tdl_curve_segment(&host, (TdlVec3){-1, 0, 0}, (TdlVec3){1, 0, 0}, &bars[2]);
+        for (int i = 0; i < 3; ++i) {
+            tdl_curve_set_radius(&host, 0.001, 0.001, &bars[i]);
+        }
+        TdlFibre fibre[2] = {{.curves = bars, .count = 2}, {.curves = bars + 2, .count = 1}};
+        TdlDetector* d = make_detector(1, TDL_BROAD_TREE, false);
+        TdlDetectInfo info;
+        REQUIRE(tdl_detector_update(d, fibre, 2, NULL, 0, &info) == TDL_STATUS_OK);
+        int count;
+        const TdlContact* c = tdl_detector_contacts(d, &count);
+        REQUIRE(count == kind + 1); // 4 radii from the joint, and 40
+        CHECK_NEAR(c[0].gap, -0.0001, 1e-15);
+        CHECK_NEAR(fabs(c[0].point[0].x), past[kind] / (0.5 + past[kind]), 1e-12);
+        tdl_detector_destroy(d);
+    }
 }
 
 // Two rods of straight elements, one on the other and on a plane: whichever way rounding tilts
