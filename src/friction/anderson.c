@@ -31,6 +31,7 @@ typedef struct Memory {
 typedef struct Accelerator {
     Memory mem;
     Sweeper sweeper;
+    Light light; // where the sweeper uses it
     Run* run;
     double *r, *g, *f, *g_last, *f_last, *u;
     double* sums;             // [chunks][2 MAX_MEMORY] of a pass
@@ -210,7 +211,16 @@ static TdlStatus accelerator_init(Accelerator* a, Run* run) {
     }
     a->good = INFINITY;
     memcpy(a->r, run->best, size * sizeof(double));
-    return sweeper_init(&a->sweeper, run);
+    TdlStatus status = sweeper_init(&a->sweeper, run);
+    if (status == TDL_STATUS_OK && light_fits(run->sys)) {
+        status = light_init(&a->light, run->arena, run->sys);
+        a->sweeper.light = &a->light;
+    }
+    if (status == TDL_STATUS_OK && a->sweeper.light != NULL) {
+        system_velocity(run->sys, a->r, a->u);
+        light_correct(&a->light, run->sys, a->r, a->u);
+    }
+    return status;
 }
 
 // One sweep and the next point. Returns the error met.
@@ -218,7 +228,9 @@ static double accelerate(Accelerator* a) {
     Run* run = a->run;
     size_t size = a->mem.size;
     memcpy(a->g, a->r, size * sizeof(double));
-    if (run->sys->sweep_bodies) {
+    if (a->sweeper.light != NULL) {
+        light_refresh(&a->light, run->sys, a->g);
+    } else if (run->sys->sweep_bodies) {
         system_refresh_bodies(run->sys, a->g);
     }
     double met = sweeper_sweep(&a->sweeper, a->g);
@@ -276,6 +288,9 @@ TdlStatus run_anderson(Run* run) {
         if (met <= 2.0 * run->sys->target || k % 25 == 24 || last) {
             system_velocity(run->sys, a.g, a.u);
             run_offer(run, a.u, a.g);
+            if (a.sweeper.light != NULL) {
+                light_correct(&a.light, run->sys, a.g, a.u);
+            }
         }
     }
     arena_release(run->arena, mark);

@@ -2,22 +2,24 @@
 #ifndef TDL_FRICTION_GAUSS_SEIDEL_H
 #define TDL_FRICTION_GAUSS_SEIDEL_H
 
+#include "friction/light.h"
 #include "friction/run.h"
 
 typedef struct Sweeper {
     Run* run;
-    double* prep;      // [n] prepared diagonal blocks
-    double* part;      // [tasks] squared errors met, reduced in order
-    long long* counts; // [2 tasks] fail-safes and unsolvable problems
-    double omega;      // relaxation, 1: none
-    double* r;         // the iterate being swept
-    int first_task;    // of the phase under way
+    double* prep;       // [n] prepared diagonal blocks
+    double* part;       // [tasks] squared errors met, reduced in order
+    long long* counts;  // [2 tasks] fail-safes and unsolvable problems
+    double omega;       // relaxation, 1: none
+    const Light* light; // rows of sweeps through bodies; null: those of the problem
+    double* r;          // the iterate being swept
+    int first_task;     // of the phase under way
 } Sweeper;
 
 TdlStatus sweeper_init(Sweeper* sweeper, Run* run);
 
-// One sweep over r in place. Returns the norm of the caller's error map as met on the way: each
-// contact with the velocity it had when visited.
+// One sweep over r in place, v of the system being that of r. Returns the norm of the caller's
+// error map as met on the way: each contact with the velocity it had when visited.
 double sweeper_sweep(Sweeper* sweeper, double* r);
 
 #endif
