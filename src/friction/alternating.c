@@ -23,8 +23,10 @@ static const double PART = 0.1;
 // from one to the next; sweeps between them lower the error by FALL, or are given up.
 enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
 static const double FULL_CHANGES = 0.01, FALL = 0.1;
-// They are tried where sweeps that lowered the error by FALL changed the modes of few.
-static const double FEW_CHANGES = 0.05;
+// They are tried where sweeps that lowered the error by FALL changed the modes of few, and where
+// all of them cost less than sweeps to the end would at the pace of the last ones; a multiplication
+// of a factorisation takes this part of the time of one of a sweep.
+static const double FEW_CHANGES = 0.05, CHEAPER = 0.3;
 // Lengths of a step that are tried: each this part of the one before.
 static const double SHORTER = 0.4;
 enum { LENGTHS = 5 };
@@ -34,6 +36,7 @@ typedef struct Turns {
     Run inner;           // on the regularised problem
     System sys;          // which is this
     double eps;          //
+    double worth;        // multiplications that a factorisation may take
     int* diagonal;       // [n] where the diagonal blocks are, -1: there is none
     double* weight;      // [n] D
     double* rho;         // [2 n] steps of the maps, normal and tangential
@@ -48,7 +51,7 @@ typedef struct Turns {
 static TdlStatus turns_init(Turns* t, Run* run) {
     System* sys = run->sys;
     size_t n = (size_t)sys->n, blocks = (size_t)sys->block_count * 9 + 4;
-    *t = (Turns){.run = run, .inner = *run, .sys = *sys};
+    *t = (Turns){.run = run, .inner = *run, .sys = *sys, .worth = INFINITY};
     t->inner.sys = &t->sys;
     t->inner.start = NULL;
     t->inner.failsafe = t->inner.unsolvable = 0;
@@ -162,7 +165,7 @@ static void take_modes(Turns* t) {
     }
 }
 
-// x <- the step from base. TDL_STATUS_STOPPED: the factors would be too large.
+// x <- the step from base. TDL_STATUS_STOPPED: the factors would be too large, or not worth it.
 static TdlStatus find_step(Turns* t) {
     System* sys = &t->sys;
     Arena* arena = t->run->arena;
@@ -170,7 +173,7 @@ static TdlStatus find_step(Turns* t) {
     take_modes(t);
     FrontLu lu;
     TdlStatus status = front_lu_analyse(&lu, arena, sys, t->reduced);
-    if (status == TDL_STATUS_OK && run_spent(t->run, lu.flops)) {
+    if (status == TDL_STATUS_OK && (lu.flops > t->worth || run_spent(t->run, lu.flops))) {
         status = TDL_STATUS_STOPPED;
     }
     if (status == TDL_STATUS_OK) {
@@ -348,6 +351,12 @@ static TdlStatus begin_strides(Turns* t, Run* run, ArenaMark* mark) {
     return status;
 }
 
+// What a full step may cost where `sweeps` took the error from `before` to what it is.
+static double worth_of_step(const Run* run, double before, int sweeps) {
+    double left = log(run->error / run->sys->target) / log(before / run->error) * sweeps;
+    return left * run_sweep_work(run) / (CHEAPER * FULL_STEPS);
+}
+
 // Accelerated sweeps and full steps from the best iterate, until sweeps no longer help.
 TdlStatus run_strides(Run* run) {
     ArenaMark mark;
@@ -359,6 +368,7 @@ TdlStatus run_strides(Run* run) {
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
     while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * FALL * before) {
         before = run->error;
+        int begun = run->iterations;
         sys->target = fmax(target, FALL * before);
         status = run_anderson(run);
         sys->target = target;
@@ -366,6 +376,7 @@ TdlStatus run_strides(Run* run) {
             status = begin_strides(&t, run, &mark);
         }
         if (status == TDL_STATUS_OK && !run_done(run)) {
+            t.worth = worth_of_step(run, before, run->iterations - begun);
             status = step_freely(&t);
         }
     }
