@@ -174,7 +174,7 @@ typedef struct TdlDetectorDef {
     bool self;           // contacts of a fibre with itself; default true
     double merge;        // m: of two contacts of the same two bodies nearer than this, the
                          // deeper stays; < 0: that many times the wider fibre's width, and of
-                         // two fibres a fiftieth of their elements along both (with things
+                         // two fibres a fiftieth of the shorter element along both (with things
                          // that do not bend: the fibre's width, and theirs only among
                          // themselves); default -1
     TdlBroadPhase broad; // default TDL_BROAD_TREE

@@ -82,7 +82,8 @@ static bool deeper(const ContactSite* sites, int i, int j) {
 }
 
 static bool near_along(const ContactSite* a, const ContactSite* b) {
-    return fabs(a->arc[0] - b->arc[0]) < a->along[0] && fabs(a->arc[1] - b->arc[1]) < a->along[1];
+    double along = (double)a->along;
+    return fabs(a->arc[0] - b->arc[0]) < along && fabs(a->arc[1] - b->arc[1]) < along;
 }
 
 static bool near(const ContactSite* a, const ContactSite* b, double merge) {

@@ -12,12 +12,12 @@ TdlMat3 contact_basis(TdlVec3 tangent_a, TdlVec3 tangent_b, TdlVec3 g, int ends)
 // A contact with what merging and matching need.
 typedef struct ContactSite {
     TdlContact contact;
-    double arc[2];   // arc length (or the sum of parameters) along each body
-    double width;    // m, of the wider of the two
-    double merge;    // m, nearer than this to another one it is the same contact
-    double along[2]; // or nearer than these along both bodies, as `arc` counts; 0: not so
-    bool bends;      // both are fibres that bend, or one is and the other a collider
-    bool faced;      // with a surface: the same contact as another one only when its normal agrees
+    double arc[2]; // arc length (or the sum of parameters) along each body
+    double width;  // m, of the wider of the two
+    double merge;  // m, nearer than this to another one it is the same contact
+    bool bends;    // both are fibres that bend, or one is and the other a collider
+    bool faced;    // with a surface: the same contact as another one only when its normal agrees
+    float along;   // or nearer than this along both bodies, as `arc` counts; 0: not so
 } ContactSite;
 
 // Of contacts of the same two bodies both of whose points are nearer than `merge` (or, when it is

@@ -72,8 +72,7 @@ static void set_widths(ContactSite* site, const Element* a, const TdlCurve* cb, 
     site->merge = site->width;
     site->bends = !a->stiff && !stiff_b;
     if (site->bends) {
-        site->along[0] = SAME_SHARE * a->curve->end;
-        site->along[1] = SAME_SHARE * cb->end;
+        site->along = (float)(SAME_SHARE * fmin(a->curve->end, cb->end));
     } else if (a->stiff && stiff_b) {
         bool both = straight(a->curve) && straight(cb);
         site->width = fmax(site->width, STIFF_WIDTH * longest);
