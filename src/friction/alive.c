@@ -24,7 +24,8 @@ static const double MOST = 0.9;
 // Where a factorisation is as much work as so many sweeps, these are all there is.
 static const double STEP_SWEEPS = 1500.0;
 // Sweeps of many contacts before single steps are worth their factors; or fewer, when so many of
-// them leave more than this part of the error.
+// them leave more than this part of the error, unless steps would cost more than the sweeps that
+// the caller allows: then these come first.
 enum { MANY_SWEEPS = 600, SLICE = 60 };
 static const double STALL = 0.7;
 
@@ -171,6 +172,13 @@ static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, Sys
     return part->sweep_bodies || status != TDL_STATUS_OK ? status : system_form_rows(part, arena);
 }
 
+// Sweeps and steps in turn; W is formed for them only.
+static TdlStatus take_turns(const Run* run, Run* inner) {
+    inner->limit = run->limit < STEPS ? run->limit : STEPS;
+    TdlStatus status = system_form_rows(inner->sys, inner->arena);
+    return status == TDL_STATUS_OK && !run_done(inner) ? run_turns(inner) : status;
+}
+
 // Until the error of those taken is `goal` of that of all, or what is asked for.
 static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
     System part;
@@ -202,20 +210,28 @@ static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
     int most = few ? run->limit : run->options->max_iterations;
     inner.limit = few ? SWEEPS : MANY_SWEEPS;
     inner.limit = most < inner.limit ? most : inner.limit;
+    int slice = SLICE;
+    bool dear = few, turned = false;
     for (int left = inner.limit; status == TDL_STATUS_OK && left > 0 && !run_done(&inner);) {
         double before = inner.error;
         int begun = inner.iterations;
-        inner.limit = steps && left > SLICE ? SLICE : left;
+        inner.limit = steps && left > slice ? slice : left;
         status = run_anderson(&inner);
-        bool stalls = steps && inner.error > STALL * before;
-        left = stalls ? 0 : left - (inner.iterations - begun);
+        left -= inner.iterations - begun;
+        most -= inner.iterations - begun;
+        slice = inner.error < before ? SLICE : 2 * slice; // from the same point it takes more
+        if (status == TDL_STATUS_OK && steps && !dear && inner.error > STALL * before) {
+            begun = inner.iterations;
+            inner.worth = run_worth(&inner, most);
+            status = take_turns(run, &inner);
+            turned = inner.iterations > begun;
+            dear = !turned;
+            left = turned ? 0 : most;
+        }
     }
-    inner.limit = run->limit < STEPS ? run->limit : STEPS;
-    if (status == TDL_STATUS_OK && steps && !run_done(&inner)) {
-        status = system_form_rows(&part, run->arena);
-    }
-    if (status == TDL_STATUS_OK && steps && !run_done(&inner)) {
-        status = run_turns(&inner);
+    inner.worth = INFINITY;
+    if (status == TDL_STATUS_OK && steps && !turned && !run_done(&inner)) {
+        status = take_turns(run, &inner);
     }
     for (int i = 0; i < run->sys->n; ++i) {
         if (a->taken[i]) {

@@ -36,7 +36,6 @@ typedef struct Turns {
     Run inner;           // on the regularised problem
     System sys;          // which is this
     double eps;          //
-    double worth;        // multiplications that a factorisation may take
     int* diagonal;       // [n] where the diagonal blocks are, -1: there is none
     double* weight;      // [n] D
     double* rho;         // [2 n] steps of the maps, normal and tangential
@@ -51,7 +50,7 @@ typedef struct Turns {
 static TdlStatus turns_init(Turns* t, Run* run) {
     System* sys = run->sys;
     size_t n = (size_t)sys->n, blocks = (size_t)sys->block_count * 9 + 4;
-    *t = (Turns){.run = run, .inner = *run, .sys = *sys, .worth = INFINITY};
+    *t = (Turns){.run = run, .inner = *run, .sys = *sys};
     t->inner.sys = &t->sys;
     t->inner.start = NULL;
     t->inner.failsafe = t->inner.unsolvable = 0;
@@ -173,7 +172,7 @@ static TdlStatus find_step(Turns* t) {
     take_modes(t);
     FrontLu lu;
     TdlStatus status = front_lu_analyse(&lu, arena, sys, t->reduced);
-    if (status == TDL_STATUS_OK && (lu.flops > t->worth || run_spent(t->run, lu.flops))) {
+    if (status == TDL_STATUS_OK && (lu.flops > t->run->worth || run_spent(t->run, lu.flops))) {
         status = TDL_STATUS_STOPPED;
     }
     if (status == TDL_STATUS_OK) {
@@ -351,10 +350,13 @@ static TdlStatus begin_strides(Turns* t, Run* run, ArenaMark* mark) {
     return status;
 }
 
-// What a full step may cost where `sweeps` took the error from `before` to what it is.
-static double worth_of_step(const Run* run, double before, int sweeps) {
-    double left = log(run->error / run->sys->target) / log(before / run->error) * sweeps;
-    return left * run_sweep_work(run) / (CHEAPER * FULL_STEPS);
+double run_worth(const Run* run, double sweeps) {
+    return sweeps * run_sweep_work(run) / (CHEAPER * FULL_STEPS);
+}
+
+// Sweeps to the end at the pace of those that took the error from `before` to what it is.
+static double sweeps_left(const Run* run, double before, int sweeps) {
+    return log(run->error / run->sys->target) / log(before / run->error) * sweeps;
 }
 
 // Accelerated sweeps and full steps from the best iterate, until sweeps no longer help.
@@ -376,11 +378,12 @@ TdlStatus run_strides(Run* run) {
             status = begin_strides(&t, run, &mark);
         }
         if (status == TDL_STATUS_OK && !run_done(run)) {
-            t.worth = worth_of_step(run, before, run->iterations - begun);
+            run->worth = run_worth(run, sweeps_left(run, before, run->iterations - begun));
             status = step_freely(&t);
         }
     }
     run->limit = limit;
+    run->worth = INFINITY;
     if (t.run != NULL) {
         arena_release(run->arena, mark);
     }

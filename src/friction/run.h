@@ -18,6 +18,7 @@ typedef struct Run {
     int iterations;      // iterations of all solvers so far
     double work;         // multiplications so far, roughly; decides fall-backs reproducibly
     double budget;       // and how many there may be
+    double worth;        // and that a factorisation of sweeps and steps in turn may take
     long long failsafe, unsolvable;
 } Run;
 
@@ -34,7 +35,7 @@ TdlStatus run_fixed_point(Run* run);
 TdlStatus run_gradient(Run* run);
 TdlStatus run_alternating(Run* run);
 TdlStatus run_alive(Run* run);   // the same, without the last resort to sweeps
-TdlStatus run_turns(Run* run);   // the same, over all contacts
+TdlStatus run_turns(Run* run);   // the same, over all contacts, as long as run->worth allows
 TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start that is not far off
 TdlStatus run_faceted(Run* run);
 TdlStatus run_interior(Run* run);
@@ -58,6 +59,10 @@ static inline bool run_spent(const Run* run, double next) {
 // Multiplications of one accelerated sweep, and of one factorisation, about.
 double run_sweep_work(const Run* run);
 double run_factor_work(const Run* run);
+
+// Multiplications that a factorisation may take where steps shall not cost more than so many
+// sweeps.
+double run_worth(const Run* run, double sweeps);
 
 // Blocks of W from bodies above which it is not formed: about 360 MB.
 enum { MAX_FORMED = 5000000 };

@@ -277,7 +277,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     sys.pool = large ? s->pool : NULL;
     Run run = {.sys = &sys, .arena = arena, .options = &s->options};
     run.limit = s->options.max_iterations;
-    run.budget = INFINITY;
+    run.budget = run.worth = INFINITY;
     status = first_guess(s, &run);
     if (island == 0) { // the first and largest; one thread alone comes here
         s->setup_end = clock_now();
