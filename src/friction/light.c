@@ -53,7 +53,7 @@ static void pack_chunk(void* user, int chunk, int worker) {
     }
 }
 
-TdlStatus light_init(Light* light, Arena* arena, const System* sys) {
+TdlStatus light_init(Light* light, Arena* arena, System* sys) {
     const TdlFrictionProblem* p = sys->problem;
     size_t n = (size_t)sys->n, used = 0;
     light->start = ARENA_NEW(arena, size_t, n);
@@ -78,7 +78,7 @@ TdlStatus light_init(Light* light, Arena* arena, const System* sys) {
     if (light->rows == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    Job job = {.light = light, .sys = (System*)sys};
+    Job job = {.light = light, .sys = sys};
     pool_run(sys->pool, chunk_count(sys), 1, pack_chunk, &job);
     return TDL_STATUS_OK;
 }

@@ -24,7 +24,7 @@ typedef struct Light {
 bool light_fits(const System* sys);
 
 // Packs the rows. Memory comes from the arena.
-TdlStatus light_init(Light* light, Arena* arena, const System* sys);
+TdlStatus light_init(Light* light, Arena* arena, System* sys);
 
 // v of the system <- G~' r
 void light_refresh(const Light* light, System* sys, const double* r);
