@@ -2,7 +2,7 @@
 #ifndef TDL_TEST_RUN_FOLDER_H
 #define TDL_TEST_RUN_FOLDER_H
 
-#include "io/result.h"
+#include "result/result.h"
 #include "scratch.h"
 
 // Three rods, one shaken, and a ball that moves; short elements for quick steps.

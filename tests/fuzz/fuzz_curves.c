@@ -6,9 +6,9 @@
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_curves CORPUS
 #include "collider/surface.h"
-#include "io/curves.h"
-#include "io/obj.h"
-#include "io/pc2.h"
+#include "formats/curves.h"
+#include "formats/obj.h"
+#include "formats/pc2.h"
 
 #include <stdlib.h>
 #include <string.h>

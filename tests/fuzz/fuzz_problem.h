@@ -2,7 +2,7 @@
 #ifndef TDL_FUZZ_PROBLEM_H
 #define TDL_FUZZ_PROBLEM_H
 
-#include "io/problem_io.h"
+#include "formats/problem_io.h"
 
 #include <stdlib.h>
 #include <string.h>

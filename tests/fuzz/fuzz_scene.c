@@ -3,7 +3,7 @@
 //
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_scene -dict=tests/fuzz/scene.dict CORPUS scenes
-#include "io/scene.h"
+#include "scene/scene.h"
 
 #include <stdlib.h>
 #include <string.h>

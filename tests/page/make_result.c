@@ -2,7 +2,7 @@
 // swing, a ball, a floor, a comb, a mesh, a rigid box and a sheet that waves, contacts, and a log.
 //   make_result FOLDER RODS POINTS FRAMES
 // test_page.mjs has the same formulas.
-#include "io/result.h"
+#include "result/result.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TDL_TEST_RESULT_SAMPLE_H
 #define TDL_TEST_RESULT_SAMPLE_H
 
-#include "io/result.h"
+#include "result/result.h"
 
 #include "base/rng.h"
 #include "scratch.h"

@@ -1,7 +1,7 @@
 // The command export as a user meets it: files are read again, here by readers of our own, and by
 // VTK, Blender and two parsers of USD where these are installed.
 #include "command.h"
-#include "io/result.h"
+#include "result/result.h"
 #include "test.h"
 
 static const char SCENE[] =

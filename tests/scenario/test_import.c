@@ -1,7 +1,7 @@
 // Rods along curves of a file: what a simulation exports comes back as the same centrelines, and
 // files that are not right are refused with one message.
 #include "command.h"
-#include "io/result.h"
+#include "result/result.h"
 #include "test.h"
 
 static const char SOURCE[] =

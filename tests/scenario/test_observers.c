@@ -1,8 +1,8 @@
 // Observers against what they observe, computed in another way: weights, parabolas, points, sums by
 // hand; and as columns of log.csv.
-#include "io/scene.h"
-#include "io/step_log.h"
+#include "run/step_log.h"
 #include "run_folder.h"
+#include "scene/scene.h"
 
 static const double G = 9.81;
 static const double PI = 3.14159265358979323846;

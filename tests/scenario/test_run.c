@@ -2,7 +2,7 @@
 // refused, and the ways a disk or memory can fail.
 #include "base/hash.h"
 #include "command.h"
-#include "io/checkpoint.h"
+#include "result/checkpoint.h"
 #include "run_folder.h"
 
 #include <dirent.h>

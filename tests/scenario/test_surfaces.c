@@ -1,7 +1,7 @@
 // Surfaces whose vertices move, from end to end as a user meets them: a mesh and its point cache go
 // into a scene, frames into the result, out to other programs, and back again.
 #include "command.h"
-#include "io/result.h"
+#include "result/result.h"
 #include "run_folder.h"
 #include "test.h"
 

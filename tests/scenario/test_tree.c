@@ -1,6 +1,6 @@
 // Trees of rods: one system, however it is cut into branches.
-#include "io/scene.h"
 #include "math/rotation.h"
+#include "scene/scene.h"
 #include "tendril/world.h"
 #include "test.h"
 

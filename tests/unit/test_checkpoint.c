@@ -1,5 +1,5 @@
 // The checkpoint file: round trip, and every way it can be damaged.
-#include "io/checkpoint.h"
+#include "result/checkpoint.h"
 
 #include "base/hash.h"
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 // Readers of curves: what is right is read, whatever is wrong gets one message.
 #include "capture.h"
-#include "io/curves.h"
+#include "formats/curves.h"
 #include "test.h"
 
 #include "base/rng.h"

@@ -1,5 +1,5 @@
 // Meshes from .obj files: what is right is read, whatever is wrong gets one message with its line.
-#include "io/obj.h"
+#include "formats/obj.h"
 
 #include "capture.h"
 #include "test.h"

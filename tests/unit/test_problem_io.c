@@ -1,6 +1,6 @@
 // Problem files: sample data, round trips, malformed and truncated input, and the command.
 #include "base/memory.h"
-#include "io/problem_io.h"
+#include "formats/problem_io.h"
 #include "test.h"
 
 #include <dirent.h>

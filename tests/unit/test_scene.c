@@ -1,5 +1,5 @@
 // Scenes from files: overrides, includes, writing, the reference page, memory.
-#include "io/scene.h"
+#include "scene/scene.h"
 
 #include "capture.h"
 #include "ref/scene_text.h"

@@ -1,5 +1,5 @@
 // What scenes become: rods, bodies and colliders where they are told to be.
-#include "io/scene.h"
+#include "scene/scene.h"
 
 #include "capture.h"
 #include "ref/scene_text.h"

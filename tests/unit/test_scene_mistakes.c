@@ -1,5 +1,5 @@
 // Scenes with mistakes: each is told once, at its place.
-#include "io/scene.h"
+#include "scene/scene.h"
 
 #include "capture.h"
 #include "ref/scene_text.h"

@@ -1,8 +1,8 @@
-#include "io/schema.h"
+#include "scene/schema.h"
 
 #include "capture.h"
-#include "io/number.h"
-#include "io/scene.h"
+#include "formats/number.h"
+#include "scene/scene.h"
 #include "test.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-#include "io/yaml.h"
+#include "scene/yaml.h"
 
 #include "capture.h"
 #include "test.h"

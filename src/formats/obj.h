@@ -1,0 +1,47 @@
+// Wavefront .obj files: words of lines, vertices, and meshes of triangles.
+#ifndef TDL_FORMATS_OBJ_H
+#define TDL_FORMATS_OBJ_H
+
+#include "tendril/world.h"
+
+enum { FIELD_SIZE = 64 };
+#define FIELD_BLANKS " \t\r"
+#define PLACE_MAX 1.0e9 // the most that a coordinate may be
+
+// The next word of a line that ends before `end`: separated by `separators`, put into `out`; too
+// long a one is spoiled, so that it is no number. False when there is none.
+bool next_word(const char** at, const char* end, const char* separators, char out[FIELD_SIZE]);
+
+// The end of the line at `at`.
+const char* line_end(const char* at, const char* end);
+
+// A file under reading.
+typedef struct ObjFile {
+    const TdlHost* host;
+    const char* name; // what messages call it
+    int line;
+    TdlVec3* vertices;
+    int vertex_count, vertex_capacity;
+} ObjFile;
+
+TdlStatus obj_bad(const ObjFile* file, const char* what);
+TdlStatus obj_not_a_number(const ObjFile* file, const char* word);
+
+// Reads all of a file, which has a zero byte behind it: keeps its vertices, and calls `fn` with
+// what follows the word `kind` on a line. The vertices are the caller's to free.
+typedef TdlStatus (*ObjLineFn)(void* user, const ObjFile* file, const char* at, const char* end);
+TdlStatus obj_read(ObjFile* file, const char* data, size_t size, const char* kind, ObjLineFn fn,
+                   void* user);
+
+// The next vertex that a line names, from 0; `what` is the line's thing. -1: the line is over.
+TdlStatus obj_next_index(const ObjFile* file, const char** at, const char* end, const char* what,
+                         int* out);
+
+// Reads the triangles of a file, which has a zero byte behind it. Faces of more corners are cut
+// into triangles about their first; they must be convex. On TDL_STATUS_BAD_INPUT one message was
+// logged, with file and line. The arrays of `out` are the caller's to free.
+TdlStatus obj_parse_mesh(const TdlHost* host, const char* name, const char* data, size_t size,
+                         TdlMesh* out);
+void obj_free_mesh(const TdlHost* host, TdlMesh* mesh);
+
+#endif

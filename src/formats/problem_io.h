@@ -1,0 +1,51 @@
+// Reading frictional contact problems from bytes that may be hostile.
+//
+// Both readers work on the whole file in memory and allocate only in proportion to what the file
+// really contains: every count is checked against the bytes left before anything is reserved.
+#ifndef TDL_FORMATS_PROBLEM_IO_H
+#define TDL_FORMATS_PROBLEM_IO_H
+
+#include "tendril/friction.h"
+
+// A sparse matrix as a list of entries; repeated ones are added.
+typedef struct Triplets {
+    int rows, cols;
+    int count, capacity;
+    int *row, *col;
+    double* value;
+} Triplets;
+
+bool triplets_add(const TdlAllocator* mem, Triplets* t, int row, int col, double value);
+void triplets_free(const TdlAllocator* mem, Triplets* t);
+
+// What a file holds: local (m empty: u = w r + q) or global (m v = f + h r, u = h' v + q).
+typedef struct RawProblem {
+    int d, n;
+    bool global;
+    Triplets w; // W, or M when global
+    Triplets h;
+    double* f;  // [w.rows] global only
+    double* q;  // [d n]
+    double* mu; // [n]
+} RawProblem;
+
+void raw_free(const TdlAllocator* mem, RawProblem* raw);
+
+// Parse a whole file in memory; `name` is for messages. `text` ends with a zero byte at [size].
+TdlStatus problem_parse_text(const TdlHost* host, const char* name, const char* text, size_t size,
+                             RawProblem* raw);
+TdlStatus problem_parse_hdf5(const TdlHost* host, const char* name, const unsigned char* data,
+                             size_t size, RawProblem* raw);
+bool problem_looks_like_hdf5(const unsigned char* data, size_t size);
+
+// Builds a problem from what was read, checking values.
+TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProblem* raw,
+                           TdlFrictionProblem** out);
+
+// The same from bytes of either kind; what the fuzz targets call.
+TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes, size_t size,
+                             TdlFrictionProblem** out);
+
+TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionProblem* p);
+
+#endif

@@ -1,0 +1,30 @@
+// Checkpoints: a small binary file from which a run goes on with the same bits.
+#ifndef TDL_RESULT_CHECKPOINT_H
+#define TDL_RESULT_CHECKPOINT_H
+
+#include "tendril/world.h"
+
+// Where a run stands, beside the state of its world.
+typedef struct Checkpoint {
+    int64_t step, step_total;         // done, and to be done
+    int64_t frame_count;              // in result.h5
+    int64_t log_size;                 // bytes of log.csv
+    int64_t substeps_max;             // over the run
+    uint64_t scene_hash;              // of scene.yaml's bytes
+    uint64_t state_hash;              // tdl_world_state_hash
+    double time;                      // s, simulated
+    double kinetic, elastic, gravity; // J
+    double energy_rise;               // J, largest over the run
+    double seconds;                   // wall time spent so far
+} Checkpoint;
+
+// Replaces the checkpoint at `path` atomically by the given one and the world's state.
+TdlStatus checkpoint_write(const TdlHost* host, const char* path, const Checkpoint* checkpoint,
+                           const void* state, size_t state_size);
+
+// Reads and proves a checkpoint. `state` (may be null with `state_size`) receives the world's
+// bytes, freed with tdl_free.
+TdlStatus checkpoint_read(const TdlHost* host, const char* path, Checkpoint* out, char** state,
+                          size_t* state_size);
+
+#endif

@@ -1,0 +1,170 @@
+// result.h5 from inside: a writer that appends frames, and a reader of whole frames. The public
+// part of the reader is in tendril/run.h. HDF5 is called from one thread at a time.
+//
+//   /                     attributes: format, format_version, tendril_version, title, step,
+//                         step_total, samples
+//   /rods/*               one row a rod: point_start, dof_start (one more row), element_count,
+//                         length, radius, mass, model
+//   /colliders/*          one row a collider: shape, radius, length
+//   /bodies/*             one row a rigid body: shape
+//   /shapes/*             one row a simple shape of a collider or body: shape, body, size, pose
+//   /meshes/*             the triangles of the shapes that are meshes; left out when there is none
+//   /surfaces/*           surfaces whose vertices move: point_start, triangle_start (one more row),
+//                         body, radius, triangles; left out when there is none
+//   /observers/*          one row an observer of the scene: name, quantity, unit; left out likewise
+//   /contacts/*           one row a contact, frame after frame, see result_contacts.h
+//   /frames/*             one row a frame: the sets of the table RESULT_SETS of result_format.c
+//
+// Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers, version 3 no
+// surfaces; they are read as such.
+//
+// Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
+// is left out.
+#ifndef TDL_RESULT_RESULT_H
+#define TDL_RESULT_RESULT_H
+
+#include "formats/file.h"
+#include "tendril/run.h"
+
+#include "result/result_contacts.h"
+#include "result/result_format.h"
+
+#include <hdf5.h>
+
+#define RESULT_FORMAT "tendril-result"
+enum { RESULT_VERSION = 4, RESULT_OLDEST = 1 };
+
+typedef struct ResultRod {
+    const char* model;
+    int element_count, point_count, dof_count;
+    double length, radius[2], mass;
+} ResultRod;
+
+typedef struct ResultCollider {
+    TdlShape shape;
+    double radius, length;
+} ResultCollider;
+
+typedef struct ResultBody {
+    TdlRigidShape shape;
+} ResultBody;
+
+// What does not change from frame to frame.
+typedef struct ResultDef {
+    const char* title;
+    double step;     // s
+    long step_total; // steps of the whole run
+    int samples;     // points per element
+    int rod_count, collider_count, body_count, shape_count;
+    const ResultRod* rods;
+    const ResultCollider* colliders;
+    const ResultBody* bodies;
+    const TdlResultShape* shapes; // of the colliders, then of the bodies
+    int observer_count;
+    const TdlResultObserver* observers;
+    int surface_count;
+    const TdlResultSurface* surfaces;
+} ResultDef;
+
+typedef struct ResultCounts {
+    int rods, colliders, bodies, points, dofs, observers, surface_points;
+} ResultCounts;
+
+// One frame. The arrays belong to whoever made them.
+typedef struct ResultFrame {
+    double time;
+    int64_t step;
+    double energy[3];          // kinetic, elastic, gravity
+    float* points;             // [3 points]
+    double *q, *v;             // [dofs]
+    double* poses;             // [12 colliders]: position, then the columns of the rotation
+    double* body_poses;        // [12 bodies]
+    double* observed;          // [3 observers]
+    float* surface_points;     // [3 surface_points]
+    int contact_count;         //
+    TdlContactForce* contacts; // [contact_count]
+    int contact_capacity;
+    int64_t contact_end; // rows of /contacts up to this frame; the writer counts them itself
+} ResultFrame;
+
+TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFrame* out);
+// Makes room for `count` contacts, keeping none.
+TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int count);
+void result_frame_destroy(const TdlHost* host, ResultFrame* frame);
+
+// --- the sets of a frame -------------------------------------------------------------------------
+// `time` comes last: it is extended and flushed after all others, so that its length is the number
+// of whole frames at any moment.
+typedef enum ResultSet {
+    RESULT_STEP = 0,
+    RESULT_ENERGY,
+    RESULT_POINTS,
+    RESULT_Q,
+    RESULT_V,
+    RESULT_POSES,
+    RESULT_BODY_POSES,
+    RESULT_OBSERVED,
+    RESULT_SURFACE_POINTS,
+    RESULT_CONTACT_END,
+    RESULT_TIME,
+    RESULT_SET_COUNT,
+} ResultSet;
+
+typedef enum ResultPer {
+    PER_FRAME,
+    PER_POINT,
+    PER_DOF,
+    PER_COLLIDER,
+    PER_BODY,
+    PER_OBSERVER,
+    PER_SURFACE_POINT
+} ResultPer;
+
+typedef struct ResultSetSpec {
+    const char *name, *unit, *meaning;
+    ResultType type;
+    ResultPer per;
+    int columns; // numbers per frame, point, dof, collider, body, observer or vertex
+    int since;   // version of the format
+} ResultSetSpec;
+
+extern const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT];
+
+// The extents of a set: [frame], [frame][items], [frame][columns] or [frame][items][columns].
+// Returns the rank; dims[0] is 1. A set with an extent of 0 has rank 0 and is left out.
+int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]);
+// A pose as 12 numbers: position, then the columns of the rotation.
+void result_pack_pose(TdlPose pose, double out[12]);
+TdlPose result_unpack_pose(const double numbers[12]);
+
+void* result_frame_data(const ResultFrame* frame, ResultSet set);
+
+// Writes what does not change from frame to frame. When HDF5 fails: TDL_STATUS_IO, and *what could
+// not be written.
+TdlStatus result_write_tables(const TdlHost* host, hid_t file, const ResultDef* def,
+                              const char** what);
+
+// --- writing -------------------------------------------------------------------------------------
+typedef struct ResultWriter ResultWriter;
+
+// Creates the file with all its datasets and no frame.
+TdlStatus result_writer_create(const TdlHost* host, const char* path, const ResultDef* def,
+                               ResultWriter** out);
+ResultCounts result_writer_counts(const ResultWriter* writer);
+long result_writer_frame_count(const ResultWriter* writer);
+
+// From now on the file can be read while it is written, and each frame appended is flushed.
+TdlStatus result_writer_go_live(ResultWriter* writer);
+TdlStatus result_writer_append(ResultWriter* writer, const ResultFrame* frame);
+
+// The file was renamed: messages use the new path.
+void result_writer_moved(ResultWriter* writer, const char* path);
+
+// Closes the file and frees the writer; accepts null.
+TdlStatus result_writer_close(ResultWriter* writer);
+
+// --- reading -------------------------------------------------------------------------------------
+ResultCounts result_counts(const TdlResult* result);
+TdlStatus result_read(TdlResult* result, long frame, ResultFrame* out);
+
+#endif

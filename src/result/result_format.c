@@ -1,0 +1,251 @@
+// What the writer and the reader of result.h5 share: the table of sets, types, frames, messages.
+#include "result/result.h"
+
+#include "base/memory.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
+    [RESULT_STEP] = {"step", "1", "time steps done since the start", TYPE_INT64, PER_FRAME, 1, 1},
+    [RESULT_ENERGY] = {"energy", "J", "kinetic, elastic and gravitational energy", TYPE_FLOAT64,
+                       PER_FRAME, 3, 1},
+    [RESULT_POINTS] = {"points", "m",
+                       "points of all centrelines, rod after rod as /rods/point_start tells",
+                       TYPE_FLOAT32, PER_POINT, 3, 1},
+    [RESULT_Q] = {"q", "rad", "generalised coordinates, rod after rod as /rods/dof_start tells",
+                  TYPE_FLOAT64, PER_DOF, 1, 1},
+    [RESULT_V] = {"v", "rad/s", "rates of the generalised coordinates", TYPE_FLOAT64, PER_DOF, 1,
+                  1},
+    [RESULT_POSES] = {"collider_pose", "m, 1",
+                      "position (3 numbers), then the columns of the rotation matrix (9)",
+                      TYPE_FLOAT64, PER_COLLIDER, 12, 1},
+    [RESULT_BODY_POSES] = {"body_pose", "m, 1",
+                           "of rigid bodies: position (3 numbers), columns of the rotation (9)",
+                           TYPE_FLOAT64, PER_BODY, 12, 2},
+    [RESULT_OBSERVED] = {"observed", "as /observers/unit tells",
+                         "what the observers of the scene saw in the step before: a vector each",
+                         TYPE_FLOAT64, PER_OBSERVER, 3, 3},
+    [RESULT_SURFACE_POINTS] = {"surface_points", "m",
+                               "vertices of the surfaces, one after the other as "
+                               "/surfaces/point_start tells",
+                               TYPE_FLOAT32, PER_SURFACE_POINT, 3, 4},
+    [RESULT_CONTACT_END] = {"contact_end", "1",
+                            "where the rows of /contacts of this frame end; they begin where "
+                            "those of the frame before end",
+                            TYPE_INT64, PER_FRAME, 1, 2},
+    [RESULT_TIME] = {"time", "s",
+                     "simulated time; written last, so its length is the number of whole frames",
+                     TYPE_FLOAT64, PER_FRAME, 1, 1},
+};
+
+int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
+    const ResultSetSpec* spec = &RESULT_SETS[set];
+    const int items[] = {[PER_FRAME] = 1,
+                         [PER_POINT] = counts.points,
+                         [PER_DOF] = counts.dofs,
+                         [PER_COLLIDER] = counts.colliders,
+                         [PER_BODY] = counts.bodies,
+                         [PER_OBSERVER] = counts.observers,
+                         [PER_SURFACE_POINT] = counts.surface_points};
+    int rank = 0;
+    dims[rank++] = 1;
+    if (spec->per != PER_FRAME) {
+        if (items[spec->per] == 0) {
+            return 0;
+        }
+        dims[rank++] = (hsize_t)items[spec->per];
+    }
+    if (spec->columns > 1) {
+        dims[rank++] = (hsize_t)spec->columns;
+    }
+    return rank;
+}
+
+hid_t result_file_type(ResultType type) {
+    switch (type) {
+    case TYPE_INT32:
+        return H5T_STD_I32LE;
+    case TYPE_INT64:
+        return H5T_STD_I64LE;
+    case TYPE_FLOAT32:
+        return H5T_IEEE_F32LE;
+    case TYPE_FLOAT64:
+        break;
+    }
+    return H5T_IEEE_F64LE;
+}
+
+hid_t result_memory_type(ResultType type) {
+    switch (type) {
+    case TYPE_INT32:
+        return H5T_NATIVE_INT32;
+    case TYPE_INT64:
+        return H5T_NATIVE_INT64;
+    case TYPE_FLOAT32:
+        return H5T_NATIVE_FLOAT;
+    case TYPE_FLOAT64:
+        break;
+    }
+    return H5T_NATIVE_DOUBLE;
+}
+
+void result_pack_pose(TdlPose pose, double out[12]) {
+    tdl_store3(out, 0, pose.position);
+    tdl_store3(out, 1, pose.rotation.cx);
+    tdl_store3(out, 2, pose.rotation.cy);
+    tdl_store3(out, 3, pose.rotation.cz);
+}
+
+TdlPose result_unpack_pose(const double numbers[12]) {
+    return (TdlPose){tdl_load3(numbers, 0),
+                     {tdl_load3(numbers, 1), tdl_load3(numbers, 2), tdl_load3(numbers, 3)}};
+}
+
+void* result_frame_data(const ResultFrame* frame, ResultSet set) {
+    const void* const data[RESULT_SET_COUNT] = {
+        [RESULT_STEP] = &frame->step,
+        [RESULT_ENERGY] = frame->energy,
+        [RESULT_POINTS] = frame->points,
+        [RESULT_Q] = frame->q,
+        [RESULT_V] = frame->v,
+        [RESULT_POSES] = frame->poses,
+        [RESULT_BODY_POSES] = frame->body_poses,
+        [RESULT_OBSERVED] = frame->observed,
+        [RESULT_SURFACE_POINTS] = frame->surface_points,
+        [RESULT_CONTACT_END] = &frame->contact_end,
+        [RESULT_TIME] = &frame->time,
+    };
+    return (void*)(uintptr_t)data[set]; // the reader fills what the writer only looks at
+}
+
+TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFrame* out) {
+    *out = (ResultFrame){
+        .points = tdl_alloc_array(&host->mem, 3 * (size_t)counts.points, sizeof(float)),
+        .q = tdl_alloc_array(&host->mem, (size_t)counts.dofs, sizeof(double)),
+        .v = tdl_alloc_array(&host->mem, (size_t)counts.dofs, sizeof(double)),
+        .poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.colliders, sizeof(double)),
+        .body_poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.bodies, sizeof(double)),
+        .observed = tdl_alloc_array(&host->mem, 3 * (size_t)counts.observers, sizeof(double)),
+        .surface_points =
+            tdl_alloc_array(&host->mem, 3 * (size_t)counts.surface_points, sizeof(float)),
+    };
+    if (out->points == NULL || out->q == NULL || out->v == NULL || out->poses == NULL ||
+        out->body_poses == NULL || out->observed == NULL || out->surface_points == NULL) {
+        result_frame_destroy(host, out);
+        return TDL_STATUS_NO_MEMORY;
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int count) {
+    frame->contact_count = 0;
+    if (count <= frame->contact_capacity) {
+        return TDL_STATUS_OK;
+    }
+    size_t capacity = (size_t)count + (size_t)count / 2;
+    capacity = capacity > INT_MAX ? INT_MAX : capacity;
+    TdlContactForce* grown =
+        tdl_grow_array(&host->mem, frame->contacts, capacity, sizeof *frame->contacts);
+    if (grown == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    frame->contacts = grown;
+    frame->contact_capacity = (int)capacity;
+    return TDL_STATUS_OK;
+}
+
+void result_frame_destroy(const TdlHost* host, ResultFrame* frame) {
+    tdl_free(&host->mem, frame->body_poses);
+    tdl_free(&host->mem, frame->observed);
+    tdl_free(&host->mem, frame->surface_points);
+    tdl_free(&host->mem, frame->contacts);
+    tdl_free(&host->mem, frame->points);
+    tdl_free(&host->mem, frame->q);
+    tdl_free(&host->mem, frame->v);
+    tdl_free(&host->mem, frame->poses);
+    *frame = (ResultFrame){0};
+}
+
+// --- attributes ----------------------------------------------------------------------------------
+
+bool result_write_attribute(hid_t object, const char* name, hid_t type, const void* value) {
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    good = (attribute < 0 || H5Aclose(attribute) >= 0) && good;
+    H5Sclose(space);
+    return good;
+}
+
+hid_t result_text_type(size_t size) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, size);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+bool result_write_text(hid_t object, const char* name, const char* text) {
+    hid_t type = result_text_type(strlen(text) + 1);
+    bool good = result_write_attribute(object, name, type, text);
+    H5Tclose(type);
+    return good;
+}
+
+// --- messages ------------------------------------------------------------------------------------
+
+// The reason of the first failed call since hdf5_quiet_begin. The stack itself is cleared by the
+// next call, even one that only closes things.
+static _Thread_local char first_reason[256];
+
+// Takes the innermost entry of the error stack; of a failed system call only the system's words.
+static herr_t take_innermost(unsigned n, const H5E_error2_t* entry, void* user) {
+    (void)user;
+    if (n != 0 || entry->desc == NULL) {
+        return 0;
+    }
+    const char* said = strstr(entry->desc, "error message = '");
+    if (said != NULL) {
+        said += strlen("error message = '");
+        snprintf(first_reason, sizeof first_reason, "%.*s", (int)strcspn(said, "'"), said);
+    } else {
+        snprintf(first_reason, sizeof first_reason, "%.200s", entry->desc);
+    }
+    return 0;
+}
+
+// Called by HDF5 where it would print its stack.
+static herr_t keep_reason(hid_t stack, void* user) {
+    (void)user;
+    if (first_reason[0] == '\0') {
+        H5Ewalk2(stack, H5E_WALK_UPWARD, take_innermost, NULL);
+    }
+    return 0;
+}
+
+// Opening a damaged file makes HDF5 lose some of its own memory, about which it then complains on
+// stderr when the process ends. We close what we open, so its work at exit is not needed. The call
+// has an effect only where nobody used HDF5 before us.
+static void skip_work_at_exit(void) {
+    H5dont_atexit();
+}
+
+Hdf5Quiet hdf5_quiet_begin(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, skip_work_at_exit);
+    Hdf5Quiet quiet = {0};
+    first_reason[0] = '\0';
+    H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.user);
+    H5Eset_auto2(H5E_DEFAULT, keep_reason, NULL);
+    return quiet;
+}
+
+void hdf5_quiet_end(Hdf5Quiet quiet) {
+    H5Eset_auto2(H5E_DEFAULT, quiet.print, quiet.user);
+}
+
+const char* hdf5_reason(void) {
+    return first_reason[0] == '\0' ? "unknown cause" : first_reason;
+}

@@ -1,0 +1,458 @@
+// Reading result.h5, also while a run writes it or after one was killed.
+//
+// The file may come from anybody: every object is checked for kind, type, rank and extent before
+// it is read, links must be plain (none leads out of the file), and since HDF5 reads zeros
+// behind the end of a cut file without a word, the place of every chunk is compared with the
+// file's size. The number of frames is the length of `time`, read before the other sets are
+// opened: they are never shorter.
+#include "result/result_reader.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "result/result_object.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// HDF5 reads metadata with a wrong checksum again, in case a writer was in the middle of it, and
+// waits 1 ns, 2 ns, 4 ns ... between: about 1 ms in all, where its default never ends.
+enum { READ_ATTEMPTS = 18 };
+
+TdlStatus result_bad(const TdlResult* r, const char* what) {
+    return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: %s", r->path, what);
+}
+
+TdlStatus result_bad_set(const TdlResult* r, const char* group, const char* name,
+                         const char* what) {
+    return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: /%s/%s %s", r->path, group, name, what);
+}
+
+// --- the frames ----------------------------------------------------------------------------------
+
+static TdlStatus open_set(TdlResult* r, hid_t group, ResultSet set) {
+    const ResultSetSpec* spec = &RESULT_SETS[set];
+    hsize_t expected[3], dims[3] = {0};
+    int rank = result_set_dims(set, r->counts, expected);
+    if (rank == 0 || r->version < spec->since) {
+        return TDL_STATUS_OK;
+    }
+    hid_t opened = object_open(group, spec->name, H5I_DATASET);
+    if (opened < 0) {
+        return result_bad_set(r, "frames", spec->name, "is missing");
+    }
+    r->sets[set] = opened;
+    if (!set_has_type(opened, result_file_type(spec->type)) || !set_get_dims(opened, rank, dims) ||
+        !set_has_layout(opened, H5D_CHUNKED, rank, dims, r->chunk[set])) {
+        return result_bad_set(r, "frames", spec->name,
+                              "has another type, rank or layout than expected");
+    }
+    for (int i = 1; i < rank; ++i) {
+        if (dims[i] != expected[i]) {
+            return result_bad_set(r, "frames", spec->name,
+                                  "does not fit the tables of rods, colliders and surfaces");
+        }
+    }
+    if (set == RESULT_TIME) {
+        if (dims[0] > LONG_MAX / 2) {
+            return result_bad_set(r, "frames", spec->name, "is absurdly long");
+        }
+        r->info.frame_count = (long)dims[0];
+    } else if (dims[0] < (hsize_t)r->info.frame_count) {
+        return result_bad_set(r, "frames", spec->name, "is shorter than /frames/time");
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus open_sets(TdlResult* r) {
+    hid_t group = object_open(r->file, "frames", H5I_GROUP);
+    if (group < 0) {
+        return result_bad(r, "the group /frames is missing");
+    }
+    // the time first: what is opened later is at least as long
+    TdlStatus status = open_set(r, group, RESULT_TIME);
+    for (int set = 0; status == TDL_STATUS_OK && set < RESULT_TIME; ++set) {
+        status = open_set(r, group, (ResultSet)set);
+    }
+    H5Gclose(group);
+    const char* what;
+    if (status == TDL_STATUS_OK && r->version >= 2 &&
+        !contact_sets_open(&r->contact_sets, r->file, &what)) {
+        status = result_bad(r, what);
+    }
+    return status;
+}
+
+// Proves that the chunks holding a frame lie inside the file.
+static TdlStatus prove_chunks(TdlResult* r, ResultSet set, long frame, int rank,
+                              const hsize_t dims[3]) {
+    const hsize_t* chunk = r->chunk[set];
+    hsize_t row = (hsize_t)frame / chunk[0];
+    if (r->proved[set] == row + 1) {
+        return TDL_STATUS_OK;
+    }
+    hsize_t bytes = H5Tget_size(result_file_type(RESULT_SETS[set].type));
+    for (int i = 0; i < rank; ++i) {
+        bytes *= chunk[i];
+    }
+    hsize_t width = rank > 1 ? dims[1] : 1, part = rank > 1 ? chunk[1] : 1;
+    for (hsize_t first = 0; first < width; first += part) {
+        hsize_t offset[3] = {row * chunk[0], first, 0}, size = 0;
+        haddr_t address = HADDR_UNDEF;
+        if (H5Dget_chunk_info_by_coord(r->sets[set], offset, NULL, &address, &size) < 0 ||
+            size != bytes || !file_holds(r->path, address, size)) {
+            return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                            "%s: /frames/%s has no data for frame %ld; the file was cut", r->path,
+                            RESULT_SETS[set].name, frame);
+        }
+    }
+    r->proved[set] = row + 1;
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus read_set(TdlResult* r, ResultSet set, long frame, hid_t type, void* out) {
+    hsize_t dims[3] = {1, 1, 1}, start[3] = {(hsize_t)frame, 0, 0};
+    int rank = result_set_dims(set, r->counts, dims);
+    if (rank == 0 || r->sets[set] < 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = prove_chunks(r, set, frame, rank, dims);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    hid_t memory = H5Screate_simple(rank, dims, NULL), space = H5Dget_space(r->sets[set]);
+    bool good = memory >= 0 && space >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, dims, NULL) >= 0 &&
+                H5Dread(r->sets[set], type, memory, space, H5P_DEFAULT, out) >= 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+    if (!good) {
+        return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                        "%s: /frames/%s could not be read at frame %ld: %s", r->path,
+                        RESULT_SETS[set].name, frame, hdf5_reason());
+    }
+    return TDL_STATUS_OK;
+}
+
+// --- opening -------------------------------------------------------------------------------------
+
+static hid_t open_mode(const char* path, unsigned mode) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_file_locking(access, true, true);
+    H5Pset_metadata_read_attempts(access, READ_ATTEMPTS);
+    hid_t file = H5Fopen(path, mode, access);
+    H5Pclose(access);
+    return file;
+}
+
+static TdlStatus open_file(TdlResult* r) {
+    struct stat info;
+    if (stat(r->path, &info) != 0) {
+        return tdl_fail(&r->host, TDL_STATUS_IO, "%s: could not be opened: %s", r->path,
+                        strerror(errno));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return tdl_fail(&r->host, TDL_STATUS_IO, "%s: not a regular file", r->path);
+    }
+    r->file = open_mode(r->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ);
+    if (r->file >= 0) {
+        return TDL_STATUS_OK;
+    }
+    // older files of other programs cannot be opened that way; they deserve the right message
+    hid_t other = open_mode(r->path, H5F_ACC_RDONLY);
+    if (other >= 0) {
+        H5Fclose(other);
+        return result_bad(r, "an HDF5 file, but not a result of Tendril");
+    }
+    return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT, "%s: not a result of Tendril, or damaged: %s",
+                    r->path, hdf5_reason());
+}
+
+static TdlStatus read_head(TdlResult* r, int64_t* step_total) {
+    char format[64];
+    int version = 0;
+    if (!object_read_text(r->file, "format", format, sizeof format) ||
+        strcmp(format, RESULT_FORMAT) != 0 ||
+        !object_read_number(r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version)) {
+        return result_bad(r, "an HDF5 file, but not a result of Tendril");
+    }
+    if (version < RESULT_OLDEST || version > RESULT_VERSION) {
+        return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                        "%s: has format version %d; this Tendril (%s) reads versions %d to %d",
+                        r->path, version, tdl_version(), RESULT_OLDEST, RESULT_VERSION);
+    }
+    r->version = version;
+    if (!object_read_text(r->file, "tendril_version", r->info.version, sizeof r->info.version) ||
+        !object_read_text(r->file, "title", r->info.title, sizeof r->info.title) ||
+        !object_read_number(r->file, "step_total", H5T_INTEGER, H5T_NATIVE_INT64, step_total)) {
+        return result_bad(
+            r, "the attributes tendril_version, title or step_total are missing or wrong");
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus read_span(TdlResult* r, int64_t step_total) {
+    long count = r->info.frame_count;
+    int64_t step = -1;
+    if (count == 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = read_set(r, RESULT_TIME, count - 1, H5T_NATIVE_DOUBLE, &r->info.last_time);
+    if (status == TDL_STATUS_OK) {
+        status = read_set(r, RESULT_STEP, count - 1, H5T_NATIVE_INT64, &step);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = read_set(r, RESULT_TIME, 0, H5T_NATIVE_DOUBLE, &r->info.first_time);
+    }
+    if (status == TDL_STATUS_OK &&
+        (!isfinite(r->info.first_time) || !isfinite(r->info.last_time))) {
+        status = result_bad_set(r, "frames", "time", "holds something that is not a number");
+    }
+    r->info.finished = step == step_total;
+    return status;
+}
+
+static TdlStatus open_all(TdlResult* r) {
+    int64_t step_total = 0;
+    TdlStatus status = open_file(r);
+    status = status == TDL_STATUS_OK ? read_head(r, &step_total) : status;
+    status = status == TDL_STATUS_OK ? result_read_tables(r) : status;
+    status = status == TDL_STATUS_OK ? open_sets(r) : status;
+    status = status == TDL_STATUS_OK ? read_span(r, step_total) : status;
+    r->info.rod_count = r->counts.rods;
+    r->info.collider_count = r->counts.colliders;
+    r->info.body_count = r->counts.bodies;
+    r->info.point_count = r->counts.points;
+    r->info.dof_count = r->counts.dofs;
+    return status;
+}
+
+TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out) {
+    TdlStatus status = path_check(host, path);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlResult* r = tdl_alloc_zero(&host->mem, sizeof *r);
+    if (r == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    r->host = *host;
+    r->file = H5I_INVALID_HID;
+    r->contact_sets = contact_sets_none(host);
+    for (int i = 0; i < RESULT_SET_COUNT; ++i) {
+        r->sets[i] = H5I_INVALID_HID;
+    }
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        path_join(r->path, path, "result.h5");
+    } else {
+        snprintf(r->path, sizeof r->path, "%s", path);
+    }
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    status = open_all(r);
+    hdf5_quiet_end(quiet);
+    if (status != TDL_STATUS_OK) {
+        tdl_result_close(r);
+        return status;
+    }
+    *out = r;
+    return TDL_STATUS_OK;
+}
+
+static void close_handles(TdlResult* r) {
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    contact_sets_close(&r->contact_sets);
+    for (int i = 0; i < RESULT_SET_COUNT; ++i) {
+        if (r->sets[i] >= 0) {
+            H5Dclose(r->sets[i]);
+        }
+    }
+    if (r->file >= 0) {
+        H5Fclose(r->file);
+    }
+    hdf5_quiet_end(quiet);
+}
+
+void tdl_result_close(TdlResult* result) {
+    if (result == NULL) {
+        return;
+    }
+    close_handles(result);
+    TdlAllocator mem = result->host.mem;
+    tdl_free(&mem, result->point_start);
+    tdl_free(&mem, result->rods);
+    tdl_free(&mem, result->shapes);
+    tdl_free(&mem, result->observers);
+    tdl_free(&mem, result->vertices);
+    tdl_free(&mem, result->corners);
+    tdl_free(&mem, result->surfaces);
+    tdl_free(&mem, result->surface_corners);
+    result_frame_destroy(&result->host, &result->kept);
+    tdl_free(&mem, result);
+}
+
+// Opens anew: a resumed run has put another file in the old one's place.
+TdlStatus tdl_result_refresh(TdlResult* result) {
+    TdlResult* fresh;
+    TdlStatus status = tdl_result_open(&result->host, result->path, &fresh);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlResult old = *result;
+    *result = *fresh;
+    *fresh = old;
+    tdl_result_close(fresh);
+    return TDL_STATUS_OK;
+}
+
+TdlResultInfo tdl_result_info(const TdlResult* result) {
+    return result->info;
+}
+
+const int* tdl_result_point_start(const TdlResult* result) {
+    return result->point_start;
+}
+
+TdlResultRod tdl_result_rod(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->counts.rods);
+    return result->rods[index];
+}
+
+TdlResultShape tdl_result_shape(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->info.shape_count);
+    return result->shapes[index];
+}
+
+TdlResultSurface tdl_result_surface(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->info.surface_count);
+    return result->surfaces[index];
+}
+
+ResultCounts result_counts(const TdlResult* result) {
+    return result->counts;
+}
+
+static TdlStatus check_frame(const TdlResult* r, long frame) {
+    if (frame < 0 || frame >= r->info.frame_count) {
+        return tdl_fail(&r->host, TDL_STATUS_BAD_ARGUMENT, "%s: there is no frame %ld among %ld",
+                        r->path, frame, r->info.frame_count);
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time, double* points) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK && time != NULL) {
+        status = read_set(result, RESULT_TIME, frame, H5T_NATIVE_DOUBLE, time);
+    }
+    if (status == TDL_STATUS_OK && points != NULL) {
+        status = read_set(result, RESULT_POINTS, frame, H5T_NATIVE_DOUBLE, points);
+    }
+    hdf5_quiet_end(quiet);
+    return status;
+}
+
+TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses) {
+    TdlStatus status = check_frame(result, frame);
+    size_t colliders = (size_t)result->counts.colliders;
+    size_t count = colliders + (size_t)result->counts.bodies;
+    double* numbers = tdl_alloc_array(&result->host.mem, 12 * count, sizeof *numbers);
+    if (numbers == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK) {
+        status = read_set(result, RESULT_POSES, frame, H5T_NATIVE_DOUBLE, numbers);
+    }
+    if (status == TDL_STATUS_OK) {
+        status =
+            read_set(result, RESULT_BODY_POSES, frame, H5T_NATIVE_DOUBLE, numbers + 12 * colliders);
+    }
+    hdf5_quiet_end(quiet);
+    for (size_t i = 0; status == TDL_STATUS_OK && i < count; ++i) {
+        poses[i] = result_unpack_pose(numbers + 12 * i);
+    }
+    tdl_free(&result->host.mem, numbers);
+    return status;
+}
+
+// A set of three numbers for each of its rows: a TdlVec3 is three doubles in a row.
+static TdlStatus read_vectors(TdlResult* r, ResultSet set, long frame, TdlVec3* out) {
+    TdlStatus status = check_frame(r, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK) {
+        status = read_set(r, set, frame, H5T_NATIVE_DOUBLE, out);
+    }
+    hdf5_quiet_end(quiet);
+    return status;
+}
+
+TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec3* points) {
+    return read_vectors(result, RESULT_SURFACE_POINTS, frame, points);
+}
+
+TdlResultObserver tdl_result_observer(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->info.observer_count);
+    return result->observers[index];
+}
+
+TdlStatus tdl_result_read_observed(TdlResult* result, long frame, TdlVec3* values) {
+    return read_vectors(result, RESULT_OBSERVED, frame, values);
+}
+
+// Reads the contacts of a frame into another's room for them.
+static TdlStatus read_contacts(TdlResult* r, long frame, ResultFrame* out) {
+    int64_t first = 0, end = 0;
+    TdlStatus status = TDL_STATUS_OK;
+    if (frame > 0) {
+        status = read_set(r, RESULT_CONTACT_END, frame - 1, H5T_NATIVE_INT64, &first);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = read_set(r, RESULT_CONTACT_END, frame, H5T_NATIVE_INT64, &end);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (first < 0 || end < first || end - first > RESULT_MAX_ROWS ||
+        end > (int64_t)r->contact_sets.row_count) {
+        return result_bad_set(r, "frames", "contact_end", "does not fit /contacts");
+    }
+    int count = (int)(end - first);
+    status = result_frame_reserve(&r->host, out, count);
+    status = status == TDL_STATUS_OK ? contact_sets_reserve(&r->contact_sets, count) : status;
+    const char* what;
+    if (status == TDL_STATUS_OK && !contact_sets_read(&r->contact_sets, r->path, (hsize_t)first,
+                                                      count, out->contacts, &what)) {
+        status = result_bad(r, what);
+    }
+    out->contact_count = status == TDL_STATUS_OK ? count : 0;
+    return status;
+}
+
+TdlStatus tdl_result_read_contacts(TdlResult* result, long frame, const TdlContactForce** contacts,
+                                   int* count) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    status = status == TDL_STATUS_OK ? read_contacts(result, frame, &result->kept) : status;
+    hdf5_quiet_end(quiet);
+    *contacts = result->kept.contacts;
+    *count = status == TDL_STATUS_OK ? result->kept.contact_count : 0;
+    return status;
+}
+
+TdlStatus result_read(TdlResult* result, long frame, ResultFrame* out) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    for (int set = 0; status == TDL_STATUS_OK && set < RESULT_SET_COUNT; ++set) {
+        status = read_set(result, (ResultSet)set, frame, result_memory_type(RESULT_SETS[set].type),
+                          result_frame_data(out, (ResultSet)set));
+    }
+    status = status == TDL_STATUS_OK ? read_contacts(result, frame, out) : status;
+    hdf5_quiet_end(quiet);
+    return status;
+}

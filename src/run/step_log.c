@@ -1,0 +1,256 @@
+// log.csv. Numbers that belong to the simulation are written with 17 digits, so that two runs can
+// be compared to the bit; the seconds at the end of a row are wall time and differ.
+#include "run/step_log.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The columns, in order. Reals have all their digits, seconds three.
+typedef enum ColumnKind { COLUMN_LONG, COLUMN_INT, COLUMN_REAL, COLUMN_SECONDS } ColumnKind;
+typedef struct Column {
+    const char* name;
+    ColumnKind kind;
+    size_t offset; // in TdlStepInfo
+} Column;
+
+#define AT(member) offsetof(TdlStepInfo, member)
+static const Column COLUMNS[] = {
+    {"step", COLUMN_LONG, AT(step)},
+    {"time", COLUMN_REAL, AT(time)},
+    {"substeps", COLUMN_INT, AT(substeps)},
+    {"contacts", COLUMN_INT, AT(contact_count)},
+    {"iterations", COLUMN_INT, AT(iterations)},
+    {"error", COLUMN_REAL, AT(error)},
+    {"unsolved", COLUMN_INT, AT(unsolved)},
+    {"deepest", COLUMN_REAL, AT(deepest)},
+    {"kinetic", COLUMN_REAL, AT(energy.kinetic)},
+    {"elastic", COLUMN_REAL, AT(energy.elastic)},
+    {"gravity", COLUMN_REAL, AT(energy.gravity)},
+    {"energy_rise", COLUMN_REAL, AT(energy_rise)},
+    {"friction", COLUMN_REAL, AT(friction)},
+    {"impact", COLUMN_REAL, AT(impact)},
+    {"push", COLUMN_REAL, AT(push)},
+    {"work", COLUMN_REAL, AT(work)},
+    {"damping", COLUMN_REAL, AT(damping)},
+    {"numerical", COLUMN_REAL, AT(numerical)},
+    {"given", COLUMN_REAL, AT(given)},
+    {"predict_seconds", COLUMN_SECONDS, AT(predict_seconds)},
+    {"detect_seconds", COLUMN_SECONDS, AT(detect_seconds)},
+    {"build_seconds", COLUMN_SECONDS, AT(build_seconds)},
+    {"solve_seconds", COLUMN_SECONDS, AT(solve_seconds)},
+    {"advance_seconds", COLUMN_SECONDS, AT(advance_seconds)},
+};
+enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
+
+// Longer than any row, that of the names included: those of 64 observers may be 96 bytes each.
+enum { ROW_SIZE = 24576 };
+static const char* const AXES[3] = {"_x", "_y", "_z"};
+
+static TdlStatus log_fail(const TdlHost* host, const char* path, const char* what) {
+    return tdl_fail(host, TDL_STATUS_IO, "%s: %s: %s", path, what, strerror(errno));
+}
+
+// The names that every log begins with; their length.
+static size_t make_names(char out[ROW_SIZE]) {
+    size_t used = 0;
+    for (int i = 0; i < COLUMN_COUNT; ++i) {
+        used += (size_t)snprintf(out + used, ROW_SIZE - used, "%s%s", i == 0 ? "" : ",",
+                                 COLUMNS[i].name);
+    }
+    return used;
+}
+
+// The header line, with its end of line; its length.
+static size_t make_header(const TdlScene* scene, char out[ROW_SIZE]) {
+    size_t used = make_names(out);
+    for (int i = 0; i < tdl_scene_info(scene).observer_count; ++i) {
+        TdlSceneObserver observer = tdl_scene_observer(scene, i);
+        for (int axis = 0; axis < 3; ++axis) {
+            used +=
+                (size_t)snprintf(out + used, ROW_SIZE - used, ",%s%s", observer.name, AXES[axis]);
+        }
+    }
+    return used + (size_t)snprintf(out + used, ROW_SIZE - used, "\n");
+}
+
+TdlStatus step_log_create(const TdlHost* host, const char* path, const TdlScene* scene,
+                          StepLog* out) {
+    *out = (StepLog){.host = *host, .scene = scene, .file = fopen(path, "we")};
+    snprintf(out->path, sizeof out->path, "%s", path);
+    if (out->file == NULL) {
+        return log_fail(host, path, "could not be created");
+    }
+    char header[ROW_SIZE];
+    make_header(scene, header);
+    fputs(header, out->file);
+    return step_log_flush(out, NULL);
+}
+
+// Whether the first `size` bytes are the scene's header and whole rows.
+static bool ends_a_row(const TdlScene* scene, int fd, int64_t size) {
+    char header[ROW_SIZE], head[ROW_SIZE], last = 0;
+    size_t length = make_header(scene, header);
+    return size >= (int64_t)length && pread(fd, head, length, 0) == (ssize_t)length &&
+           memcmp(head, header, length) == 0 && pread(fd, &last, 1, (off_t)size - 1) == 1 &&
+           last == '\n';
+}
+
+TdlStatus step_log_resume(const TdlHost* host, const char* path, const TdlScene* scene,
+                          int64_t size, StepLog* out) {
+    *out = (StepLog){.host = *host, .scene = scene};
+    snprintf(out->path, sizeof out->path, "%s", path);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+        return log_fail(host, path, "could not be opened");
+    }
+    TdlStatus status = TDL_STATUS_OK;
+    if (!ends_a_row(scene, fd, size)) {
+        status = tdl_fail(host, TDL_STATUS_BAD_INPUT,
+                          "%s: not the log that the checkpoint belongs to; its first %lld bytes "
+                          "are not whole rows",
+                          path, (long long)size);
+    } else if (ftruncate(fd, (off_t)size) != 0 || lseek(fd, 0, SEEK_END) < 0) {
+        status = log_fail(host, path, "could not be written");
+    } else if ((out->file = fdopen(fd, "a")) == NULL) {
+        status = TDL_STATUS_NO_MEMORY;
+    }
+    if (status != TDL_STATUS_OK) {
+        close(fd);
+    }
+    return status;
+}
+
+static void print_field(FILE* file, const Column* column, const TdlStepInfo* info) {
+    const char* at = (const char*)info + column->offset;
+    switch (column->kind) {
+    case COLUMN_LONG:
+        fprintf(file, "%ld", *(const long*)(const void*)at);
+        break;
+    case COLUMN_INT:
+        fprintf(file, "%d", *(const int*)(const void*)at);
+        break;
+    case COLUMN_REAL:
+        fprintf(file, "%.17g", *(const double*)(const void*)at);
+        break;
+    case COLUMN_SECONDS:
+        fprintf(file, "%.3g", *(const double*)(const void*)at);
+        break;
+    }
+}
+
+TdlStatus step_log_append(StepLog* log, const TdlStepInfo* info, const TdlWorld* world) {
+    for (int i = 0; i < COLUMN_COUNT; ++i) {
+        if (i > 0) {
+            fputc(',', log->file);
+        }
+        print_field(log->file, &COLUMNS[i], info);
+    }
+    for (int i = 0; i < tdl_scene_info(log->scene).observer_count; ++i) {
+        TdlVec3 value = tdl_scene_observe(log->scene, i, world);
+        fprintf(log->file, ",%.17g,%.17g,%.17g", value.x, value.y, value.z);
+    }
+    fputc('\n', log->file);
+    return ferror(log->file) == 0 ? TDL_STATUS_OK
+                                  : log_fail(&log->host, log->path, "could not be written");
+}
+
+TdlStatus step_log_flush(StepLog* log, int64_t* size) {
+    if (fflush(log->file) != 0) {
+        return log_fail(&log->host, log->path, "could not be written");
+    }
+    struct stat info;
+    if (size != NULL && fstat(fileno(log->file), &info) != 0) {
+        return log_fail(&log->host, log->path, "could not be written");
+    }
+    if (size != NULL) {
+        *size = info.st_size;
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus step_log_close(StepLog* log) {
+    FILE* file = log->file;
+    log->file = NULL;
+    if (file == NULL || fclose(file) == 0) {
+        return TDL_STATUS_OK;
+    }
+    return log_fail(&log->host, log->path, "could not be written");
+}
+
+// What observers saw is passed over, if it is numbers.
+static bool skip_observed(const char* row) {
+    while (*row == ',') {
+        char* end;
+        strtod(row + 1, &end);
+        if (end == row + 1) {
+            return false;
+        }
+        row = end;
+    }
+    return *row == '\0';
+}
+
+static bool parse_row(const char* row, TdlStepInfo* out) {
+    TdlStepInfo info = {0};
+    for (int i = 0; i < COLUMN_COUNT; ++i) {
+        char *at = (char*)&info + COLUMNS[i].offset, *end;
+        switch (COLUMNS[i].kind) {
+        case COLUMN_LONG:
+            *(long*)(void*)at = strtol(row, &end, 10);
+            break;
+        case COLUMN_INT:
+            *(int*)(void*)at = (int)strtol(row, &end, 10);
+            break;
+        case COLUMN_REAL:
+        case COLUMN_SECONDS:
+            *(double*)(void*)at = strtod(row, &end);
+            break;
+        }
+        if (end == row || (i + 1 < COLUMN_COUNT && *end != ',')) {
+            return false;
+        }
+        row = i + 1 < COLUMN_COUNT ? end + 1 : end;
+    }
+    if (!skip_observed(row)) {
+        return false;
+    }
+    *out = info;
+    return true;
+}
+
+TdlStatus step_log_last(const TdlHost* host, const char* path, TdlStepInfo* out) {
+    *out = (TdlStepInfo){0};
+    FILE* file = fopen(path, "re");
+    if (file == NULL) {
+        return log_fail(host, path, "could not be opened");
+    }
+    // the end of the file holds the last whole row and perhaps a part of the next
+    char tail[2 * ROW_SIZE + 1];
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    fseek(file, size > 2 * ROW_SIZE ? size - 2 * ROW_SIZE : 0, SEEK_SET);
+    size_t length = fread(tail, 1, 2 * ROW_SIZE, file);
+    fclose(file);
+    while (length > 0 && tail[length - 1] != '\n') {
+        --length;
+    }
+    if (length == 0) {
+        return tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: not a log of Tendril", path);
+    }
+    tail[length - 1] = '\0';
+    const char* before = strrchr(tail, '\n');
+    const char* row = before == NULL ? tail : before + 1;
+    char names[ROW_SIZE];
+    if (parse_row(row, out) || strncmp(row, names, make_names(names)) == 0) {
+        return TDL_STATUS_OK;
+    }
+    return tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: its last row is not one of Tendril's", path);
+}

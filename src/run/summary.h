@@ -1,0 +1,18 @@
+// summary.json: how a run ended.
+#ifndef TDL_RUN_SUMMARY_H
+#define TDL_RUN_SUMMARY_H
+
+#include "tendril/run.h"
+
+typedef struct Summary {
+    const char* title;
+    TdlStatus status;
+    TdlRunInfo info;
+    double seconds; // wall time over all calls
+    int threads;
+} Summary;
+
+// Replaces the file at `path` atomically.
+TdlStatus summary_write(const TdlHost* host, const char* path, const Summary* summary);
+
+#endif

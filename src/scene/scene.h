@@ -1,0 +1,306 @@
+// What a scene file says, after parsing: the structs that the tables of scene_tables.c describe.
+#ifndef TDL_SCENE_SCENE_H
+#define TDL_SCENE_SCENE_H
+
+#include "formats/curves.h"
+#include "scene/schema.h"
+#include "tendril/scene.h"
+
+typedef struct TimeSpec {
+    const Node* node;
+    double step, end;              // s
+    double settle, settle_damping; // s, 1/s
+    bool settle_loosely;
+} TimeSpec;
+
+typedef struct OutputSpec {
+    const Node* node;
+    double frame;      // s
+    double checkpoint; // s of wall time
+    int samples;
+    bool contacts;
+} OutputSpec;
+
+typedef struct MaterialSpec {
+    const Node* node;
+    const char* name;
+    double young, poisson, density, damping, mass_damping;
+} MaterialSpec;
+
+typedef struct KeyframeSpec {
+    const Node* node;
+    double time;
+    TdlVec3 position, rotation;
+} KeyframeSpec;
+
+typedef struct MotionSpec {
+    const Node* node;
+    int interpolation;   // a TdlInterpolation
+    GroupList keyframes; // of KeyframeSpec
+} MotionSpec;
+
+typedef struct ClampSpec {
+    const Node* node;
+    TdlVec3 position, direction, normal;
+    MotionSpec motion;
+} ClampSpec;
+
+typedef struct RepeatSpec {
+    const Node* node;
+    int count[3];
+    TdlVec3 spacing, jitter;
+    int seed;
+    bool centred;
+} RepeatSpec;
+
+typedef struct LoadSpec {
+    const Node* node;
+    double at; // m
+    TdlVec3 force, torque;
+} LoadSpec;
+
+typedef struct CurvesSpec {
+    const Node* node; // null: the rod is described by its other keys
+    const char* file;
+    int every, limit;
+    double scale;
+    int up;           // 0: z, 1: y
+    const char* hash; // null: any
+    CurveSet set; // filled by scene_read_curves: those chosen, in the scene's axes, in the arena
+} CurvesSpec;
+
+typedef struct RodSpec {
+    const Node* node;
+    const char *name, *material;
+    const char* parent; // null: none
+    double parent_at;
+    int model; // in tdl_rod_models()
+    double length, radius[2];
+    int elements;
+    VecList natural_curvature, curvature;
+    double drag;
+    ClampSpec clamp;
+    int start, end; // a TdlHold each
+    MotionSpec end_motion;
+    GroupList loads; // of LoadSpec
+    RepeatSpec repeat;
+    CurvesSpec curves; // length is then that of the shortest
+} RodSpec;
+
+typedef struct PieceSpec {
+    const Node* node;
+    double length;
+    TdlVec3 curvature;
+} PieceSpec;
+
+typedef struct BodySpec {
+    const Node* node;
+    const char *name, *material; // null: none
+    int shape;                   // a TdlRigidShape
+    double radius, length;
+    TdlVec3 half;
+    GroupList pieces; // of PieceSpec
+    double density;
+    TdlVec3 position, direction, normal;
+    TdlVec3 velocity, angular_velocity;
+    RepeatSpec repeat;
+} BodySpec;
+
+typedef struct CacheSpec {
+    const Node* node; // null: none
+    const char* file;
+    double fps, start;      // 1/s, s
+    const char* hash;       // null: any
+    TdlVertexMotion motion; // filled by scene_read_mesh, like the mesh
+} CacheSpec;
+
+typedef struct MeshSpec {
+    const Node* node; // null: none
+    const char* file;
+    CacheSpec cache;
+    double scale;
+    int up;           // 0: z, 1: y
+    const char* hash; // null: any
+    TdlMesh mesh;     // filled by scene_read_mesh: in the scene's axes, in the arena
+} MeshSpec;
+
+typedef struct ColliderSpec {
+    const Node* node;
+    const char *name, *material; // null: none
+    int shape;                   // a TdlShape
+    TdlVec3 position, direction, normal;
+    double radius, length, pitch;
+    int teeth;
+    GroupList pieces; // of PieceSpec
+    MeshSpec mesh;
+    MotionSpec motion;
+    TdlVec3 velocity, angular_velocity;
+} ColliderSpec;
+
+typedef struct PairSpec {
+    const Node* node;
+    const char* between[2];
+    double friction, restitution;
+} PairSpec;
+
+typedef enum DetectionChoice {
+    DETECTION_CURVES = 0,
+    DETECTION_SEGMENTS,
+    DETECTION_BASELINE,
+    DETECTION_OFF,
+} DetectionChoice;
+
+typedef struct ContactsSpec {
+    const Node* node;
+    int detection; // a DetectionChoice
+    double friction, restitution;
+    GroupList pairs; // of PairSpec
+    int segments;
+    double segment_length;
+    bool self;
+    double margin;
+    int solver; // a TdlFrictionSolverKind
+    double tolerance;
+    int max_iterations;
+    double overlap; // radii
+} ContactsSpec;
+
+typedef enum Quantity {
+    QUANTITY_FORCE = 0,
+    QUANTITY_TORQUE,
+    QUANTITY_CENTRE,
+    QUANTITY_POINT,
+    QUANTITY_COUNT,
+} Quantity;
+
+typedef struct ObserverSpec {
+    const Node* node;
+    const char* of[QUANTITY_COUNT]; // the name of what is observed; null but for one
+    const char* name;               // of the columns
+    double at;                      // m
+    int copy;
+    // filled by scene_check_observers
+    Quantity quantity;
+    TdlBodyKind kind;
+    int first, count; // in the world, within the kind
+    TdlVec3 centre;   // of mass of a body, as seen from its pose
+} ObserverSpec;
+
+typedef enum StartChoice {
+    START_AS_PLACED = 0,
+    START_SETTLED,
+} StartChoice;
+
+typedef struct SceneSpec {
+    const Node* node;
+    const char* title;
+    TdlVec3 gravity, wind;
+    TimeSpec time;
+    int start; // a StartChoice
+    bool losses;
+    OutputSpec output;
+    ContactsSpec contacts;
+    GroupList materials, rods, bodies, colliders, observers;
+} SceneSpec;
+
+int scene_copy_count(const RodSpec* rod);
+int scene_body_copy_count(const BodySpec* body);
+
+extern const Group SCENE_GROUP;
+extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
+extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP; // scene_contact_tables.c
+const char* scene_up_choices(void);
+
+// What groups that name a file of another program have in common.
+#define IMPORT_FIELDS(type)                                                                        \
+    {.key = "scale",                                                                               \
+     .kind = FIELD_REAL,                                                                           \
+     AT(type, scale),                                                                              \
+     .unit = "m",                                                                                  \
+     .range = {1.0e-9, 1.0e9, false, false},                                                       \
+     .fallback = "1",                                                                              \
+     .help = "What one unit of the file is."},                                                     \
+        {.key = "up",                                                                              \
+         .kind = FIELD_CHOICE,                                                                     \
+         AT(type, up),                                                                             \
+         .choices = scene_up_choices,                                                              \
+         .fallback = "z",                                                                          \
+         .help = "The axis of the file that points up; y becomes z."},                             \
+        IMPORT_HASH(type)
+
+#define IMPORT_HASH(type)                                                                          \
+    {                                                                                              \
+        .key = "hash", .kind = FIELD_TEXT, AT(type, hash), .fallback_note = "any",                 \
+        .help = "Of the file; a run writes it into its copy of the scene, and a file that was "    \
+                "changed since is refused."                                                        \
+    }
+
+extern const char SCENE_EXAMPLE[]; // the one of the reference page
+
+struct TdlScene {
+    TdlHost host;
+    Arena arena; // holds all below
+    NodePool pool;
+    Node* root;     // includes and overrides merged in
+    bool from_file; // other files may be named
+    SceneSpec spec;
+    const struct NameEntry* materials_by_name; // [spec.materials.count], sorted
+    int rod_count, element_count, dof_count;   // with repetitions
+    int rigid_count;                           // the same
+};
+
+// --- stages of loading
+// ----------------------------------------------------------------------------
+
+// Parses the file and the files it includes into one tree. A null path: `text` instead, which
+// messages call `name` and which may not include anything.
+TdlStatus scene_read_tree(TdlScene* scene, const char* path, const char* name, const char* text,
+                          size_t size);
+
+// Applies one override, "path.to.key=value", to the tree.
+TdlStatus scene_override(TdlScene* scene, const char* text);
+
+// Reads the file that the group names under `file`. The tree then has the file's full path and its
+// hash, so that the scene loads to the same world from elsewhere; a given hash must be the file's.
+TdlStatus scene_import(TdlScene* scene, const Node* group, const char* hash, const char* what,
+                       const Source** out);
+
+// A point of such a file in the scene's units and axes.
+TdlVec3 scene_import_point(TdlVec3 p, double scale, int up);
+
+// Reads the file of a rod's curves and chooses from it.
+TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod);
+
+// Reads the files of a collider's mesh.
+TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec);
+
+// The definition of the rod along curve `index`, out of `def` for all; arrays are in the arena.
+TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* rod, int index,
+                          TdlRodDef* def);
+
+// What the schema cannot say: names, references, counts, sums; fills the sums.
+TdlStatus scene_check(TdlScene* scene);
+
+// The same for what is observed, when the rest is known to be right.
+TdlStatus scene_check_observers(TdlScene* scene);
+
+// As tdl_scene_load, but from memory and without includes. Messages call it `name`.
+TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* text, size_t size,
+                          const char* const* overrides, int override_count, TdlScene** out);
+
+// The definition of the rod at its clamp, without loads, motions and parent; `model` holds the name
+// it points to.
+TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
+                         char model[TDL_SCENE_MODEL_SIZE]);
+
+// The definition of a body where it is placed. Its pieces are in `arena`: null when that has no
+// memory left.
+TdlRigidDef scene_make_body(const TdlScene* scene, const BodySpec* body, Arena* arena);
+
+// The material of that name; null when there is none.
+const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name);
+
+// What the world calls a material: 1 for the first, 0 for a null name.
+int scene_material_number(const TdlScene* scene, const char* name);
+
+#endif

@@ -1,0 +1,511 @@
+// What the tables cannot say about a scene: names are unique, references lead somewhere, times
+// grow, lists fit, and the whole is not too large. Sums are bounded before anything is allocated
+// for them.
+#include "rigid/rigid.h"
+#include "rod/rod.h"
+#include "scene/scene.h"
+
+#include "base/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double STEPS_MAX = 1.0e9;
+static const int64_t ELEMENTS_MAX = 100000000;
+static const int64_t BODIES_MAX = 1000000;
+
+// The most an element may turn, rad. The cost of a helix grows with its turns; a rod worth
+// simulating makes a few in an element, not hundreds.
+static const double TURN_MAX = 1000.0;
+
+// Slack in comparing two times, for the rounding of their decimal texts.
+static const double TIME_SLACK = 1.0e-12;
+
+// Where a key of a group was written, or the group itself when the key was not given.
+static Mark mark_of(const Node* map, const char* key) {
+    const Node* node = node_find(map, key);
+    return node == NULL ? map->mark : node->mark;
+}
+
+// --- names
+// ----------------------------------------------------------------------------------------
+
+typedef struct NameEntry {
+    const char* name;
+    Mark mark;
+    int index;
+} NameEntry;
+
+// By name, then in the order written, so that the later of two is the one reported.
+static int compare_names(const void* a, const void* b) {
+    const NameEntry *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+// The names of a list, sorted. `list` holds structs of `size` bytes that begin with their node.
+static NameEntry* sort_names(TdlScene* scene, const GroupList* list, size_t size) {
+    NameEntry* entries = ARENA_NEW(&scene->arena, NameEntry, list->count);
+    for (int i = 0; entries != NULL && i < list->count; ++i) {
+        const Node* node;
+        memcpy(&node, (const char*)list->items + (size_t)i * size, sizeof node);
+        const Node* name = node_find(node, "name");
+        entries[i] = (NameEntry){name->text, name->mark, i};
+    }
+    if (entries != NULL) {
+        qsort(entries, (size_t)list->count, sizeof *entries, compare_names);
+    }
+    return entries;
+}
+
+static TdlStatus check_names(TdlScene* scene, const GroupList* list, size_t size,
+                             const NameEntry** out) {
+    const NameEntry* entries = sort_names(scene, list, size);
+    if (entries == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    const NameEntry* twin = NULL;
+    for (int i = 1; i < list->count; ++i) {
+        bool same = strcmp(entries[i - 1].name, entries[i].name) == 0;
+        if (same && (twin == NULL || entries[i].index < twin->index)) {
+            twin = &entries[i];
+        }
+    }
+    if (twin != NULL) {
+        return fail_at(&scene->host, twin->mark, "the name '%s' is already taken", twin->name);
+    }
+    *out = entries;
+    return TDL_STATUS_OK;
+}
+
+static int compare_to_name(const void* name, const void* entry) {
+    return strcmp(name, ((const NameEntry*)entry)->name);
+}
+
+const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name) {
+    const GroupList* list = &scene->spec.materials;
+    const NameEntry* found = bsearch(name, scene->materials_by_name, (size_t)list->count,
+                                     sizeof *found, compare_to_name);
+    return found == NULL ? NULL : (const MaterialSpec*)list->items + found->index;
+}
+
+int scene_material_number(const TdlScene* scene, const char* name) {
+    const MaterialSpec* first = scene->spec.materials.items;
+    return name == NULL ? 0 : 1 + (int)(scene_find_material(scene, name) - first);
+}
+
+// A null name is fine: no material.
+static TdlStatus check_material(const TdlScene* scene, const char* name, Mark mark) {
+    if (name == NULL || scene_find_material(scene, name) != NULL) {
+        return TDL_STATUS_OK;
+    }
+    const MaterialSpec* materials = scene->spec.materials.items;
+    Nearest nearest = nearest_to(name);
+    for (int i = 0; i < scene->spec.materials.count; ++i) {
+        nearest_try(&nearest, materials[i].name, strlen(materials[i].name));
+    }
+    Hint hint = nearest_hint(&nearest);
+    return fail_at(&scene->host, mark, "no material is named '%s'%s", name, hint.text);
+}
+
+static TdlStatus check_rod_material(const TdlScene* scene, const RodSpec* rod) {
+    Mark mark = mark_of(rod->node, "material");
+    TdlStatus status = check_material(scene, rod->material, mark);
+    if (status == TDL_STATUS_OK && scene_find_material(scene, rod->material)->young == 0.0) {
+        return fail_at(&scene->host, mark, "the material '%s' has no young, which a rod needs",
+                       rod->material);
+    }
+    return status;
+}
+
+static TdlStatus check_materials(TdlScene* scene) {
+    const MaterialSpec* materials = scene->spec.materials.items;
+    if (scene->spec.materials.count >= TDL_MATERIAL_LIMIT) {
+        return fail_at(&scene->host, materials[TDL_MATERIAL_LIMIT - 1].node->mark,
+                       "more than %d materials", TDL_MATERIAL_LIMIT - 1);
+    }
+    return check_names(scene, &scene->spec.materials, sizeof(MaterialSpec),
+                       &scene->materials_by_name);
+}
+
+// --- parts
+// ----------------------------------------------------------------------------------------
+
+static TdlStatus check_motion(const TdlScene* scene, const MotionSpec* motion) {
+    const KeyframeSpec* keys = motion->keyframes.items;
+    for (int i = 1; i < motion->keyframes.count; ++i) {
+        if (!(keys[i].time > keys[i - 1].time)) {
+            return fail_at(&scene->host, mark_of(keys[i].node, "time"),
+                           "the times of keyframes must grow: %g is not after %g", keys[i].time,
+                           keys[i - 1].time);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// A normal that was given does not lie along the direction.
+static TdlStatus check_axes(const TdlScene* scene, const Node* node, TdlVec3 d, TdlVec3 n) {
+    const Node* normal = node_find(node, "normal");
+    if (normal == NULL) {
+        return TDL_STATUS_OK;
+    }
+    // scaled first: squares of tiny components would vanish
+    d = tdl_scale3(1.0 / fmax(fmax(fabs(d.x), fabs(d.y)), fabs(d.z)), d);
+    n = tdl_scale3(1.0 / fmax(fmax(fabs(n.x), fabs(n.y)), fabs(n.z)), n);
+    double sine = tdl_norm3(tdl_cross3(d, n)) / (tdl_norm3(d) * tdl_norm3(n));
+    if (!(sine > 1.0e-6)) {
+        return fail_at(&scene->host, normal->mark, "normal must not lie along direction");
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_clamp(const TdlScene* scene, const ClampSpec* clamp) {
+    if (clamp->node == NULL) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = check_axes(scene, clamp->node, clamp->direction, clamp->normal);
+    return status == TDL_STATUS_OK ? check_motion(scene, &clamp->motion) : status;
+}
+
+static TdlStatus check_list(const TdlScene* scene, const RodSpec* rod, const VecList* list,
+                            const char* key) {
+    if (list->each && list->count != rod->elements) {
+        return fail_at(&scene->host, mark_of(rod->node, key),
+                       "%s has %d vectors for %d elements; give one each, or one for all", key,
+                       list->count, rod->elements);
+    }
+    for (int i = 0; i < list->count; ++i) {
+        double turn = tdl_norm3(list->items[i]) * rod->length / rod->elements;
+        if (!(turn <= TURN_MAX)) {
+            const Node* node = node_find(rod->node, key);
+            return fail_at(&scene->host, list->each ? node_item(node, i)->mark : node->mark,
+                           "an element of %g m would turn by %.3g rad, at most %g: take a smaller "
+                           "curvature or more elements",
+                           rod->length / rod->elements, turn, TURN_MAX);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_repeat(const TdlScene* scene, const RepeatSpec* repeat) {
+    static const char* const AXES[] = {"x", "y", "z"};
+    for (int axis = 0; axis < 3; ++axis) {
+        double spacing = (&repeat->spacing.x)[axis], jitter = (&repeat->jitter.x)[axis];
+        if (repeat->count[axis] > 1 && spacing == 0.0 && jitter == 0.0) {
+            return fail_at(&scene->host, repeat->node->mark,
+                           "copies along %s would lie in one place: give a spacing or a jitter",
+                           AXES[axis]);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_loads(const TdlScene* scene, const RodSpec* rod) {
+    const LoadSpec* loads = rod->loads.items;
+    for (int i = 0; i < rod->loads.count; ++i) {
+        if (loads[i].at > rod->length) {
+            return fail_at(&scene->host, mark_of(loads[i].node, "at"),
+                           "a load at %g m lies beyond the end of the rod, at %g m", loads[i].at,
+                           rod->length);
+        }
+        if (scene->spec.start == START_SETTLED && tdl_norm3(loads[i].torque) > 0.0) {
+            return fail_at(&scene->host, mark_of(loads[i].node, "torque"),
+                           "a rod under a torque has no potential energy to settle in: leave out "
+                           "'start: settled'");
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// Number of an earlier rod with that name, or -1.
+static int find_earlier(const TdlScene* scene, const RodSpec* rod, const char* name) {
+    const RodSpec* rods = scene->spec.rods.items;
+    for (int i = 0; &rods[i] != rod; ++i) {
+        if (strcmp(rods[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// A branch: its parent is there already, and the two fit.
+static TdlStatus check_parent(const TdlScene* scene, const RodSpec* rod) {
+    if (rod->parent == NULL) {
+        return TDL_STATUS_OK;
+    }
+    Mark mark = mark_of(rod->node, "parent");
+    int index = find_earlier(scene, rod, rod->parent);
+    if (index < 0) {
+        return fail_at(&scene->host, mark, "no earlier rod is named '%s'", rod->parent);
+    }
+    const RodSpec* parent = (const RodSpec*)scene->spec.rods.items + index;
+    int copies = scene_copy_count(parent), branches = scene_copy_count(rod);
+    if (copies != 1 && copies != branches) {
+        return fail_at(&scene->host, mark, "%d branches on %d copies of '%s'", branches, copies,
+                       rod->parent);
+    }
+    if (rod->model != 0 || parent->model != 0) {
+        return fail_at(&scene->host, mark, "only rods of the model super-helix make trees");
+    }
+    if (rod->start != TDL_HOLD_CLAMPED || rod->end != TDL_HOLD_FREE ||
+        parent->end != TDL_HOLD_FREE || rod->clamp.motion.keyframes.count > 0) {
+        return fail_at(&scene->host, mark,
+                       "a branch is clamped on its parent and moves with it, and no end of a tree "
+                       "is held");
+    }
+    return TDL_STATUS_OK;
+}
+
+// Adds a rod's copies to the sums. Each count is at most 1e6, so their product fits 64 bits.
+static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
+    const int* n = rod->repeat.count;
+    int64_t copies = rod->curves.node != NULL ? rod->curves.set.count : (int64_t)n[0] * n[1] * n[2];
+    bool fits = copies <= ELEMENTS_MAX &&
+                copies * rod->elements <= ELEMENTS_MAX - (int64_t)scene->element_count;
+    if (!fits) {
+        const Node* at = rod->repeat.node == NULL ? rod->node : rod->repeat.node;
+        return fail_at(&scene->host, mark_of(at, "count"),
+                       "%lld copies of '%s' with %d elements bring the scene above %lld elements",
+                       (long long)copies, rod->name, rod->elements, (long long)ELEMENTS_MAX);
+    }
+    scene->rod_count += (int)copies;
+    scene->element_count += (int)copies * rod->elements;
+    // what only the model knows: whether it can do this, and its number of coordinates
+    char model[TDL_SCENE_MODEL_SIZE];
+    TdlRodDef def = scene_make_rod(scene, rod, model);
+    const char* fault = rod_find_fault(&def);
+    if (fault != NULL) {
+        return fail_at(&scene->host, mark_of(rod->node, "model"), "%s", fault);
+    }
+    scene->dof_count += (int)copies * rod_dof_count(&def);
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_rod(TdlScene* scene, RodSpec* rod) {
+    TdlStatus status = check_rod_material(scene, rod);
+    if (status == TDL_STATUS_OK && rod->curves.node != NULL) {
+        status = scene_read_curves(scene, rod);
+    } else if (status == TDL_STATUS_OK && node_find(rod->node, "length") == NULL) {
+        status = fail_at(&scene->host, rod->node->mark, "the rod needs the key 'length'");
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_list(scene, rod, &rod->natural_curvature, "natural_curvature");
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_list(scene, rod, &rod->curvature, "curvature");
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_clamp(scene, &rod->clamp);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_motion(scene, &rod->end_motion);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_loads(scene, rod);
+    }
+    if (status == TDL_STATUS_OK && rod->repeat.node != NULL && rod->parent == NULL) {
+        status = check_repeat(scene, &rod->repeat);
+    }
+    status = status == TDL_STATUS_OK ? add_rod(scene, rod) : status;
+    return status == TDL_STATUS_OK ? check_parent(scene, rod) : status;
+}
+
+// Each shape takes its own keys: a key it needs must be there, one it has no use for must not.
+typedef struct KeyRule {
+    const char* key;
+    const char* shapes; // one letter a shape, in its choice's order: N needs it, T takes it, - not
+} KeyRule;
+
+static TdlStatus check_keys(const TdlScene* scene, const Node* map, const KeyRule* rules, int count,
+                            int shape, const char* name) {
+    for (int i = 0; i < count; ++i) {
+        const Node* node = node_find(map, rules[i].key);
+        if (node == NULL && rules[i].shapes[shape] == 'N') {
+            return fail_at(&scene->host, map->mark, "the %s needs the key '%s'", name,
+                           rules[i].key);
+        }
+        if (node != NULL && rules[i].shapes[shape] == '-') {
+            return fail_at(&scene->host, node->key_mark, "a %s has no %s", name, rules[i].key);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_pieces(const TdlScene* scene, const GroupList* list) {
+    const PieceSpec* pieces = list->items;
+    for (int i = 0; i < list->count; ++i) {
+        double turn = tdl_norm3(pieces[i].curvature) * pieces[i].length;
+        if (!(turn <= TURN_MAX)) {
+            return fail_at(&scene->host, mark_of(pieces[i].node, "curvature"),
+                           "a piece of %g m would turn by %.3g rad, at most %g", pieces[i].length,
+                           turn, TURN_MAX);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_collider(TdlScene* scene, ColliderSpec* collider) {
+    // plane, sphere, cylinder, capsule, plate, comb, curves, mesh
+    static const KeyRule RULES[] = {
+        {"normal", "T---TTTT"}, {"direction", "--TT-TTT"}, {"radius", "-NNNNNNT"},
+        {"length", "---NNN--"}, {"teeth", "-----N--"},     {"pitch", "-----N--"},
+        {"pieces", "------N-"}, {"mesh", "-------N"},
+    };
+    static const char* const SHAPES[] = {"plane", "sphere", "cylinder",        "capsule",
+                                         "plate", "comb",   "chain of curves", "mesh"};
+    enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
+    int shape = collider->shape;
+    TdlStatus status = check_keys(scene, collider->node, RULES, RULE_COUNT, shape, SHAPES[shape]);
+    if (status == TDL_STATUS_OK && shape >= TDL_SHAPE_PLATE && shape <= TDL_SHAPE_COMB &&
+        collider->length == 0.0) {
+        return fail_at(&scene->host, mark_of(collider->node, "length"),
+                       "length of a %s must be above 0", SHAPES[shape]);
+    }
+    if (status == TDL_STATUS_OK && shape > TDL_SHAPE_PLATE) {
+        status = check_axes(scene, collider->node, collider->direction, collider->normal);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_pieces(scene, &collider->pieces);
+    }
+    if (status == TDL_STATUS_OK && shape == TDL_SHAPE_MESH) {
+        status = scene_read_mesh(scene, &collider->mesh);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_material(scene, collider->material, mark_of(collider->node, "material"));
+    }
+    return status == TDL_STATUS_OK ? check_motion(scene, &collider->motion) : status;
+}
+
+// What the shape itself knows: radii and sizes that do not fit.
+static TdlStatus check_body_def(TdlScene* scene, const BodySpec* body) {
+    ArenaMark mark = arena_mark(&scene->arena);
+    TdlRigidDef def = scene_make_body(scene, body, &scene->arena);
+    bool memory = body->pieces.count == 0 || def.pieces != NULL;
+    const char* fault = memory ? rigid_find_fault(&def) : NULL;
+    arena_release(&scene->arena, mark);
+    if (!memory) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    return fault == NULL ? TDL_STATUS_OK : fail_at(&scene->host, body->node->mark, "%s", fault);
+}
+
+static TdlStatus check_body(TdlScene* scene, const BodySpec* body) {
+    // sphere, capsule, box, curves
+    static const KeyRule RULES[] = {
+        {"radius", "NNTN"}, {"length", "-N--"}, {"half", "--N-"}, {"pieces", "---N"}};
+    static const char* const SHAPES[] = {"sphere", "capsule", "box", "chain of curves"};
+    int shape = body->shape;
+    TdlStatus status = check_keys(scene, body->node, RULES, 4, shape, SHAPES[shape]);
+    if (status == TDL_STATUS_OK) {
+        status = check_axes(scene, body->node, body->direction, body->normal);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_pieces(scene, &body->pieces);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_material(scene, body->material, mark_of(body->node, "material"));
+    }
+    if (status == TDL_STATUS_OK && body->repeat.node != NULL) {
+        status = check_repeat(scene, &body->repeat);
+    }
+    const int* n = body->repeat.count;
+    int64_t copies = (int64_t)n[0] * n[1] * n[2];
+    if (status == TDL_STATUS_OK && copies > BODIES_MAX - scene->rigid_count) {
+        const Node* at = body->repeat.node == NULL ? body->node : body->repeat.node;
+        return fail_at(&scene->host, mark_of(at, "count"),
+                       "%lld copies of '%s' bring the scene above %lld bodies", (long long)copies,
+                       body->name, (long long)BODIES_MAX);
+    }
+    scene->rigid_count += (int)copies;
+    return status == TDL_STATUS_OK ? check_body_def(scene, body) : status;
+}
+
+static bool same_pair(const PairSpec* a, const PairSpec* b) {
+    int crossed = strcmp(a->between[0], b->between[0]) != 0;
+    return strcmp(a->between[0], b->between[crossed]) == 0 &&
+           strcmp(a->between[1], b->between[!crossed]) == 0;
+}
+
+static TdlStatus check_pairs(const TdlScene* scene) {
+    const PairSpec* pairs = scene->spec.contacts.pairs.items;
+    for (int i = 0; i < scene->spec.contacts.pairs.count; ++i) {
+        const Node* names = node_find(pairs[i].node, "between");
+        for (int k = 0; k < 2; ++k) {
+            TdlStatus status =
+                check_material(scene, pairs[i].between[k], node_item(names, k)->mark);
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
+        }
+        for (int j = 0; j < i; ++j) {
+            if (same_pair(&pairs[i], &pairs[j])) {
+                return fail_at(&scene->host, names->mark,
+                               "the pair of '%s' and '%s' is given twice", pairs[i].between[0],
+                               pairs[i].between[1]);
+            }
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_times(TdlScene* scene) {
+    const TimeSpec* time = &scene->spec.time;
+    OutputSpec* output = &scene->spec.output;
+    if (time->end / time->step > STEPS_MAX) {
+        return fail_at(&scene->host, mark_of(time->node, "step"),
+                       "%.3g s in steps of %.3g s are more than %.0e steps", time->end, time->step,
+                       STEPS_MAX);
+    }
+    const Node* frame = output->node == NULL ? NULL : node_find(output->node, "frame");
+    if (output->frame < time->step * (1.0 - TIME_SLACK)) {
+        if (frame != NULL) {
+            return fail_at(&scene->host, frame->mark, "frame must be at least a step, %g s",
+                           time->step);
+        }
+        output->frame = time->step;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_all_names(TdlScene* scene) {
+    const SceneSpec* spec = &scene->spec;
+    const NameEntry* names;
+    TdlStatus status = check_materials(scene);
+    if (status == TDL_STATUS_OK) {
+        status = check_names(scene, &spec->rods, sizeof(RodSpec), &names);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_names(scene, &spec->bodies, sizeof(BodySpec), &names);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = check_names(scene, &spec->colliders, sizeof(ColliderSpec), &names);
+    }
+    return status;
+}
+
+TdlStatus scene_check(TdlScene* scene) {
+    const SceneSpec* spec = &scene->spec;
+    if (spec->rods.count == 0 && spec->bodies.count == 0) {
+        return fail_at(&scene->host, spec->node->mark,
+                       "the scene needs the key 'rods' or the key 'bodies'");
+    }
+    TdlStatus status = check_times(scene);
+    if (status == TDL_STATUS_OK) {
+        status = check_all_names(scene);
+    }
+    RodSpec* rods = spec->rods.items;
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
+        status = check_rod(scene, &rods[i]);
+    }
+    const BodySpec* bodies = spec->bodies.items;
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->bodies.count; ++i) {
+        status = check_body(scene, &bodies[i]);
+    }
+    ColliderSpec* colliders = spec->colliders.items;
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
+        status = check_collider(scene, &colliders[i]);
+    }
+    status = status == TDL_STATUS_OK ? check_pairs(scene) : status;
+    return status == TDL_STATUS_OK ? scene_check_observers(scene) : status;
+}

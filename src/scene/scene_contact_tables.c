@@ -1,0 +1,452 @@
+// The scene language: what touches. Bodies, colliders, and how contacts are found and solved.
+#include "scene/scene.h"
+
+#define ANY_LENGTH                                                                                 \
+    { -1.0e9, 1.0e9, false, false }
+#define AT(type, member) .offset = offsetof(type, member)
+
+// in the order of TdlRigidShape
+static const char* body_choices(void) {
+    return "sphere|capsule|box|curves";
+}
+
+// in the order of TdlShape
+static const char* shape_choices(void) {
+    return "plane|sphere|cylinder|capsule|plate|comb|curves|mesh";
+}
+
+// in the order of DetectionChoice
+static const char* detection_choices(void) {
+    return "curves|segments|baseline|off";
+}
+
+// in the order of TdlFrictionSolverKind
+static const char* solver_choices(void) {
+    return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|"
+           "alternating|path|wedged|faceted";
+}
+
+static const Field PIECE_FIELDS[] = {
+    {.key = "length",
+     .kind = FIELD_REAL,
+     AT(PieceSpec, length),
+     .unit = "m",
+     .range = {1.0e-9, 1.0e9, false, false},
+     .required = true,
+     .help = "Of its centreline."},
+    {.key = "curvature",
+     .kind = FIELD_VEC3,
+     AT(PieceSpec, curvature),
+     .unit = "1/m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "(twist, k1, k2) about the axes of its frame, which starts as that of the body or "
+             "collider. A piece may turn by at most 1000 rad."},
+    {0},
+};
+
+static const Group PIECE_GROUP = {
+    .name = "piece",
+    .help = "A piece of a chain of curves, which are tubes joined end to end.",
+    .size = sizeof(PieceSpec),
+    .fields = PIECE_FIELDS,
+};
+
+static const Field BODY_FIELDS[] = {
+    {.key = "name",
+     .kind = FIELD_NAME,
+     AT(BodySpec, name),
+     .required = true,
+     .help = "What messages and overrides call it."},
+    {.key = "shape",
+     .kind = FIELD_CHOICE,
+     AT(BodySpec, shape),
+     .choices = body_choices,
+     .required = true,
+     .help =
+         "A capsule is a cylinder with round caps, along the first axis. Curves are a chain that "
+         "starts at the position, along the first axis."},
+    {.key = "radius",
+     .kind = FIELD_REAL,
+     AT(BodySpec, radius),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback_note = "required but for a box",
+     .help = "Of a sphere, a capsule or a chain's tube; of a box, by which its edges are rounded "
+             "(0 when not given: then it touches only planes well)."},
+    {.key = "length",
+     .kind = FIELD_REAL,
+     AT(BodySpec, length),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback_note = "required for a capsule",
+     .help = "Of a capsule only: between the centres of its caps."},
+    {.key = "half",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, half),
+     .unit = "m",
+     .range = {1.0e-9, 1.0e9, false, false},
+     .fallback_note = "required for a box",
+     .help = "Of a box only: half its sizes along its axes, rounding included."},
+    {.key = "pieces",
+     .kind = FIELD_GROUPS,
+     AT(BodySpec, pieces),
+     .group = &PIECE_GROUP,
+     .fallback_note = "required for curves",
+     .help = "Of curves only: the chain."},
+    {.key = "material",
+     .kind = FIELD_NAME,
+     AT(BodySpec, material),
+     .fallback_note = "none",
+     .help = "The name of one of the `materials`: of its density and of how it touches."},
+    {.key = "density",
+     .kind = FIELD_REAL,
+     AT(BodySpec, density),
+     .unit = "kg/m^3",
+     .range = {1.0e-6, 1.0e9, false, false},
+     .fallback_note = "of its material, or 1000",
+     .help = "Mass per volume."},
+    {.key = "position",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, position),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "Of its centre of mass; of a chain's start."},
+    {.key = "direction",
+     .kind = FIELD_DIRECTION,
+     AT(BodySpec, direction),
+     .range = ANY_LENGTH,
+     .fallback = "[1, 0, 0]",
+     .help = "Its first axis; any length."},
+    {.key = "normal",
+     .kind = FIELD_DIRECTION,
+     AT(BodySpec, normal),
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 1]",
+     .help = "Its third axis lies as near to this as it can."},
+    {.key = "velocity",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, velocity),
+     .unit = "m/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Of its centre of mass, at the start."},
+    {.key = "angular_velocity",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, angular_velocity),
+     .unit = "rad/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "At the start, about the axes of the world."},
+    {.key = "repeat",
+     .kind = FIELD_GROUP,
+     AT(BodySpec, repeat),
+     .group = &REPEAT_GROUP,
+     .fallback_note = "one body",
+     .help = "Makes a grid of copies."},
+    {0},
+};
+
+const Group BODY_GROUP = {
+    .name = "body",
+    .help = "A rigid body of even density.",
+    .size = sizeof(BodySpec),
+    .fields = BODY_FIELDS,
+};
+
+static const Field CACHE_FIELDS[] = {
+    {.key = "file",
+     .kind = FIELD_PATH,
+     AT(CacheSpec, file),
+     .required = true,
+     .help =
+         "A .pc2 with as many points as the .obj has vertices, in their order; relative to this "
+         "file."},
+    {.key = "fps",
+     .kind = FIELD_REAL,
+     AT(CacheSpec, fps),
+     .unit = "1/s",
+     .range = {1.0e-6, 1.0e9, false, false},
+     .fallback = "24",
+     .help = "Frames in a second: a .pc2 counts its samples in frames."},
+    {.key = "start",
+     .kind = FIELD_REAL,
+     AT(CacheSpec, start),
+     .unit = "s",
+     .range = {-1.0e9, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "When its frame 0 is."},
+    IMPORT_HASH(CacheSpec),
+    {0},
+};
+
+static const Group CACHE_GROUP = {
+    .name = "cache",
+    .help =
+        "A point cache (Point Cache 2) of another program, which moves every vertex of a mesh: a "
+        "body that hair touches. Between its samples vertices move evenly; before the first and "
+        "after the last they stay. `scale` and `up` are those of the mesh, whose `motion` comes "
+        "on top. Every triangle must have an area at all times.",
+    .size = sizeof(CacheSpec),
+    .fields = CACHE_FIELDS,
+};
+
+static const Field MESH_FIELDS[] = {
+    {.key = "file",
+     .kind = FIELD_PATH,
+     AT(MeshSpec, file),
+     .required = true,
+     .help = "An .obj with faces, relative to this file."},
+    {.key = "cache",
+     .kind = FIELD_GROUP,
+     AT(MeshSpec, cache),
+     .group = &CACHE_GROUP,
+     .fallback_note = "the vertices stay",
+     .help = "How the vertices move."},
+    IMPORT_FIELDS(MeshSpec),
+    {0},
+};
+
+static const Group MESH_GROUP = {
+    .name = "mesh",
+    .help = "A surface of triangles from a file of another program. Faces with more corners must "
+            "be convex. Where every edge joins two faces the same way round it is closed: touched "
+            "from the side to which its normals point (from which the corners of a face run "
+            "counterclockwise), and what gets behind it is pushed out. Else it is a sheet, touched "
+            "from both sides.",
+    .size = sizeof(MeshSpec),
+    .fields = MESH_FIELDS,
+};
+
+static const Field COLLIDER_FIELDS[] = {
+    {.key = "name",
+     .kind = FIELD_NAME,
+     AT(ColliderSpec, name),
+     .required = true,
+     .help = "What messages and overrides call it."},
+    {.key = "shape",
+     .kind = FIELD_CHOICE,
+     AT(ColliderSpec, shape),
+     .choices = shape_choices,
+     .required = true,
+     .help = "A cylinder has no ends; a capsule is a cylinder with round caps. A plate is a disc, "
+             "touched from above, with a round rim that stands out by its `radius`. A comb has "
+             "`teeth`, capsules in a row along `direction` that point against `normal`, and a "
+             "handle of twice their radius across their tops. Curves are a chain of tubes, such as "
+             "a rail. A mesh is a surface of triangles from a file."},
+    {.key = "position",
+     .kind = FIELD_VEC3,
+     AT(ColliderSpec, position),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "A point of the plane or of a cylinder's axis; the centre of a sphere, a plate or a "
+             "comb's handle; the start of a capsule's axis or of a chain; the origin of a mesh."},
+    {.key = "normal",
+     .kind = FIELD_DIRECTION,
+     AT(ColliderSpec, normal),
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 1]",
+     .help = "Of a plane or plate: where its free side faces; any length. Of a comb, chain or "
+             "mesh: its third axis lies as near to this as it can."},
+    {.key = "direction",
+     .kind = FIELD_DIRECTION,
+     AT(ColliderSpec, direction),
+     .range = ANY_LENGTH,
+     .fallback = "[1, 0, 0]",
+     .help = "Of a cylinder or capsule: its axis; of a comb: the row of its teeth; of a chain: its "
+             "tangent at the start; of a mesh: its first axis. Any length."},
+    {.key = "radius",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, radius),
+     .unit = "m",
+     .range = {1.0e-12, 1.0e9, false, false},
+     .fallback_note = "required but for a plane or mesh",
+     .help = "Of a sphere, cylinder or capsule; of the tube of a plate's rim, a comb's teeth or a "
+             "chain. A mesh has none unless it is given: then it is so thick to each side."},
+    {.key = "length",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, length),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback_note = "required for a capsule, plate or comb",
+     .help =
+         "Of a capsule: between the centres of its caps; of a plate: the radius of its disc; of "
+         "a comb: of its teeth."},
+    {.key = "teeth",
+     .kind = FIELD_INT,
+     AT(ColliderSpec, teeth),
+     .range = {1, 10000, false, false},
+     .fallback_note = "required for a comb",
+     .help = "Of a comb only: how many."},
+    {.key = "pitch",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, pitch),
+     .unit = "m",
+     .range = {1.0e-12, 1.0e9, false, false},
+     .fallback_note = "required for a comb",
+     .help = "Of a comb only: from tooth to tooth, between their axes."},
+    {.key = "pieces",
+     .kind = FIELD_GROUPS,
+     AT(ColliderSpec, pieces),
+     .group = &PIECE_GROUP,
+     .fallback_note = "required for curves",
+     .help = "Of curves only: the chain."},
+    {.key = "mesh",
+     .kind = FIELD_GROUP,
+     AT(ColliderSpec, mesh),
+     .group = &MESH_GROUP,
+     .fallback_note = "required for a mesh",
+     .help = "Of a mesh only: where its triangles are."},
+    {.key = "material",
+     .kind = FIELD_NAME,
+     AT(ColliderSpec, material),
+     .fallback_note = "none",
+     .help = "The name of one of the `materials`: of how it touches."},
+    {.key = "motion",
+     .kind = FIELD_GROUP,
+     AT(ColliderSpec, motion),
+     .group = &MOTION_GROUP,
+     .fallback_note = "still",
+     .help = "How it moves."},
+    {.key = "velocity",
+     .kind = FIELD_VEC3,
+     AT(ColliderSpec, velocity),
+     .unit = "m/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Constant, on top of its motion."},
+    {.key = "angular_velocity",
+     .kind = FIELD_VEC3,
+     AT(ColliderSpec, angular_velocity),
+     .unit = "rad/s",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "Constant, on top of its motion: about its position and the axes of the world."},
+    {0},
+};
+
+const Group COLLIDER_GROUP = {
+    .name = "collider",
+    .help = "An obstacle that goes where its motion takes it.",
+    .size = sizeof(ColliderSpec),
+    .fields = COLLIDER_FIELDS,
+};
+
+static const Field PAIR_FIELDS[] = {
+    {.key = "between",
+     .kind = FIELD_NAMES,
+     AT(PairSpec, between),
+     .required = true,
+     .help = "Two of the `materials`, or one of them twice."},
+    {.key = "friction",
+     .kind = FIELD_REAL,
+     AT(PairSpec, friction),
+     .range = {0.0, 1.0e6, false, false},
+     .fallback_note = "as for the others",
+     .help = "Coulomb's coefficient."},
+    {.key = "restitution",
+     .kind = FIELD_REAL,
+     AT(PairSpec, restitution),
+     .range = {0.0, 1.0, false, false},
+     .fallback_note = "as for the others",
+     .help = "Of rigid bodies: how much of its velocity an impact gives back."},
+    {0},
+};
+
+static const Group PAIR_GROUP = {
+    .name = "pair",
+    .help = "How two materials touch.",
+    .size = sizeof(PairSpec),
+    .fields = PAIR_FIELDS,
+};
+
+static const Field CONTACTS_FIELDS[] = {
+    {.key = "detection",
+     .kind = FIELD_CHOICE,
+     AT(ContactsSpec, detection),
+     .choices = detection_choices,
+     .fallback = "curves",
+     .help =
+         "What is looked for contacts: smooth `curves`, where a model has them; `segments` in "
+         "their place, the usual proxy; `baseline`: curves, whose distance is that of many short "
+         "segments, slow and to compare with; or `off`: things pass through each other."},
+    {.key = "friction",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, friction),
+     .range = {0.0, 1.0e6, false, false},
+     .fallback = "0.3",
+     .help = "Coulomb's coefficient between things whose materials are not among the `pairs`."},
+    {.key = "restitution",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, restitution),
+     .range = {0.0, 1.0, false, false},
+     .fallback = "0",
+     .help = "Of rigid bodies: how much of its velocity an impact gives back, for the same."},
+    {.key = "pairs",
+     .kind = FIELD_GROUPS,
+     AT(ContactsSpec, pairs),
+     .group = &PAIR_GROUP,
+     .fallback_note = "none",
+     .help = "Pairs of materials that touch in their own way."},
+    {.key = "segments",
+     .kind = FIELD_INT,
+     AT(ContactsSpec, segments),
+     .range = {1, 1000, false, false},
+     .fallback = "8",
+     .help = "How many stand for an element, with `detection: segments`."},
+    {.key = "segment_length",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, segment_length),
+     .unit = "m",
+     .range = {1.0e-8, 1.0, false, false},
+     .fallback = "1e-4",
+     .help = "The longest segment, with `detection: baseline`."},
+    {.key = "self",
+     .kind = FIELD_BOOL,
+     AT(ContactsSpec, self),
+     .fallback = "true",
+     .help = "Whether a rod touches itself."},
+    {.key = "margin",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, margin),
+     .unit = "m",
+     .range = {0.0, 1.0e6, false, false},
+     .fallback = "0",
+     .help =
+         "Gap up to which things are looked at; 0: chosen in every step by how far they moved."},
+    {.key = "solver",
+     .kind = FIELD_CHOICE,
+     AT(ContactsSpec, solver),
+     .choices = solver_choices,
+     .fallback = "alternating",
+     .help = "How the impulses are found."},
+    {.key = "tolerance",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, tolerance),
+     .range = {1.0e-15, 1.0, false, false},
+     .fallback = "1e-8",
+     .help = "Relative error at which the solver stops."},
+    {.key = "max_iterations",
+     .kind = FIELD_INT,
+     AT(ContactsSpec, max_iterations),
+     .range = {1, 100000000, false, false},
+     .fallback = "1000",
+     .help = "After which the solver stops anyway; the log tells."},
+    {.key = "overlap",
+     .kind = FIELD_REAL,
+     AT(ContactsSpec, overlap),
+     .range = {1.0e-3, 1.0, false, false},
+     .fallback = "0.5",
+     .help = "New overlap, over the radius of the thinner of two things, at which a step is made "
+             "again in parts."},
+    {0},
+};
+
+const Group CONTACTS_GROUP = {
+    .name = "contacts",
+    .help = "How contacts are found and solved.",
+    .size = sizeof(ContactsSpec),
+    .fields = CONTACTS_FIELDS,
+};

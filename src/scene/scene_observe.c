@@ -1,0 +1,345 @@
+// What a scene observes: names resolved when it is loaded, values told while it runs.
+#include "scene/scene.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "rigid/rigid.h"
+
+#include <string.h>
+
+// Columns stay as many as a reader of log.csv wants to see.
+enum { OBSERVERS_MAX = 64, COLUMN_NAME_SIZE = 96 };
+
+// A centre of mass is right to about a hundredth of this, times the length.
+static const double CENTRE_TOL = 1.0e-9;
+enum { CENTRE_PIECES_MAX = 256 }; // of an element; helices of a thousand turns need no more
+
+typedef TdlVec3 (*ObserveFn)(const ObserverSpec* o, const TdlWorld* world);
+
+static TdlVec3 observe_force(const ObserverSpec* o, const TdlWorld* world);
+static TdlVec3 observe_torque(const ObserverSpec* o, const TdlWorld* world);
+static TdlVec3 observe_centre(const ObserverSpec* o, const TdlWorld* world);
+static TdlVec3 observe_point(const ObserverSpec* o, const TdlWorld* world);
+
+// Which kinds of things have it, as bits of 1 << TdlBodyKind.
+enum { RODS = 1 << TDL_BODY_ROD, BODIES = 1 << TDL_BODY_RIGID, COLLIDERS = 1 << TDL_BODY_COLLIDER };
+
+static const struct QuantityRow {
+    const char *key, *unit;
+    int kinds;
+    const char* whose; // in messages
+    bool of_one;       // not of several copies at once
+    ObserveFn value;
+} QUANTITIES[QUANTITY_COUNT] = {
+    [QUANTITY_FORCE] = {"force", "N", RODS | BODIES | COLLIDERS, "rods, bodies or a collider",
+                        false, observe_force},
+    [QUANTITY_TORQUE] = {"torque", "N m", RODS | BODIES | COLLIDERS, "a rod, a body or a collider",
+                         true, observe_torque},
+    [QUANTITY_CENTRE] = {"centre", "m", RODS | BODIES, "rods or bodies", false, observe_centre},
+    [QUANTITY_POINT] = {"point", "m", RODS, "a rod", true, observe_point},
+};
+
+// --- loading -------------------------------------------------------------------------------------
+
+// Finds the quantity: exactly one is given.
+static TdlStatus find_quantity(const TdlScene* scene, ObserverSpec* o) {
+    int found = QUANTITY_COUNT;
+    for (int i = 0; i < QUANTITY_COUNT; ++i) {
+        if (o->of[i] != NULL && found < QUANTITY_COUNT) {
+            return fail_at(&scene->host, node_find(o->node, QUANTITIES[i].key)->key_mark,
+                           "an observer has one quantity: %s and %s are two observers",
+                           QUANTITIES[found].key, QUANTITIES[i].key);
+        }
+        found = o->of[i] != NULL ? i : found;
+    }
+    if (found == QUANTITY_COUNT) {
+        return fail_at(&scene->host, o->node->mark,
+                       "the observer needs one of the keys 'force', 'torque', 'centre', 'point'");
+    }
+    o->quantity = (Quantity)found;
+    const Node* at = node_find(o->node, "at");
+    if (at != NULL && o->quantity != QUANTITY_POINT) {
+        return fail_at(&scene->host, at->key_mark, "a %s has no at", QUANTITIES[found].key);
+    }
+    return TDL_STATUS_OK;
+}
+
+// The things of a kind: name and copies of each entry.
+typedef struct Entry {
+    const char* name;
+    int count;
+} Entry;
+
+static int entry_count(const SceneSpec* spec, TdlBodyKind kind) {
+    switch (kind) {
+    case TDL_BODY_ROD:
+        return spec->rods.count;
+    case TDL_BODY_RIGID:
+        return spec->bodies.count;
+    case TDL_BODY_COLLIDER:
+        break;
+    }
+    return spec->colliders.count;
+}
+
+static Entry entry_at(const SceneSpec* spec, TdlBodyKind kind, int index) {
+    switch (kind) {
+    case TDL_BODY_ROD: {
+        const RodSpec* rod = (const RodSpec*)spec->rods.items + index;
+        return (Entry){rod->name, scene_copy_count(rod)};
+    }
+    case TDL_BODY_RIGID: {
+        const BodySpec* body = (const BodySpec*)spec->bodies.items + index;
+        return (Entry){body->name, scene_body_copy_count(body)};
+    }
+    case TDL_BODY_COLLIDER:
+        break;
+    }
+    return (Entry){((const ColliderSpec*)spec->colliders.items + index)->name, 1};
+}
+
+// The entry of that name within a kind, or -1; `first` receives its place in the world.
+static int find_entry(const SceneSpec* spec, TdlBodyKind kind, const char* name, int* first,
+                      Nearest* nearest) {
+    *first = 0;
+    for (int i = 0; i < entry_count(spec, kind); ++i) {
+        Entry entry = entry_at(spec, kind, i);
+        if (strcmp(entry.name, name) == 0) {
+            return i;
+        }
+        nearest_try(nearest, entry.name, strlen(entry.name));
+        *first += entry.count;
+    }
+    return -1;
+}
+
+// Finds what is observed; *entry is its place in its list.
+static TdlStatus find_target(const TdlScene* scene, ObserverSpec* o, int* entry) {
+    static const char* const KINDS[] = {"rods", "bodies", "colliders"};
+    const struct QuantityRow* quantity = &QUANTITIES[o->quantity];
+    const char* name = o->of[o->quantity];
+    Mark mark = node_find(o->node, quantity->key)->mark;
+    Nearest nearest = nearest_to(name), unused = nearest_to(name);
+    int other = -1; // a kind that has the name but not the quantity
+    *entry = -1;
+    for (int kind = 0; kind < 3; ++kind) {
+        bool fits = (quantity->kinds >> kind & 1) != 0;
+        int first;
+        int found =
+            find_entry(&scene->spec, (TdlBodyKind)kind, name, &first, fits ? &nearest : &unused);
+        if (found >= 0 && fits && *entry >= 0) {
+            return fail_at(&scene->host, mark,
+                           "'%s' is the name of %s and of %s: give one of them another", name,
+                           KINDS[o->kind], KINDS[kind]);
+        }
+        if (found >= 0 && fits) {
+            *entry = found;
+            o->kind = (TdlBodyKind)kind;
+            o->first = first;
+        }
+        other = found >= 0 && !fits ? kind : other;
+    }
+    if (*entry >= 0) {
+        return TDL_STATUS_OK;
+    }
+    if (other >= 0) {
+        return fail_at(&scene->host, mark, "'%s' is one of the %s: a %s is of %s", name,
+                       KINDS[other], quantity->key, quantity->whose);
+    }
+    Hint hint = nearest_hint(&nearest);
+    return fail_at(&scene->host, mark, "nothing is named '%s' that has a %s, %s%s", name,
+                   quantity->key, quantity->whose, hint.text);
+}
+
+static TdlStatus choose_copy(const TdlScene* scene, ObserverSpec* o, int copies) {
+    const struct QuantityRow* quantity = &QUANTITIES[o->quantity];
+    const Node* copy = node_find(o->node, "copy");
+    if (copy != NULL && o->copy >= copies) {
+        return fail_at(&scene->host, copy->mark, "there is no copy %d: '%s' has %d, counted from 0",
+                       o->copy, o->of[o->quantity], copies);
+    }
+    if (copy == NULL && quantity->of_one && copies > 1) {
+        return fail_at(&scene->host, o->node->mark,
+                       "a %s is of %s: '%s' has %d copies, give the 'copy'", quantity->key,
+                       quantity->whose, o->of[o->quantity], copies);
+    }
+    o->first += copy == NULL ? 0 : o->copy;
+    o->count = copy == NULL ? copies : 1;
+    return TDL_STATUS_OK;
+}
+
+// A point lies on its rod; without `at` it is the end, wherever that is.
+static TdlStatus check_at(const TdlScene* scene, ObserverSpec* o, int entry) {
+    const Node* at = node_find(o->node, "at");
+    if (o->quantity != QUANTITY_POINT || at == NULL) {
+        o->at = INFINITY;
+        return TDL_STATUS_OK;
+    }
+    const RodSpec* rod = (const RodSpec*)scene->spec.rods.items + entry;
+    if (o->at > rod->length) {
+        return fail_at(&scene->host, at->mark,
+                       "a point at %g m lies beyond the end of the rod, at %g m", o->at,
+                       rod->length);
+    }
+    return TDL_STATUS_OK;
+}
+
+// Where a body has its mass: a chain of curves is placed by its start.
+static TdlStatus find_centre(TdlScene* scene, ObserverSpec* o, int entry) {
+    if (o->quantity != QUANTITY_CENTRE || o->kind != TDL_BODY_RIGID) {
+        return TDL_STATUS_OK;
+    }
+    const BodySpec* body = (const BodySpec*)scene->spec.bodies.items + entry;
+    ArenaMark mark = arena_mark(&scene->arena);
+    TdlRigidDef def = scene_make_body(scene, body, &scene->arena);
+    Rigid* rigid = NULL;
+    TdlStatus status = def.pieces == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    status = status == TDL_STATUS_OK ? rigid_create(&scene->host, &def, &rigid) : status;
+    if (status == TDL_STATUS_OK) {
+        o->centre = rigid->centre;
+        rigid_destroy(&scene->host, rigid);
+    }
+    arena_release(&scene->arena, mark);
+    return status;
+}
+
+static TdlStatus name_columns(TdlScene* scene, ObserverSpec* o, const ObserverSpec* earlier) {
+    const Node* given = node_find(o->node, "name");
+    if (given == NULL) {
+        char text[COLUMN_NAME_SIZE], copy[16] = "";
+        if (node_find(o->node, "copy") != NULL) {
+            snprintf(copy, sizeof copy, "_%d", o->copy);
+        }
+        int length = snprintf(text, sizeof text, "%s_%s%s", QUANTITIES[o->quantity].key,
+                              o->of[o->quantity], copy);
+        o->name = node_copy_text(&scene->pool, text, (size_t)length);
+        if (o->name == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    for (const ObserverSpec* other = earlier; other != o; ++other) {
+        if (strcmp(other->name, o->name) == 0) {
+            return fail_at(&scene->host, given == NULL ? o->node->mark : given->mark,
+                           "the columns '%s' are taken already: give the observer another name",
+                           o->name);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus check_observer(TdlScene* scene, ObserverSpec* o) {
+    int entry = -1;
+    TdlStatus status = find_quantity(scene, o);
+    status = status == TDL_STATUS_OK ? find_target(scene, o, &entry) : status;
+    if (status == TDL_STATUS_OK) {
+        status = choose_copy(scene, o, entry_at(&scene->spec, o->kind, entry).count);
+    }
+    status = status == TDL_STATUS_OK ? check_at(scene, o, entry) : status;
+    status = status == TDL_STATUS_OK ? find_centre(scene, o, entry) : status;
+    return status == TDL_STATUS_OK ? name_columns(scene, o, scene->spec.observers.items) : status;
+}
+
+TdlStatus scene_check_observers(TdlScene* scene) {
+    ObserverSpec* observers = scene->spec.observers.items;
+    int count = scene->spec.observers.count;
+    if (count > OBSERVERS_MAX) {
+        return fail_at(&scene->host, observers[OBSERVERS_MAX].node->mark, "more than %d observers",
+                       OBSERVERS_MAX);
+    }
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < count; ++i) {
+        status = check_observer(scene, &observers[i]);
+    }
+    return status;
+}
+
+// --- values --------------------------------------------------------------------------------------
+
+static TdlVec3 observe_force(const ObserverSpec* o, const TdlWorld* world) {
+    int count;
+    const TdlContactForce* contacts = tdl_world_contact_forces(world, &count);
+    TdlVec3 sum = {0};
+    for (int i = 0; i < count; ++i) {
+        for (int side = 0; side < 2; ++side) {
+            int index = contacts[i].index[side];
+            if (contacts[i].kind[side] == o->kind && index >= o->first &&
+                index < o->first + o->count) {
+                sum = tdl_axpy3(sum, side == 0 ? -1.0 : 1.0, contacts[i].force);
+            }
+        }
+    }
+    return sum;
+}
+
+static TdlVec3 observe_torque(const ObserverSpec* o, const TdlWorld* world) {
+    return tdl_world_contact_wrench(world, o->kind, o->first).torque;
+}
+
+// The mean place of a rod's points by Gauss's rule of four points on each of so many pieces of an
+// element. Straight edges, as the nodal models have, are exact with one.
+static TdlVec3 mean_point(const TdlWorld* world, TdlRodId rod, const TdlRodInfo* info, int pieces) {
+    static const double PLACE[2] = {0.33998104358485626, 0.86113631159405258};
+    static const double SHARE[2] = {0.32607257743127307, 0.17392742256872693};
+    double length = info->length / info->element_count / pieces;
+    TdlVec3 sum = {0};
+    for (int i = 0; i < info->element_count * pieces; ++i) {
+        double middle = (i + 0.5) * length;
+        for (int k = 0; k < 4; ++k) {
+            double offset = (k % 2 == 0 ? -0.5 : 0.5) * PLACE[k / 2] * length;
+            sum = tdl_axpy3(sum, SHARE[k / 2], tdl_rod_point(world, rod, middle + offset));
+        }
+    }
+    return tdl_scale3(1.0 / (info->element_count * pieces), sum);
+}
+
+static TdlVec3 rod_centre(const TdlWorld* world, TdlRodId rod, const TdlRodInfo* info) {
+    TdlVec3 coarse = mean_point(world, rod, info, 1);
+    for (int pieces = 2;; pieces *= 2) {
+        TdlVec3 fine = mean_point(world, rod, info, pieces);
+        if (tdl_norm3(tdl_sub3(fine, coarse)) <= CENTRE_TOL * info->length ||
+            pieces >= CENTRE_PIECES_MAX) {
+            return fine;
+        }
+        coarse = fine;
+    }
+}
+
+static TdlVec3 observe_centre(const ObserverSpec* o, const TdlWorld* world) {
+    TdlVec3 sum = {0};
+    double mass = 0.0;
+    for (int i = o->first; i < o->first + o->count; ++i) {
+        if (o->kind == TDL_BODY_RIGID) { // copies weigh the same
+            TdlPose pose = tdl_rigid_pose(world, i);
+            sum = tdl_add3(sum, tdl_add3(pose.position, tdl_mul33_3(pose.rotation, o->centre)));
+            mass += 1.0;
+        } else {
+            TdlRodId rod = tdl_world_rod(world, i);
+            TdlRodInfo info = tdl_rod_info(world, rod);
+            sum = tdl_axpy3(sum, info.mass, rod_centre(world, rod, &info));
+            mass += info.mass;
+        }
+    }
+    return tdl_scale3(1.0 / mass, sum);
+}
+
+static TdlVec3 observe_point(const ObserverSpec* o, const TdlWorld* world) {
+    TdlRodId rod = tdl_world_rod(world, o->first);
+    return tdl_rod_point(world, rod, fmin(o->at, tdl_rod_info(world, rod).length));
+}
+
+// --- asking --------------------------------------------------------------------------------------
+
+static const ObserverSpec* observer_at(const TdlScene* scene, int index) {
+    TDL_ASSERT(index >= 0 && index < scene->spec.observers.count);
+    return (const ObserverSpec*)scene->spec.observers.items + index;
+}
+
+TdlSceneObserver tdl_scene_observer(const TdlScene* scene, int index) {
+    const ObserverSpec* o = observer_at(scene, index);
+    return (TdlSceneObserver){o->name, QUANTITIES[o->quantity].key, QUANTITIES[o->quantity].unit};
+}
+
+TdlVec3 tdl_scene_observe(const TdlScene* scene, int index, const TdlWorld* world) {
+    const ObserverSpec* o = observer_at(scene, index);
+    return QUANTITIES[o->quantity].value(o, world);
+}
