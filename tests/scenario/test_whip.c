@@ -1,5 +1,5 @@
 // A cable whipped on a grating of wires, segments all: nothing passes, as the exact test sees it.
-#include "app/ccd_record.h"
+#include "bench/ccd_record.h"
 #include "command.h"
 #include "test.h"
 

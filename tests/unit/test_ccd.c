@@ -1,7 +1,7 @@
 // Continuous collision detection: conservative on every family, exact contacts, limits, norms, bad
 // input, and the same bits from both versions and any number of threads.
-#include "app/ccd_generate.h"
 #include "base/memory.h"
+#include "bench/ccd_generate.h"
 #include "detect/ccd.h"
 #include "ref/ccd_ref.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 // The margins of the contracting search against exact rational arithmetic, box by box.
 #include "detect/ccd_contract.h"
 
-#include "app/ccd_generate.h"
+#include "bench/ccd_generate.h"
 #include "test.h"
 
 #include <gmp.h>

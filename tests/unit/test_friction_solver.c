@@ -1,6 +1,6 @@
 // All solvers behind one call: agreement, laws, forms, threads, scaling, bad arguments.
-#include "../../bench/friction_cases.h"
 #include "base/hash.h"
+#include "bench/friction_cases.h"
 #include "friction/problem.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 // What solvers stand on: islands, the order within one, and products with rows.
-#include "../../bench/friction_cases.h"
+#include "bench/friction_cases.h"
 #include "friction/islands.h"
 #include "friction/problem.h"
 #include "friction/system.h"

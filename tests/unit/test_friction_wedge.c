@@ -1,6 +1,6 @@
 // Contacts that wedge each other: found, held, and brought into their cones again. Velocities and
 // laws are computed here from the bodies' rows, not by the library.
-#include "../../bench/friction_cases.h"
+#include "bench/friction_cases.h"
 #include "test.h"
 
 // u = H (v + H' r), whitened rows

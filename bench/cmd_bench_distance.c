@@ -1,7 +1,7 @@
 // `tendril bench distance`: what detection costs, on a wisp packed as in S0 and on pairs at chosen
 // angles. Every method is timed in the same run on the same pairs.
 #include "app/command.h"
-#include "app/wisp.h"
+#include "bench/wisp.h"
 
 #include <float.h>
 #include <math.h>

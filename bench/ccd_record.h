@@ -1,6 +1,6 @@
 // Collision queries recorded from simulations, for the benchmark.
-#ifndef TDL_APP_CCD_RECORD_H
-#define TDL_APP_CCD_RECORD_H
+#ifndef TDL_BENCH_CCD_RECORD_H
+#define TDL_BENCH_CCD_RECORD_H
 
 #include "tendril/tendril.h"
 

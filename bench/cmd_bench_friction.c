@@ -5,10 +5,10 @@
 // figure 10 again: spaghetti from few contacts to three times too many), bodies.csv (velocity space
 // against explicit W); and pictures of the profile, of nu, and of the convergence on each problem
 // as SVG and PNG.
-#include "app/bench_siconos.h"
 #include "app/command.h"
 #include "app/plot.h"
-#include "friction_cases.h"
+#include "bench/friction_cases.h"
+#include "bench/siconos.h"
 
 #include <stdio.h>
 #include <stdlib.h>

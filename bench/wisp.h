@@ -1,6 +1,6 @@
 // Wisps of wavy fibres packed as in S0, and the clock that benches of detection read.
-#ifndef TDL_APP_WISP_H
-#define TDL_APP_WISP_H
+#ifndef TDL_BENCH_WISP_H
+#define TDL_BENCH_WISP_H
 
 #include "tendril/tendril.h"
 

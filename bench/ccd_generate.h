@@ -1,7 +1,7 @@
 // Generated collision queries by family, for the bench and the tests: random ones, and the ways in
 // which a query can be degenerate. The same numbers everywhere for a seed.
-#ifndef TDL_APP_CCD_GENERATE_H
-#define TDL_APP_CCD_GENERATE_H
+#ifndef TDL_BENCH_CCD_GENERATE_H
+#define TDL_BENCH_CCD_GENERATE_H
 
 #include "tendril/ccd.h"
 

@@ -1,5 +1,5 @@
 // Wisps of wavy fibres packed as in S0.
-#include "app/wisp.h"
+#include "bench/wisp.h"
 
 #include <math.h>
 #include <stdlib.h>

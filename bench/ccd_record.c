@@ -1,5 +1,5 @@
 // Collision queries recorded from simulations: segments of rods between the two shapes of a step.
-#include "app/ccd_record.h"
+#include "bench/ccd_record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Siconos as a peer to measure against: found when the bench runs, never linked.
-#ifndef TDL_APP_BENCH_SICONOS_H
-#define TDL_APP_BENCH_SICONOS_H
+#ifndef TDL_BENCH_SICONOS_H
+#define TDL_BENCH_SICONOS_H
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "app/plot.h"
-#include "app/wisp.h"
+#include "bench/wisp.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // Siconos 4.4 through dlopen: nothing of it is needed to build or to install Tendril.
-#include "app/bench_siconos.h"
+#include "bench/siconos.h"
 
 #include <dlfcn.h>
 #include <math.h>

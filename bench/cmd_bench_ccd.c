@@ -2,11 +2,11 @@
 // named, on generated queries of every degenerate family, on queries recorded from moving cloth and
 // a whipped rod, and on those of simulations. Truth of all but the files comes from the exact test.
 // CSV, SVG and PNG.
-#include "app/ccd_generate.h"
 #include "app/ccd_measure.h"
-#include "app/ccd_record.h"
 #include "app/command.h"
 #include "app/plot.h"
+#include "bench/ccd_generate.h"
+#include "bench/ccd_record.h"
 
 #include <errno.h>
 #include <stdlib.h>
