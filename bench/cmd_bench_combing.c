@@ -1,10 +1,10 @@
 // tendril bench combing: S0's Table 4 again, the phases of a step of combing beside its figures.
-#include "app/combing.h"
 #include "app/json.h"
 #include "app/output.h"
 #include "app/plot.h"
 #include "app/save_problem.h"
 #include "app/trace_option.h"
+#include "experiment/combing.h"
 
 #include <math.h>
 #include <stdio.h>

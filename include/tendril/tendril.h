@@ -5,7 +5,6 @@
 #include "tendril/base.h"
 #include "tendril/ccd.h"
 #include "tendril/detect.h"
-#include "tendril/experiment.h"
 #include "tendril/friction.h"
 #include "tendril/math.h"
 #include "tendril/rod.h"

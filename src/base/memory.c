@@ -7,7 +7,6 @@
 
 #include "base/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -28,20 +27,6 @@
 #endif
 
 enum { HEADER_SIZE = 16, ARENA_ALIGN = 64, FIRST_CHUNK = 1 << 14 };
-
-static void* heap_resize(void* user, void* block, size_t old_size, size_t new_size) {
-    (void)user;
-    (void)old_size;
-    if (new_size == 0) {
-        free(block);
-        return NULL;
-    }
-    return realloc(block, new_size);
-}
-
-TdlHost tdl_host_default(void) {
-    return (TdlHost){.mem = {heap_resize, NULL}, .log_level = TDL_LOG_INFO};
-}
 
 static size_t block_size(const void* block) {
     size_t size;

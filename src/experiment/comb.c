@@ -10,10 +10,10 @@
 // S0 says of the comb: teeth of 1.1 mm diameter, spaced by 1.2 mm. We take the 1.2 mm as the gap
 // between teeth, so that they are 2.3 mm apart from axis to axis; otherwise a single hair of 0.1 mm
 // would just fit between two.
+#include "experiment/comb.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "math/rotation.h"
-#include "tendril/experiment.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 // contact; near the contact, where a straight rod has no curvature and 1 / kappa no bound, the
 // curvature itself is the variable (T.10). Nothing is then singular, for any natural curvature and
 // any load down to none, and fixed Gauss panels integrate to rounding.
-#include "tendril/experiment.h"
+#include "experiment/three_point.h"
 
 #include "base/log.h"
 #include "math/gauss.h"

@@ -7,7 +7,7 @@
 // one step: with S0's speed and step it rises by a hundred-thousandth of the span, and longer steps
 // go with a slower disc.
 #include "base/log.h"
-#include "tendril/experiment.h"
+#include "experiment/three_point.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef TDL_TEST_THREE_POINT_REF_H
 #define TDL_TEST_THREE_POINT_REF_H
 
-#include "tendril/experiment.h"
+#include "experiment/three_point.h"
 
 #include <math.h>
 #include <string.h>

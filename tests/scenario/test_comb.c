@@ -1,7 +1,7 @@
 // The combing experiment: the force on the comb against the momentum of the hair, curves against
 // segments, and the command.
 #include "command.h"
-#include "tendril/experiment.h"
+#include "experiment/comb.h"
 #include "tendril/run.h"
 #include "test.h"
 

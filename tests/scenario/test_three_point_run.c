@@ -1,6 +1,6 @@
 // The three-point bending test on a world against the exact force, and the command that does it.
 #include "command.h"
-#include "tendril/experiment.h"
+#include "experiment/three_point.h"
 #include "test.h"
 
 enum { MOST_POINTS = 200 };

@@ -1,9 +1,9 @@
 // Helical perversion: hair whose curls change from one hand to the other on their way to the tip.
 //
 // Read from the frames of the result, so that it can be told of any experiment, however it was run.
-#include "app/combing.h"
 #include "app/output.h"
 #include "app/svg.h"
+#include "experiment/combing.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // tendril experiment comb: combs a wisp of hair and measures the force.
-#include "app/combing.h"
 #include "app/json.h"
 #include "app/report.h"
 #include "app/save_problem.h"
 #include "app/trace_option.h"
+#include "experiment/combing.h"
 
 #include <math.h>
 #include <string.h>

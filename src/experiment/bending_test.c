@@ -1,5 +1,5 @@
 // A three-point bending test with its curves.
-#include "app/bending_test.h"
+#include "experiment/bending_test.h"
 
 #include "app/json.h"
 #include "app/terminal.h"

@@ -1,7 +1,7 @@
 // tendril experiment three-point: bends a rod on two supports and compares with the exact force.
-#include "app/bending_test.h"
 #include "app/report.h"
 #include "app/terminal.h"
+#include "experiment/bending_test.h"
 
 #include <math.h>
 #include <string.h>

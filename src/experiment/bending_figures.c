@@ -3,10 +3,10 @@
 // Three ways to simulate it: discrete elastic rods touched as their segments, super-helices touched
 // as segments, and super-helices touched as the smooth curves they are. S0 figures 5, 6, 8, 20 and
 // 22 to 26, with the same for smooth curves, and other time steps (S0 appendix E).
-#include "app/bending_test.h"
 #include "app/json.h"
 #include "app/report.h"
 #include "app/terminal.h"
+#include "experiment/bending_test.h"
 
 #include <math.h>
 #include <stdlib.h>

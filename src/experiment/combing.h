@@ -1,9 +1,9 @@
 // A combing experiment in its folder: run or resumed, and what was measured.
-#ifndef TDL_APP_COMBING_H
-#define TDL_APP_COMBING_H
+#ifndef TDL_EXPERIMENT_COMBING_H
+#define TDL_EXPERIMENT_COMBING_H
 
 #include "app/command.h"
-#include "tendril/experiment.h"
+#include "experiment/comb.h"
 
 enum { COMBING_PATH_BYTES = 4096 };
 

@@ -3,7 +3,7 @@
 // The experiment is a scene, run as any other, so that a folder is a normal result and a run goes
 // on after any kind of end. The measurements of the comb, comb.csv, are a row a step; when steps
 // are done again after a resume, their old rows are cut off first.
-#include "app/combing.h"
+#include "experiment/combing.h"
 
 #include "app/json.h"
 #include "app/output.h"

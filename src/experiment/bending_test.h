@@ -1,9 +1,9 @@
 // One three-point bending test with its curves, as the command and its figures use it.
-#ifndef TDL_APP_BENDING_TEST_H
-#define TDL_APP_BENDING_TEST_H
+#ifndef TDL_EXPERIMENT_BENDING_TEST_H
+#define TDL_EXPERIMENT_BENDING_TEST_H
 
 #include "app/command.h"
-#include "tendril/experiment.h"
+#include "experiment/three_point.h"
 
 #include <pthread.h>
 

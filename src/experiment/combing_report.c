@@ -1,8 +1,8 @@
 // The report of a combing experiment, and of two that differ in what contact sees.
-#include "app/combing.h"
 #include "app/output.h"
 #include "app/report.h"
 #include "app/svg.h"
+#include "experiment/combing.h"
 
 #include <math.h>
 #include <stdlib.h>
