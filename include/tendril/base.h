@@ -45,6 +45,15 @@ typedef struct TdlSpan {
     int first, count;
 } TdlSpan;
 
+/// Energy of one body, or of many.
+typedef struct TdlEnergy {
+    double kinetic, elastic; // J
+    double gravity;          // J: of weight and of point forces, zero at the origin
+} TdlEnergy;
+
+/// Bodies have a material from 0 to this limit less one.
+enum { TDL_MATERIAL_LIMIT = 64 };
+
 /// Where memory comes from. `resize(user, NULL, 0, n)` allocates, `resize(user, p, n, 0)` frees,
 /// anything else grows or shrinks; it returns null when it cannot. Threads of the library may call
 /// it at once.
