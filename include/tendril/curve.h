@@ -25,6 +25,27 @@ typedef struct TdlCurveFunctions {
     double (*second_bound)(const void* user, double s0, double s1); // >= |second derivative|
 } TdlCurveFunctions;
 
+/// What a curve's kind keeps. C++ allows no struct to be declared inside a nameless union.
+typedef struct TdlCurveHelix {
+    TdlVec3 t, e1, e2; // tangent at 0, w x t, w x (w x t)
+    TdlVec3 w;         // Darboux vector, 1/m: the tangent turns about it
+    double w2, bend;   // |w|^2, curvature |w x t|
+} TdlCurveHelix;
+
+typedef struct TdlCurvePoly {
+    TdlVec3 c1, c2, c3; // origin + c1 s + c2 s^2 + c3 s^3
+} TdlCurvePoly;
+
+typedef struct TdlCurveClothoid {
+    TdlVec3 kappa, slope; // curvature vector at 0, and its rate of change
+    TdlPose node[4];      // places (from the origin) and frames at (2i + 1)/8 of the length
+} TdlCurveClothoid;
+
+typedef struct TdlCurveUser {
+    const TdlCurveFunctions* functions;
+    const void* data;
+} TdlCurveUser;
+
 /// A curve over the parameters [0, end], with a radius that runs linearly from radius[0] to
 /// radius[1]. A value: made by the functions below, which check it; copied freely. What its fields
 /// after `radius` hold depends on the kind.
@@ -34,22 +55,10 @@ typedef struct TdlCurve {
     double radius[2]; // m, >= 0; default 0
     TdlVec3 origin;   // the point of parameter 0
     union {
-        struct {
-            TdlVec3 t, e1, e2; // tangent at 0, w x t, w x (w x t)
-            TdlVec3 w;         // Darboux vector, 1/m: the tangent turns about it
-            double w2, bend;   // |w|^2, curvature |w x t|
-        } helix;               // also the segment, with w = 0
-        struct {
-            TdlVec3 c1, c2, c3; // origin + c1 s + c2 s^2 + c3 s^3
-        } poly;
-        struct {
-            TdlVec3 kappa, slope; // curvature vector at 0, and its rate of change
-            TdlPose node[4];      // places (from the origin) and frames at (2i + 1)/8 of the length
-        } clothoid;
-        struct {
-            const TdlCurveFunctions* functions;
-            const void* data;
-        } user;
+        TdlCurveHelix helix; // also the segment, with w = 0
+        TdlCurvePoly poly;
+        TdlCurveClothoid clothoid;
+        TdlCurveUser user;
     };
 } TdlCurve;
 
