@@ -1,4 +1,13 @@
 // Status codes, memory, messages and progress: what every other header of Tendril needs.
+//
+// Threads. The library keeps no state outside its objects, so two threads may use two worlds, two
+// detectors or two solvers as they like. One object belongs to one thread at a time; a function
+// that takes it as const only reads it, and any number of threads may read while none changes it.
+// Calls that share work among threads return when all is done. The allocator, the log and the
+// functions of a curve kind of one's own are called from several threads at once; every other
+// function that the caller hands over is called from the thread that made the call. Results and
+// problems in HDF5 files ask for an HDF5 that was built for threads, as Debian's is, or for one
+// thread at a time.
 #ifndef TENDRIL_BASE_H
 #define TENDRIL_BASE_H
 
@@ -45,6 +54,15 @@ typedef struct TdlSpan {
     int first, count;
 } TdlSpan;
 
+/// Energy of one body, or of many.
+typedef struct TdlEnergy {
+    double kinetic, elastic; // J
+    double gravity;          // J: of weight and of point forces, zero at the origin
+} TdlEnergy;
+
+/// Bodies have a material from 0 to this limit less one.
+enum { TDL_MATERIAL_LIMIT = 64 };
+
 /// Where memory comes from. `resize(user, NULL, 0, n)` allocates, `resize(user, p, n, 0)` frees,
 /// anything else grows or shrinks; it returns null when it cannot. Threads of the library may call
 /// it at once.
@@ -60,7 +78,7 @@ typedef enum TdlLogLevel {
     TDL_LOG_DEBUG,
 } TdlLogLevel;
 
-/// Receives one whole message, without a final newline.
+/// Receives one whole message, without a final newline. Threads of the library may call it at once.
 typedef void (*TdlLogFn)(void* user, TdlLogLevel level, const char* message);
 
 /// What the caller lends the library: memory and an ear. Copied by every `create`.

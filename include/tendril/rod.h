@@ -3,6 +3,7 @@
 #define TENDRIL_ROD_H
 
 #include "tendril/math.h"
+#include "tendril/motion.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,25 +14,6 @@ typedef struct TdlRodId {
     int index;      // from 1
     int generation; // from 1
 } TdlRodId;
-
-typedef enum TdlInterpolation {
-    TDL_INTERPOLATION_SMOOTH = 0, // from rest to rest between keys, with the least jerk
-    TDL_INTERPOLATION_LINEAR,     // constant velocity between keys
-} TdlInterpolation;
-
-/// Where a moved thing is at one moment, relative to where it was placed.
-typedef struct TdlKeyframe {
-    double time;      // s, growing from key to key
-    TdlVec3 position; // m, displacement from the placed position, world axes
-    TdlVec3 rotation; // rad, rotation vector applied to the placed orientation, world axes
-} TdlKeyframe;
-
-/// A scripted motion. Before the first key and after the last, the thing stands still there.
-typedef struct TdlMotionDef {
-    const TdlKeyframe* keys; // [key_count], copied; null: the thing does not move
-    int key_count;
-    TdlInterpolation interpolation;
-} TdlMotionDef;
 
 /// How an end of a rod is held.
 typedef enum TdlHold {
@@ -85,7 +67,7 @@ typedef struct TdlRodDef {
     const TdlRodLoad* loads; // [load_count], copied; default: none
     int load_count;
 
-    int material; // 0 to TDL_MATERIAL_LIMIT - 1 (world.h): how it touches; default 0
+    int material; // 0 to TDL_MATERIAL_LIMIT - 1 (base.h): how it touches; default 0
 } TdlRodDef;
 
 TDL_API TdlRodDef tdl_rod_def_default(void);

@@ -9,13 +9,6 @@
 extern "C" {
 #endif
 
-/// Called with the detector after each of its updates, one or more a step.
-typedef void (*TdlDetectionFn)(void* user, const TdlDetector* detector, long step);
-
-/// Has `fn` called after every detection of contacts from now on; null: none. The step is the one
-/// that is being made, from 1. The detector is as it is until `fn` returns.
-TDL_API void tdl_world_watch_detection(TdlWorld* world, TdlDetectionFn fn, void* user);
-
 typedef struct TdlTraceWriter TdlTraceWriter;
 
 /// A new file at `path`, or an old one overwritten.

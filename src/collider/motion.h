@@ -3,7 +3,7 @@
 #define TDL_COLLIDER_MOTION_H
 
 #include "base/memory.h"
-#include "tendril/rod.h"
+#include "tendril/motion.h"
 
 typedef struct Motion {
     TdlKeyframe* keys; // null: none

@@ -3,7 +3,7 @@
 #define TDL_COLLIDER_SHAPE_H
 
 #include "collider/motion.h"
-#include "tendril/detect.h"
+#include "tendril/collider.h"
 
 // The first thing that is wrong with a definition, its motion apart; or null.
 const char* collider_find_fault(const TdlColliderDef* def);

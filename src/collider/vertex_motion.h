@@ -3,7 +3,7 @@
 #define TDL_COLLIDER_VERTEX_MOTION_H
 
 #include "base/memory.h"
-#include "tendril/world.h"
+#include "tendril/collider.h"
 
 typedef struct VertexMotion {
     TdlVec3* samples; // [sample_count][vertex_count]; null: they stay

@@ -4,7 +4,7 @@
 #define TDL_CURVE_CURVE_H
 
 #include "math/rotation.h"
-#include "tendril/detect.h"
+#include "tendril/curve.h"
 
 // A point of a curve with its derivatives.
 typedef struct CurvePoint {

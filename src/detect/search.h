@@ -3,6 +3,7 @@
 #define TDL_DETECT_SEARCH_H
 
 #include "curve/curve.h"
+#include "tendril/detect.h"
 
 // A box of parameters: the midpoint and the half-width on each curve.
 typedef struct SearchBox {

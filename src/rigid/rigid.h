@@ -7,7 +7,7 @@
 #define TDL_RIGID_RIGID_H
 
 #include "base/memory.h"
-#include "tendril/detect.h"
+#include "tendril/rigid.h"
 
 enum { RIGID_DOFS = 6 };
 

@@ -2,7 +2,7 @@
 #ifndef TDL_RIGID_SHAPE_H
 #define TDL_RIGID_SHAPE_H
 
-#include "tendril/detect.h"
+#include "tendril/rigid.h"
 
 // Mass, centre and inertia of a body.
 typedef struct RigidMass {

@@ -11,7 +11,7 @@
 #define TDL_ROD_ROD_H
 
 #include "base/memory.h"
-#include "tendril/world.h"
+#include "tendril/rod.h"
 
 typedef struct RodModel RodModel;
 

@@ -7,7 +7,7 @@
 #include "collider/surface.h"
 #include "rigid/rigid.h"
 #include "rod/rod.h"
-#include "tendril/trace.h"
+#include "tendril/world.h"
 #include "world/contacts.h"
 
 typedef struct WorldRod {

@@ -2,6 +2,7 @@
 #include "rod/mass_spring.h"
 
 #include "ref/nodal_checks.h"
+#include "tendril/world.h"
 
 TEST(derivatives_are_exact) {
     check_derivatives("mass-spring");

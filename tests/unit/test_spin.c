@@ -4,6 +4,7 @@
 #include "math/rotation.h"
 #include "rod/super_clothoid.h"
 #include "rod/super_helix.h"
+#include "tendril/world.h"
 #include "test.h"
 
 #include <float.h>

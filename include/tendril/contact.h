@@ -1,0 +1,89 @@
+// Contacts of a world (world.h): what is looked for, how two materials touch, and what contacts
+// carry.
+#ifndef TENDRIL_CONTACT_H
+#define TENDRIL_CONTACT_H
+
+#include "tendril/friction.h"
+#include "tendril/math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// How two materials touch.
+typedef struct TdlContactLaw {
+    double mu;          // friction coefficient, 0 to INFINITY; default 0.3
+    double restitution; // in [0, 1], of rigid bodies; rods count as 0; default 0
+} TdlContactLaw;
+
+/// Which shapes detection sees.
+typedef enum TdlContactGeometry {
+    TDL_CONTACT_CURVES = 0, // smooth curves for the super-models; nodal models are polylines anyway
+    TDL_CONTACT_SEGMENTS,   // polylines, `segments` to an element: the usual low-order proxy
+    TDL_CONTACT_BASELINE,   // curves, whose distance is that of segments no longer than
+                            // `segment_length`, in trees of boxes: slow, to compare with
+} TdlContactGeometry;
+
+/// Contacts of a world: what is looked for, and how the impulses are found.
+typedef struct TdlContactDef {
+    bool off;                     // nothing touches anything; default false
+    TdlContactLaw law;            // of pairs of materials that were not set apart
+    TdlContactGeometry geometry;  // default: curves
+    int segments;                 // > 0, per element, with segments; default 8
+    double segment_length;        // m, in [1e-8, 1], with the baseline; default 1e-4
+    bool self;                    // contacts of a rod with itself; default true
+    double margin;                // m, >= 0: candidates are kept up to this gap; default 0: chosen
+                                  // in every step by how far things moved in the last
+    TdlFrictionSolverKind solver; // default alternating
+    double tolerance;             // > 0: relative error of the solver; default 1e-8
+    int max_iterations;           // > 0, of the solver; default 1000
+    double overlap;               // > 0, new overlap, in radii of the thinner, at which a step is
+                                  // made again in parts; default 0.5
+} TdlContactDef;
+
+// What a contact is between.
+typedef enum TdlBodyKind {
+    TDL_BODY_ROD = 0,
+    TDL_BODY_RIGID,
+    TDL_BODY_COLLIDER,
+} TdlBodyKind;
+
+/// A contact of the last step and what it carried. Indices count from 0 within a kind.
+typedef struct TdlContactForce {
+    TdlBodyKind kind[2]; // a collider comes second
+    int index[2];
+    int element[2]; // of a rod; the triangle of a mesh whose vertices move
+    double s[2];    // in [0, 1] along the element of a rod
+    TdlVec3 point;  // m, where the first body's surface was touched
+    TdlVec3 normal; // from the first to the second
+    TdlVec3 force;  // N on the second, mean over the step; the first gets the opposite
+    double gap;     // m, at the start of the step, or of its part
+    double mu;
+    bool sliding; // at the end of the step; else it sticks or carries nothing
+} TdlContactForce;
+
+/// A contact problem of a step, solved. A step that is split, or undone and made again, has
+/// several. Impulses are in the unit that makes W about 1, in which the solver's error is measured.
+typedef struct TdlContactProblem {
+    long step;   // the step that is being made, from 1
+    double time; // s, at the start of the step
+    double dt;   // s, of this part of it
+    const TdlFrictionProblem* problem;
+    const double* guess; // [3 contacts] where the solver started
+    const double* r;     // [3 contacts] what it found
+    double unit;         // an impulse of 1 is so many N s
+    TdlFrictionInfo info;
+} TdlContactProblem;
+typedef void (*TdlContactProblemFn)(void* user, const TdlContactProblem* solved);
+
+/// Force and torque (about its present position) of all contacts on one body, as in their list. Of
+/// a rod: about its start.
+typedef struct TdlWrench {
+    TdlVec3 force, torque; // N, N m
+} TdlWrench;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
