@@ -11,6 +11,7 @@
 #include "tendril/friction.h"
 #include "tendril/math.h"
 #include "tendril/motion.h"
+#include "tendril/result.h"
 #include "tendril/rigid.h"
 #include "tendril/rod.h"
 #include "tendril/run.h"

@@ -1,5 +1,5 @@
 // result.h5 from inside: a writer that appends frames, and a reader of whole frames. The public
-// part of the reader is in tendril/run.h. HDF5 is called from one thread at a time.
+// part of the reader is in tendril/result.h. HDF5 is called from one thread at a time.
 //
 //   /                     attributes: format, format_version, tendril_version, title, step,
 //                         step_total, samples
@@ -24,7 +24,7 @@
 #define TDL_RESULT_RESULT_H
 
 #include "formats/file.h"
-#include "tendril/run.h"
+#include "tendril/result.h"
 
 #include "result/result_contacts.h"
 #include "result/result_format.h"

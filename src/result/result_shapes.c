@@ -1,7 +1,7 @@
 // What colliders and rigid bodies look like, in planes, spheres, cylinders, capsules, discs and
 // boxes; and the surfaces of a world. A chain of curves becomes a chain of capsules, each turning
 // little.
-#include "tendril/run.h"
+#include "tendril/result.h"
 
 #include "math/rotation.h"
 
