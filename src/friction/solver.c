@@ -3,10 +3,11 @@
 // Islands of few contacts are solved whole by one thread each, largest first; large ones one after
 // the other with all threads inside, where there is something to share. Which one is large does not
 // depend on the number of threads, so neither do the bits.
+#include "friction/solver.h"
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "friction/error.h"
 #include "friction/islands.h"
 #include "friction/run.h"
@@ -31,7 +32,7 @@ typedef struct IslandResult {
 struct TdlFrictionSolver {
     TdlHost host;
     TdlFrictionOptions options;
-    Pool* pool;
+    Pool *pool, *own_pool; // the second null: the first is lent
     int thread_count;
     Arena arena;   // islands, shared arrays
     Arena* worker; // [thread_count]
@@ -85,6 +86,11 @@ static TdlStatus check_options(const TdlHost* host, const TdlFrictionOptions* o)
 
 TdlStatus tdl_friction_solver_create(const TdlHost* host, const TdlFrictionOptions* options,
                                      TdlFrictionSolver** out) {
+    return friction_solver_create_lent(host, options, NULL, out);
+}
+
+TdlStatus friction_solver_create_lent(const TdlHost* host, const TdlFrictionOptions* options,
+                                      Pool* pool, TdlFrictionSolver** out) {
     TdlStatus status = check_options(host, options);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -96,7 +102,10 @@ TdlStatus tdl_friction_solver_create(const TdlHost* host, const TdlFrictionOptio
     s->host = *host;
     s->options = *options;
     arena_init(&s->arena, &host->mem);
-    status = pool_create(host, options->threads, &s->pool);
+    if (pool == NULL) {
+        status = pool_create(host, options->threads, &s->own_pool);
+    }
+    s->pool = pool == NULL ? s->own_pool : pool;
     if (status == TDL_STATUS_OK) {
         s->thread_count = pool_thread_count(s->pool);
         s->worker = tdl_alloc_array(&host->mem, (size_t)s->thread_count, sizeof(Arena));
@@ -123,7 +132,7 @@ void tdl_friction_solver_destroy(TdlFrictionSolver* s) {
     TdlAllocator mem = s->host.mem;
     tdl_free(&mem, s->worker);
     arena_destroy(&s->arena);
-    pool_destroy(s->pool);
+    pool_destroy(s->own_pool);
     tdl_free(&mem, s);
 }
 

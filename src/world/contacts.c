@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "curve/curve.h"
 #include "detect/detector.h"
+#include "friction/solver.h"
 #include "world/contact_layout.h"
 #include "world/crossings.h"
 
@@ -52,7 +53,6 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     detector.obstacle_ends = true;
     detector.merge = -MERGE_WIDTHS;
     detector.minima_share = MINIMA_SHARE;
-    detector.thread_count = world->def.thread_count;
     if (def->geometry == TDL_CONTACT_BASELINE) {
         detector.method = TDL_DISTANCE_SEGMENTS;
         detector.tolerance = def->segment_length;
@@ -61,14 +61,13 @@ TdlStatus contacts_create(TdlWorld* world, Contacts** out) {
     options.solver = def->solver;
     options.tolerance = def->tolerance;
     options.max_iterations = def->max_iterations;
-    options.threads = world->def.thread_count;
-    TdlStatus status = tdl_detector_create(&c->host, &detector, &c->detector);
+    TdlStatus status = detector_create_lent(&c->host, &detector, world->pool, &c->detector);
     if (status == TDL_STATUS_OK) {
-        status = tdl_friction_solver_create(&c->host, &options, &c->solver);
+        status = friction_solver_create_lent(&c->host, &options, world->pool, &c->solver);
     }
     options.solver = TDL_FRICTION_AUTO;
     if (status == TDL_STATUS_OK) {
-        status = tdl_friction_solver_create(&c->host, &options, &c->thorough);
+        status = friction_solver_create_lent(&c->host, &options, world->pool, &c->thorough);
     }
     if (status != TDL_STATUS_OK) {
         contacts_destroy(c);
