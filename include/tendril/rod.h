@@ -90,6 +90,12 @@ typedef struct TdlRodDef {
 
 TDL_API TdlRodDef tdl_rod_def_default(void);
 
+/// The first thing that is wrong with a definition, or that its model cannot do; null: nothing.
+TDL_API const char* tdl_rod_def_fault(const TdlRodDef* def);
+
+/// Number of coordinates of a rod made from a definition without fault.
+TDL_API int tdl_rod_def_dof_count(const TdlRodDef* def);
+
 /// The names of the rod models, separated by '|'.
 TDL_API const char* tdl_rod_models(void);
 

@@ -92,6 +92,13 @@ typedef struct TdlVertexMotion {
     double period;          // s, > 0, from sample to sample
 } TdlVertexMotion;
 
+/// The first thing that is wrong with a mesh; null: nothing. `triangle` receives where, or -1.
+TDL_API const char* tdl_mesh_fault(const TdlMesh* mesh, int* triangle);
+
+/// The same of the motion of a mesh without fault; `sample` and `triangle` receive where, or -1.
+TDL_API const char* tdl_vertex_motion_fault(const TdlVertexMotion* def, const TdlMesh* mesh,
+                                            int* sample, int* triangle);
+
 /// One piece of a chain of curves: constant curvature vector (twist, k1, k2) over its length.
 typedef struct TdlCurvePiece {
     double length;     // m, > 0
@@ -147,6 +154,13 @@ typedef struct TdlRigidDef {
 } TdlRigidDef;
 
 TDL_API TdlRigidDef tdl_rigid_def_default(void);
+
+/// The first thing that is wrong with a definition; null: nothing.
+TDL_API const char* tdl_rigid_def_fault(const TdlRigidDef* def);
+
+/// Where the body has its mass, as seen from the pose of the definition.
+TDL_API TdlStatus tdl_rigid_def_centre(const TdlHost* host, const TdlRigidDef* def,
+                                       TdlVec3* centre);
 
 /// A rigid body of a world; an all-zero id is null.
 typedef struct TdlRigidId {

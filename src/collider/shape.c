@@ -42,10 +42,10 @@ static const char* find_shape_fault(const TdlColliderDef* def) {
         }
         return NULL;
     case TDL_SHAPE_MESH: {
-        const char* fault = surface_find_fault(&def->mesh, &(int){0});
-        return fault != NULL ? fault
-                             : vertex_motion_find_fault(&def->vertex_motion, &def->mesh, &(int){0},
-                                                        &(int){0});
+        const char* fault = tdl_mesh_fault(&def->mesh, &(int){0});
+        return fault != NULL
+                   ? fault
+                   : tdl_vertex_motion_fault(&def->vertex_motion, &def->mesh, &(int){0}, &(int){0});
     }
     }
     return "shape must be plane, sphere, cylinder, capsule, plate, comb, curves or mesh";

@@ -40,7 +40,7 @@ static bool is_thin(TdlVec3 a, TdlVec3 b, TdlVec3 c) {
     return !(tdl_norm3(tdl_cross3(ab, ac)) > THINNEST * longest * longest);
 }
 
-const char* surface_find_fault(const TdlMesh* mesh, int* triangle) {
+const char* tdl_mesh_fault(const TdlMesh* mesh, int* triangle) {
     *triangle = -1;
     if (mesh->vertices == NULL || mesh->triangles == NULL || mesh->triangle_count < 1 ||
         mesh->triangle_count > MAX_TRIANGLES || mesh->vertex_count < 3) {

@@ -50,9 +50,6 @@ typedef struct Surface {
     double travel;   // m, none of them went farther in it
 } Surface;
 
-// The first thing that is wrong with a mesh, or null; `triangle` receives where, or -1.
-const char* surface_find_fault(const TdlMesh* mesh, int* triangle);
-
 // From a mesh without fault. Of vertices that move those are one that always are at the same place;
 // they start where the first sample has them.
 TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, const VertexMotion* motion,

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-const char* vertex_motion_find_fault(const TdlVertexMotion* def, const TdlMesh* mesh, int* sample,
-                                     int* triangle) {
+const char* tdl_vertex_motion_fault(const TdlVertexMotion* def, const TdlMesh* mesh, int* sample,
+                                    int* triangle) {
     *sample = *triangle = -1;
     if (def->sample_count == 0) {
         return NULL;
@@ -20,7 +20,7 @@ const char* vertex_motion_find_fault(const TdlVertexMotion* def, const TdlMesh* 
     for (int k = 0; k < def->sample_count; ++k) {
         TdlMesh there = *mesh;
         there.vertices = def->samples + (size_t)k * (size_t)mesh->vertex_count;
-        const char* fault = surface_find_fault(&there, triangle);
+        const char* fault = tdl_mesh_fault(&there, triangle);
         if (fault != NULL) {
             *sample = k;
             return fault;

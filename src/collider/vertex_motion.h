@@ -11,11 +11,6 @@ typedef struct VertexMotion {
     double start, period; // s
 } VertexMotion;
 
-// The first thing that is wrong with a motion of a mesh without fault, or null. `sample` and
-// `triangle` receive where, or -1.
-const char* vertex_motion_find_fault(const TdlVertexMotion* def, const TdlMesh* mesh, int* sample,
-                                     int* triangle);
-
 // Copies a motion without fault.
 TdlStatus vertex_motion_create(const TdlHost* host, const TdlVertexMotion* def, int vertex_count,
                                VertexMotion* out);

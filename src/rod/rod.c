@@ -103,7 +103,7 @@ static const char* find_load_fault(const TdlRodDef* def) {
     return NULL;
 }
 
-const char* rod_find_fault(const TdlRodDef* def) {
+const char* tdl_rod_def_fault(const TdlRodDef* def) {
     if (def->model == NULL || rod_model_find(def->model) == NULL) {
         return "model is not one of those tdl_rod_models() lists";
     }
@@ -156,7 +156,7 @@ static int root_dofs(TdlHold start) {
     return start == TDL_HOLD_CLAMPED ? 0 : start == TDL_HOLD_PINNED ? 3 : 6;
 }
 
-int rod_dof_count(const TdlRodDef* def) {
+int tdl_rod_def_dof_count(const TdlRodDef* def) {
     const RodModel* model = rod_model_find(def->model);
     return model->dof_count != NULL ? model->dof_count(def)
                                     : def->element_count * model->dofs_per_element +
@@ -295,7 +295,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     const RodModel* model = rod->model;
     int n = def->element_count;
     rod->root_dofs = model->dof_count != NULL ? 0 : root_dofs(def->start);
-    rod->dof_count = rod->tree_dofs = rod_dof_count(def);
+    rod->dof_count = rod->tree_dofs = tdl_rod_def_dof_count(def);
     size_t dofs = (size_t)rod->dof_count;
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);
@@ -337,7 +337,7 @@ static void set_curvatures(Rod* rod, const TdlVec3* given, TdlVec3 same, TdlVec3
 }
 
 TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
-    const char* fault = rod_find_fault(def);
+    const char* fault = tdl_rod_def_fault(def);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: %s", fault);
     }

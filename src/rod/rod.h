@@ -215,12 +215,6 @@ extern const RodModel SUPER_CLOTHOID;
 // Null when no model has that name.
 const RodModel* rod_model_find(const char* name);
 
-// The first thing that is wrong with a definition, or that its model cannot do; or null.
-const char* rod_find_fault(const TdlRodDef* def);
-
-// Number of coordinates of a rod made from a definition without fault.
-int rod_dof_count(const TdlRodDef* def);
-
 // Checks a definition; on failure the log says which field is wrong.
 TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out);
 

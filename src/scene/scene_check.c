@@ -1,8 +1,6 @@
 // What the tables cannot say about a scene: names are unique, references lead somewhere, times
 // grow, lists fit, and the whole is not too large. Sums are bounded before anything is allocated
 // for them.
-#include "rigid/rigid.h"
-#include "rod/rod.h"
 #include "scene/scene.h"
 
 #include "base/log.h"
@@ -274,11 +272,11 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     // what only the model knows: whether it can do this, and its number of coordinates
     char model[TDL_SCENE_MODEL_SIZE];
     TdlRodDef def = scene_make_rod(scene, rod, model);
-    const char* fault = rod_find_fault(&def);
+    const char* fault = tdl_rod_def_fault(&def);
     if (fault != NULL) {
         return fail_at(&scene->host, mark_of(rod->node, "model"), "%s", fault);
     }
-    scene->dof_count += (int)copies * rod_dof_count(&def);
+    scene->dof_count += (int)copies * tdl_rod_def_dof_count(&def);
     return TDL_STATUS_OK;
 }
 
@@ -382,7 +380,7 @@ static TdlStatus check_body_def(TdlScene* scene, const BodySpec* body) {
     ArenaMark mark = arena_mark(&scene->arena);
     TdlRigidDef def = scene_make_body(scene, body, &scene->arena);
     bool memory = body->pieces.count == 0 || def.pieces != NULL;
-    const char* fault = memory ? rigid_find_fault(&def) : NULL;
+    const char* fault = memory ? tdl_rigid_def_fault(&def) : NULL;
     arena_release(&scene->arena, mark);
     if (!memory) {
         return TDL_STATUS_NO_MEMORY;

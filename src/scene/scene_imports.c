@@ -3,7 +3,6 @@
 #include "scene/scene.h"
 
 #include "base/hash.h"
-#include "collider/vertex_motion.h"
 #include "formats/obj.h"
 #include "formats/pc2.h"
 
@@ -140,7 +139,7 @@ static TdlStatus take_samples(TdlScene* scene, MeshSpec* spec, const Pc2* cache,
     c->motion = (TdlVertexMotion){samples, cache->sample_count, c->start + cache->start / c->fps,
                                   cache->period / c->fps};
     int sample, triangle;
-    const char* fault = vertex_motion_find_fault(&c->motion, &spec->mesh, &sample, &triangle);
+    const char* fault = tdl_vertex_motion_fault(&c->motion, &spec->mesh, &sample, &triangle);
     if (fault != NULL) {
         return fail_at(&scene->host, mark, "sample %d of the cache, triangle %d of the mesh: %s",
                        sample, triangle, fault);

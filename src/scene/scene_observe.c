@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "rigid/rigid.h"
 
 #include <string.h>
 
@@ -192,13 +191,8 @@ static TdlStatus find_centre(TdlScene* scene, ObserverSpec* o, int entry) {
     const BodySpec* body = (const BodySpec*)scene->spec.bodies.items + entry;
     ArenaMark mark = arena_mark(&scene->arena);
     TdlRigidDef def = scene_make_body(scene, body, &scene->arena);
-    Rigid* rigid = NULL;
-    TdlStatus status = def.pieces == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
-    status = status == TDL_STATUS_OK ? rigid_create(&scene->host, &def, &rigid) : status;
-    if (status == TDL_STATUS_OK) {
-        o->centre = rigid->centre;
-        rigid_destroy(&scene->host, rigid);
-    }
+    TdlStatus status = def.pieces == NULL ? TDL_STATUS_NO_MEMORY
+                                          : tdl_rigid_def_centre(&scene->host, &def, &o->centre);
     arena_release(&scene->arena, mark);
     return status;
 }

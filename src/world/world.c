@@ -248,7 +248,7 @@ static TdlStatus make_box_surface(const TdlHost* host, const TdlRigidDef* def, S
     TdlVec3 vertices[8], r = {def->radius, def->radius, def->radius};
     int triangles[36], fault;
     TdlMesh mesh = surface_box_mesh(tdl_sub3(def->half, r), vertices, triangles);
-    if (surface_find_fault(&mesh, &fault) != NULL) {
+    if (tdl_mesh_fault(&mesh, &fault) != NULL) {
         return TDL_STATUS_OK;
     }
     return surface_create(host, &mesh, &(VertexMotion){0}, def->radius, out);

@@ -61,7 +61,7 @@ static TdlStatus read_mesh(const TdlHost* host, const char* text, size_t size) {
     TdlMesh mesh;
     int fault;
     TdlStatus status = obj_parse_mesh(host, "f", text, size, &mesh);
-    if (status == TDL_STATUS_OK && surface_find_fault(&mesh, &fault) != NULL) {
+    if (status == TDL_STATUS_OK && tdl_mesh_fault(&mesh, &fault) != NULL) {
         abort();
     }
     obj_free_mesh(host, &mesh);
