@@ -8,8 +8,9 @@
 // overlap by half, so that the cost is linear in the number of elements and an error made early is
 // corrected later. Twist that the points say nothing about (straight pieces) is kept small by a
 // weight far below the resolution of single precision.
-#include "inverse/helix_fit.h"
+#include "tendril/inverse.h"
 
+#include "base/memory.h"
 #include "math/dense.h"
 #include "rod/helix.h"
 
@@ -324,7 +325,7 @@ static void sample_curve(const Smooth* curve, int element_count, TdlVec3* target
 
 // Window after window; each keeps the first half of its elements, the last all.
 static void fit_windows(Problem* p, Problem* trial, const Guess* guesses, const TdlVec3* targets,
-                        int element_count, HelixFit* out) {
+                        int element_count, TdlVec3* curvature, TdlHelixFit* out) {
     int begin = 0, known = 0; // elements with a value from an earlier window
     double largest = 0.0;
     for (bool last = false; !last;) {
@@ -343,7 +344,7 @@ static void fit_windows(Problem* p, Problem* trial, const Guess* guesses, const 
         out->start = begin == 0 ? p->start : out->start;
         int kept = last ? p->count : WINDOW / 2;
         for (int e = 0; e < kept; ++e) {
-            out->curvature_of[begin + e] = tdl_scale3(1.0 / p->l, p->q[e]);
+            curvature[begin + e] = tdl_scale3(1.0 / p->l, p->q[e]);
             for (int i = e * SAMPLES; i < (e + 1) * SAMPLES; ++i) {
                 largest = fmax(largest, tdl_norm3(tdl_sub3(p->x[i], p->target[i])));
             }
@@ -356,14 +357,13 @@ static void fit_windows(Problem* p, Problem* trial, const Guess* guesses, const 
     out->error = largest;
 }
 
-TdlStatus helix_fit(Arena* arena, const TdlVec3* points, int count, int element_count,
-                    HelixFit* out) {
+static TdlStatus fit(Arena* arena, const TdlVec3* points, int count, int element_count,
+                     TdlVec3* curvature, TdlHelixFit* out) {
     Smooth curve;
-    *out = (HelixFit){.curvature_of = ARENA_NEW(arena, TdlVec3, element_count)};
     Guess* guesses = ARENA_NEW(arena, Guess, element_count);
     TdlVec3* targets = ARENA_NEW(arena, TdlVec3, (size_t)element_count * SAMPLES);
     Problem* work = ARENA_NEW(arena, Problem, 2);
-    if (out->curvature_of == NULL || guesses == NULL || targets == NULL || work == NULL ||
+    if (guesses == NULL || targets == NULL || work == NULL ||
         !make_smooth(arena, points, count, &curve)) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -374,6 +374,23 @@ TdlStatus helix_fit(Arena* arena, const TdlVec3* points, int count, int element_
     make_guesses(&curve, element_count, guesses);
     sample_curve(&curve, element_count, targets);
     work[0] = (Problem){.l = out->length / element_count, .start = {curve.x[0], guesses[0].frame}};
-    fit_windows(&work[0], &work[1], guesses, targets, element_count, out);
+    fit_windows(&work[0], &work[1], guesses, targets, element_count, curvature, out);
     return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_helix_fit(const TdlHost* host, const TdlVec3* points, int count, int element_count,
+                        TdlVec3* curvature, TdlHelixFit* out) {
+    *out = (TdlHelixFit){0};
+    bool good = count > 0 && element_count > 0;
+    for (int i = 0; good && i < count; ++i) {
+        good = tdl_finite3(points[i]);
+    }
+    if (!good) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    Arena arena;
+    arena_init(&arena, &host->mem);
+    TdlStatus status = fit(&arena, points, count, element_count, curvature, out);
+    arena_destroy(&arena);
+    return status;
 }
