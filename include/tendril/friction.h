@@ -40,6 +40,9 @@ typedef struct TdlFrictionMatrixDef {
 /// Solves A_body x = rhs for one body; both have the body's degrees of freedom.
 typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* x);
 
+/// Frees what `user` holds.
+typedef void (*TdlReleaseFn)(void* user);
+
 /// The velocity-space form: W = H A^-1 H' is never formed by the sweeps that do not need it.
 ///
 /// Contact i touches bodies body[2i] and body[2i+1]; -1 is an obstacle with no unknowns. Side s of
@@ -50,7 +53,8 @@ typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* 
 /// (z = L' v, A = L L') may give y == h, each side with its own block in its own span, which at
 /// least halves the memory that a sweep reads.
 ///
-/// The arrays are not copied: they must outlive the problem and not change meanwhile.
+/// The arrays are not copied: they must outlive the problem and not change meanwhile. With a
+/// `release` they are the problem's once it is created, and given back when it is destroyed.
 typedef struct TdlFrictionBodiesDef {
     TdlFrictionLaws laws;
     int body_count;
@@ -64,6 +68,8 @@ typedef struct TdlFrictionBodiesDef {
     const double* y;        // rows of Y', packed; null: computed with `solve`
     TdlBodySolveFn solve;   // used when y is null
     void* solve_user;       // handed to solve
+    TdlReleaseFn release;   // called once, when the problem is destroyed; null: nothing is
+    void* release_user;     // handed to release
 } TdlFrictionBodiesDef;
 
 /// Creates a problem in explicit form.
@@ -94,19 +100,6 @@ TDL_API TdlFrictionMatrixDef tdl_friction_problem_matrix(const TdlFrictionProble
 TDL_API TdlStatus tdl_friction_problem_explicit(const TdlHost* host,
                                                 const TdlFrictionProblem* problem,
                                                 TdlFrictionProblem** out);
-
-/// Reads a problem from a file: Siconos' text (local or global), or FCLIB HDF5 (`fclib_local` or
-/// `fclib_global`), told apart by content. A global problem (M v = f + H r, u = H' v + w) becomes
-/// one in velocity space, or an explicit one where a contact moves more than two bodies. A file
-/// that is wrong in any way gives TDL_STATUS_BAD_INPUT and one message with file and place.
-TDL_API TdlStatus tdl_friction_problem_read(const TdlHost* host, const char* path,
-                                            TdlFrictionProblem** out);
-
-/// Writes the explicit form: HDF5 when the path ends in .hdf5 or .h5, else Siconos' text. Numbers
-/// keep all digits. Bilateral contacts and infinite mu have no place in these formats and are
-/// refused; a prescribed normal velocity is folded into b.
-TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
-                                             const TdlFrictionProblem* problem);
 
 /// u = W r + b.
 TDL_API TdlStatus tdl_friction_velocity(const TdlFrictionProblem* problem, const double* r,

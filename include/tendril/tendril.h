@@ -1,4 +1,5 @@
-// Tendril: slender things that touch. This header includes all the others.
+// Tendril: slender things that touch. This header includes all the others of
+// libtendril; those of libtendril_io are in tendril/io.h.
 #ifndef TENDRIL_TENDRIL_H
 #define TENDRIL_TENDRIL_H
 
@@ -6,10 +7,9 @@
 #include "tendril/ccd.h"
 #include "tendril/detect.h"
 #include "tendril/friction.h"
+#include "tendril/inverse.h"
 #include "tendril/math.h"
 #include "tendril/rod.h"
-#include "tendril/run.h"
-#include "tendril/scene.h"
 #include "tendril/trace.h"
 #include "tendril/world.h"
 

@@ -285,11 +285,10 @@ TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
         status = tdl_friction_problem_explicit(host, problem, &formed);
         problem = formed;
     }
-    if (status == TDL_STATUS_OK && (ends_with(path, ".hdf5") || ends_with(path, ".h5"))) {
-        status = problem_write_hdf5(host, path, problem);
-    } else if (status == TDL_STATUS_OK) {
+    if (status == TDL_STATUS_OK) {
+        bool hdf5 = ends_with(path, ".hdf5") || ends_with(path, ".h5");
         m = tdl_friction_problem_matrix(problem);
-        status = write_text(host, path, &m);
+        status = hdf5 ? problem_write_hdf5(host, path, &m) : write_text(host, path, &m);
     }
     tdl_friction_problem_destroy(formed);
     return status;

@@ -5,7 +5,7 @@
 #ifndef TDL_FORMATS_PROBLEM_IO_H
 #define TDL_FORMATS_PROBLEM_IO_H
 
-#include "tendril/friction.h"
+#include "tendril/formats.h"
 
 // A sparse matrix as a list of entries; repeated ones are added.
 typedef struct Triplets {
@@ -46,6 +46,6 @@ TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProbl
 TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes, size_t size,
                              TdlFrictionProblem** out);
 
-TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionProblem* p);
+TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m);
 
 #endif

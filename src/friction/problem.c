@@ -107,8 +107,8 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     tdl_free(&mem, p->column);
     tdl_free(&mem, p->blocks);
     tdl_free(&mem, p->own_y);
-    for (int k = 0; k < 8; ++k) {
-        tdl_free(&mem, p->owned[k]);
+    if (p->release != NULL) {
+        p->release(p->release_user);
     }
     tdl_free(&mem, p->side);
     tdl_free(&mem, p);

@@ -36,8 +36,9 @@ struct TdlFrictionProblem {
     const double* velocity;
     const int* body; // [2 n]
     const double *h, *y;
-    double* own_y;  // y when it was computed here
-    void* owned[8]; // arrays of a caller that handed them over, freed with the problem
+    double* own_y;        // y when it was computed here
+    TdlReleaseFn release; // of a caller that handed its arrays over
+    void* release_user;
     SideRows* side; // [2 n]
 };
 

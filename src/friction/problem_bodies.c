@@ -171,6 +171,8 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
         tdl_friction_problem_destroy(p);
         return status;
     }
+    p->release = def->release;
+    p->release_user = def->release_user;
     *out = p;
     return TDL_STATUS_OK;
 }

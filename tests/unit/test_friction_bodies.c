@@ -155,3 +155,27 @@ TEST(wrong_spans_and_rows_are_refused) {
     hole.y = c.y;
     CHECK_INT(tdl_friction_problem_create_bodies(&host, &hole, &p), TDL_STATUS_BAD_ARGUMENT);
 }
+
+static void count_release(void* user) {
+    ++*(int*)user;
+}
+
+// Arrays that are handed over are given back once, and only by a problem that was made.
+TEST(arrays_may_be_handed_over) {
+    static Case c;
+    make_case(&c);
+    int released = 0;
+    TdlHost host = tdl_host_default();
+    TdlFrictionBodiesDef def = c.def;
+    def.h = c.whole;
+    def.release = count_release;
+    def.release_user = &released;
+    TdlFrictionProblem* p = NULL;
+    REQUIRE(tdl_friction_problem_create_bodies(&host, &def, &p) == TDL_STATUS_OK);
+    CHECK_INT(released, 0);
+    tdl_friction_problem_destroy(p);
+    CHECK_INT(released, 1);
+    c.whole[0] = NAN;
+    CHECK_INT(tdl_friction_problem_create_bodies(&host, &def, &p), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(released, 1);
+}
