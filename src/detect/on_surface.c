@@ -5,7 +5,7 @@
 // distance from an edge's line or a corner is a function of one parameter, whose minima are all
 // found by bisection with bounds on the second derivative. Of what is found that counts which is a
 // minimum against the whole surface: over a face, what has its foot there; at an edge or corner,
-// what lies in its cone of normals. (X.30) to (X.32)
+// what lies in its cone of normals. (X.31), (X.32), (X.35)
 #include "detect/on_surface.h"
 
 #include "curve/curve.h"
@@ -82,7 +82,7 @@ static bool falls_inwards(const TdlCurve* c, double s, TdlVec3 normal) {
     return (s <= 0.0 && slope - taper < -LEVEL) || (s >= c->end && slope - taper > LEVEL);
 }
 
-// A point behind a closed surface counts for the face that is nearest to it. (X.30)
+// A point behind a closed surface counts for the face that is nearest to it. (X.35)
 static void touch_side(Touching* t, int f, TdlVec3 normal) {
     const Surface* surface = t->surface;
     TdlColliderDef plane = {.shape = TDL_SHAPE_PLANE};
