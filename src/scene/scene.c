@@ -20,7 +20,10 @@ static TdlStatus load_stages(TdlScene* scene, const char* const* overrides, int 
     }
     SchemaReader reader = {.host = &scene->host, .pool = &scene->pool};
     TdlStatus status = schema_read(&reader, &SCENE_GROUP, scene->root, &scene->spec);
-    return status == TDL_STATUS_OK ? scene_check(scene) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return scene_check(scene);
 }
 
 static TdlStatus load(const TdlHost* host, const char* path, const char* name, const char* text,
@@ -269,9 +272,17 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
     char model[TDL_SCENE_MODEL_SIZE];
     TdlRodDef def = scene_make_rod(scene, rod, model);
     TdlStatus status = make_motion(arena, &rod->clamp.motion, &def.motion);
-    status =
-        status == TDL_STATUS_OK ? make_motion(arena, &rod->end_motion, &def.end_motion) : status;
-    status = status == TDL_STATUS_OK ? make_loads(arena, rod, &def) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = make_motion(arena, &rod->end_motion, &def.end_motion);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = make_loads(arena, rod, &def);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     Rng rng = rng_seed((uint64_t)rod->repeat.seed);
     int copies = scene_copy_count(rod);
     for (int copy = 0; status == TDL_STATUS_OK && copy < copies; ++copy) {
@@ -285,8 +296,10 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
             def.parent = find_parent(scene, rod, copy);
             def.parent_at = rod->parent_at;
         }
-        TdlRodId id;
-        status = status == TDL_STATUS_OK ? tdl_world_add_rod(world, &def, &id) : status;
+        if (status == TDL_STATUS_OK) {
+            TdlRodId id;
+            status = tdl_world_add_rod(world, &def, &id);
+        }
         arena_release(arena, mark);
     }
     return status;
@@ -366,9 +379,14 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
     def.angular_velocity = spec->angular_velocity;
     def.material = scene_material_number(scene, spec->material);
     TdlStatus status = make_motion(arena, &spec->motion, &def.motion);
-    status = status == TDL_STATUS_OK && def.pieces == NULL ? TDL_STATUS_NO_MEMORY : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (def.pieces == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     TdlColliderId id;
-    return status == TDL_STATUS_OK ? tdl_world_add_collider(world, &def, &id) : status;
+    return tdl_world_add_collider(world, &def, &id);
 }
 
 static TdlStatus set_laws(const TdlScene* scene, TdlWorld* world) {

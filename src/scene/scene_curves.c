@@ -73,18 +73,21 @@ TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod) {
     const Node* map = rod->curves.node;
     const Node* file = node_find(map, "file");
     TdlStatus status = check_keys(scene, rod);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     CurveFormat format = CURVES_HAIR;
-    if (status == TDL_STATUS_OK && !curves_format(file->text, &format)) {
-        status = fail_at(&scene->host, file->mark, "curves come from .hair, .obj or .csv files");
+    if (!curves_format(file->text, &format)) {
+        return fail_at(&scene->host, file->mark, "curves come from .hair, .obj or .csv files");
     }
     const Source* source = NULL;
-    status = status == TDL_STATUS_OK ? scene_import(scene, map, rod->curves.hash, "curves", &source)
-                                     : status;
-    CurveSet all = {0};
-    if (status == TDL_STATUS_OK) {
-        rod->curves.file = file->text;
-        status = curves_parse(&scene->host, source->name, format, source->text, source->size, &all);
+    status = scene_import(scene, map, rod->curves.hash, "curves", &source);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    rod->curves.file = file->text;
+    CurveSet all = {0};
+    status = curves_parse(&scene->host, source->name, format, source->text, source->size, &all);
     if (status == TDL_STATUS_OK) {
         status = choose(scene, rod, &all, source->name);
     }

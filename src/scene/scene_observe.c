@@ -224,13 +224,26 @@ static TdlStatus name_columns(TdlScene* scene, ObserverSpec* o, const ObserverSp
 static TdlStatus check_observer(TdlScene* scene, ObserverSpec* o) {
     int entry = -1;
     TdlStatus status = find_quantity(scene, o);
-    status = status == TDL_STATUS_OK ? find_target(scene, o, &entry) : status;
-    if (status == TDL_STATUS_OK) {
-        status = choose_copy(scene, o, entry_at(&scene->spec, o->kind, entry).count);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    status = status == TDL_STATUS_OK ? check_at(scene, o, entry) : status;
-    status = status == TDL_STATUS_OK ? find_centre(scene, o, entry) : status;
-    return status == TDL_STATUS_OK ? name_columns(scene, o, scene->spec.observers.items) : status;
+    status = find_target(scene, o, &entry);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = choose_copy(scene, o, entry_at(&scene->spec, o->kind, entry).count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = check_at(scene, o, entry);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = find_centre(scene, o, entry);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return name_columns(scene, o, scene->spec.observers.items);
 }
 
 TdlStatus scene_check_observers(TdlScene* scene) {
