@@ -304,10 +304,16 @@ static TdlStatus write_frame(Run* run) {
         tdl_store3(run->frame.observed, i, tdl_scene_observe(run->scene, i, run->world));
     }
     TdlStatus status = observe_contacts(run);
-    status = status == TDL_STATUS_OK ? result_writer_append(run->writer, &run->frame) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = result_writer_append(run->writer, &run->frame);
     run->at.frame_count = result_writer_frame_count(run->writer);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     // rows reach the log at least as often as frames reach the result
-    return status == TDL_STATUS_OK ? step_log_flush(&run->log, NULL) : status;
+    return step_log_flush(&run->log, NULL);
 }
 
 // --- checkpoints ---------------------------------------------------------------------------------
@@ -344,21 +350,25 @@ static TdlStatus save_checkpoint(Run* run) {
     note_position(run);
     // first what the checkpoint counts on
     TdlStatus status = step_log_flush(&run->log, &run->at.log_size);
-    if (status == TDL_STATUS_OK) {
-        status = file_sync(&run->host, run_path(run, "log.csv", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = file_sync(&run->host, run_path(run, "result.h5", path));
+    status = file_sync(&run->host, run_path(run, "log.csv", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = file_sync(&run->host, run_path(run, "result.h5", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     // then the checkpoint itself
-    if (status == TDL_STATUS_OK) {
-        status = write_state(run);
+    status = write_state(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        run->saved_step = run->at.step;
-    }
+    run->saved_step = run->at.step;
     run->saved_when = clock_now();
-    return status;
+    return TDL_STATUS_OK;
 }
 
 static TdlStatus load_state(Run* run, const char* state, size_t size) {
@@ -373,6 +383,24 @@ static TdlStatus load_state(Run* run, const char* state, size_t size) {
 
 // --- starting ------------------------------------------------------------------------------------
 
+// Makes the folder, with the scene in it that a resume will read.
+static TdlStatus start_folder(Run* run, const TdlScene* scene) {
+    char path[PATH_SIZE];
+    TdlStatus status = folder_begin(&run->host, run->def->directory, &run->folder);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_scene_write(scene, run_path(run, "scene.yaml", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = file_sync(&run->host, run_path(run, "scene.yaml", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return hash_scene(run, &run->at.scene_hash);
+}
+
 static TdlStatus settle(Run* run) {
     double residual = 0.0;
     TdlStatus status = tdl_world_settle(run->world, &residual);
@@ -385,31 +413,51 @@ static TdlStatus settle(Run* run) {
     return status;
 }
 
+// The world where it starts from: at rest if the scene asks for it, then as the caller wants it.
+static TdlStatus start_world(Run* run) {
+    TdlStatus status = build_world(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = run->plan.settle ? settle(run) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    const TdlRunDef* def = run->def;
+    return def->begin != NULL ? def->begin(def->begin_user, run->world) : TDL_STATUS_OK;
+}
+
+static TdlStatus start_files(Run* run) {
+    char path[PATH_SIZE];
+    TdlStatus status = create_result(run, "result.h5");
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = step_log_create(&run->host, run_path(run, "log.csv", path), run->scene, &run->log);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return result_writer_go_live(run->writer);
+}
+
+static TdlStatus publish(Run* run) {
+    char path[PATH_SIZE];
+    TdlStatus status = folder_publish(&run->folder);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    result_writer_moved(run->writer, run_path(run, "result.h5", path));
+    run_path(run, "log.csv", run->log.path);
+    return TDL_STATUS_OK;
+}
+
 // Makes the folder with everything a resume needs, then shows it under its name.
 static TdlStatus start(Run* run, const TdlScene* scene) {
-    char path[PATH_SIZE];
-    TdlStatus status = folder_begin(&run->host, run->def->directory, &run->folder);
-    status = status == TDL_STATUS_OK ? tdl_scene_write(scene, run_path(run, "scene.yaml", path))
-                                     : status;
-    status =
-        status == TDL_STATUS_OK ? file_sync(&run->host, run_path(run, "scene.yaml", path)) : status;
-    status = status == TDL_STATUS_OK ? hash_scene(run, &run->at.scene_hash) : status;
-    status = status == TDL_STATUS_OK ? build_world(run) : status;
-    status = status == TDL_STATUS_OK && run->plan.settle ? settle(run) : status;
-    status = status == TDL_STATUS_OK && run->def->begin != NULL
-                 ? run->def->begin(run->def->begin_user, run->world)
-                 : status;
-    status = status == TDL_STATUS_OK ? create_result(run, "result.h5") : status;
-    status = status == TDL_STATUS_OK ? step_log_create(&run->host, run_path(run, "log.csv", path),
-                                                       run->scene, &run->log)
-                                     : status;
-    status = status == TDL_STATUS_OK ? result_writer_go_live(run->writer) : status;
-    status = status == TDL_STATUS_OK ? write_frame(run) : status;
-    status = status == TDL_STATUS_OK ? save_checkpoint(run) : status;
-    status = status == TDL_STATUS_OK ? folder_publish(&run->folder) : status;
-    if (status == TDL_STATUS_OK) {
-        result_writer_moved(run->writer, run_path(run, "result.h5", path));
-        run_path(run, "log.csv", run->log.path);
+    static TdlStatus (*const STAGES[])(Run*) = {start_world, start_files, write_frame,
+                                                save_checkpoint, publish};
+    TdlStatus status = start_folder(run, scene);
+    for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof STAGES / sizeof *STAGES; ++i) {
+        status = STAGES[i](run);
     }
     return status;
 }
@@ -425,34 +473,51 @@ static TdlStatus copy_frames(Run* run, TdlResult* old) {
                         "%s/result.h5: not the result that the checkpoint belongs to",
                         run->folder.path);
     }
-    TdlStatus status = TDL_STATUS_OK;
-    for (long i = 0; status == TDL_STATUS_OK && i < run->at.frame_count; ++i) {
-        status = result_read(old, i, &run->frame);
-        status = status == TDL_STATUS_OK ? result_writer_append(run->writer, &run->frame) : status;
+    for (long i = 0; i < run->at.frame_count; ++i) {
+        TdlStatus status = result_read(old, i, &run->frame);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        status = result_writer_append(run->writer, &run->frame);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
     }
-    return status;
+    return TDL_STATUS_OK;
 }
 
-static TdlStatus reopen_result(Run* run) {
-    char path[PATH_SIZE], temporary[PATH_SIZE];
-    run_path(run, "result.h5", path);
-    run_path(run, "result.h5.tmp", temporary);
+// The same as result.h5.tmp, whole.
+static TdlStatus copy_result(Run* run, const char* path) {
     TdlResult* old;
     TdlStatus status = tdl_result_open(&run->host, path, &old);
     if (status != TDL_STATUS_OK) {
         return status;
     }
     status = create_result(run, "result.h5.tmp");
-    status = status == TDL_STATUS_OK ? copy_frames(run, old) : status;
+    if (status == TDL_STATUS_OK) {
+        status = copy_frames(run, old);
+    }
     tdl_result_close(old);
-    status = status == TDL_STATUS_OK ? result_writer_go_live(run->writer) : status;
-    status = status == TDL_STATUS_OK ? file_rename(&run->host, temporary, path) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return result_writer_go_live(run->writer);
+}
+
+static TdlStatus reopen_result(Run* run) {
+    char path[PATH_SIZE], temporary[PATH_SIZE];
+    run_path(run, "result.h5", path);
+    run_path(run, "result.h5.tmp", temporary);
+    TdlStatus status = copy_result(run, path);
+    if (status == TDL_STATUS_OK) {
+        status = file_rename(&run->host, temporary, path);
+    }
     if (status != TDL_STATUS_OK) {
         unlink(temporary);
-    } else {
-        result_writer_moved(run->writer, path);
+        return status;
     }
-    return status;
+    result_writer_moved(run->writer, path);
+    return TDL_STATUS_OK;
 }
 
 // Brings the folder back to its checkpoint. `state` is the world's.
@@ -460,27 +525,36 @@ static TdlStatus reopen(Run* run, const char* state, size_t state_size) {
     char path[PATH_SIZE];
     uint64_t scene_hash = 0;
     TdlStatus status = hash_scene(run, &scene_hash);
-    if (status == TDL_STATUS_OK && scene_hash != run->at.scene_hash) {
-        status = tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
-                          "%s/scene.yaml: was changed after the run began, so the run cannot go "
-                          "on as it was; run the changed scene into another folder",
-                          run->folder.path);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (scene_hash != run->at.scene_hash) {
+        return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
+                        "%s/scene.yaml: was changed after the run began, so the run cannot go "
+                        "on as it was; run the changed scene into another folder",
+                        run->folder.path);
     }
     int64_t step_total = run->at.step_total;
-    status = status == TDL_STATUS_OK ? build_world(run) : status;
-    if (status == TDL_STATUS_OK && step_total != run->at.step_total) {
-        status = tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
-                          "%s/checkpoint: counts other steps than scene.yaml", run->folder.path);
+    status = build_world(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    status = status == TDL_STATUS_OK ? load_state(run, state, state_size) : status;
+    if (step_total != run->at.step_total) {
+        return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
+                        "%s/checkpoint: counts other steps than scene.yaml", run->folder.path);
+    }
+    status = load_state(run, state, state_size);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     // from here on files are changed; each change can be repeated after a kill
-    if (status == TDL_STATUS_OK) {
-        unlink(run_path(run, "summary.json", path));
-        status = reopen_result(run);
+    unlink(run_path(run, "summary.json", path));
+    status = reopen_result(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    return status == TDL_STATUS_OK ? step_log_resume(&run->host, run_path(run, "log.csv", path),
-                                                     run->scene, run->at.log_size, &run->log)
-                                   : status;
+    return step_log_resume(&run->host, run_path(run, "log.csv", path), run->scene, run->at.log_size,
+                           &run->log);
 }
 
 // --- the loop ------------------------------------------------------------------------------------
@@ -496,24 +570,33 @@ static TdlStatus do_step(Run* run, TdlStepInfo* info) {
     }
     status = step_log_append(&run->log, info, run->world);
     bool due = info->step % run->frame_stride == 0 || info->step == run->at.step_total;
-    return status == TDL_STATUS_OK && due ? write_frame(run) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return due ? write_frame(run) : TDL_STATUS_OK;
 }
 
 static TdlStatus loop(Run* run) {
     const TdlRunDef* def = run->def;
     TdlStatus status = problem_saver_start(&run->saver, &run->host, &def->problems, run->world);
-    status = status == TDL_STATUS_OK
-                 ? query_saver_start(&run->query_saver, &run->host, &def->queries, run->world)
-                 : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = query_saver_start(&run->query_saver, &run->host, &def->queries, run->world);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     if (def->watch != NULL) {
         def->watch(def->watch_user, run->world, NULL);
     }
     while (status == TDL_STATUS_OK && tdl_world_step_count(run->world) < run->at.step_total) {
         TdlStepInfo info;
         status = do_step(run, &info);
-        status = status == TDL_STATUS_OK ? run->saver.status : status;
         if (status != TDL_STATUS_OK) {
-            break;
+            return status;
+        }
+        if (run->saver.status != TDL_STATUS_OK) {
+            return run->saver.status;
         }
         if (def->watch != NULL) {
             def->watch(def->watch_user, run->world, &info);
@@ -550,14 +633,17 @@ static int thread_count(const TdlRunDef* def) {
     return def->thread_count;
 }
 
+// The first of two that is not good.
+static TdlStatus worse(TdlStatus first, TdlStatus second) {
+    return first != TDL_STATUS_OK ? first : second;
+}
+
 // Saves where the run stands and closes the files. `status` tells how the loop ended.
 static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
     info->problems = run->saver.count;
-    TdlStatus saved = problem_saver_end(&run->saver);
-    status = status == TDL_STATUS_OK ? saved : status;
+    status = worse(status, problem_saver_end(&run->saver));
     info->queries = run->query_saver.count;
-    saved = query_saver_end(&run->query_saver);
-    status = status == TDL_STATUS_OK ? saved : status;
+    status = worse(status, query_saver_end(&run->query_saver));
     TdlStatus closing = TDL_STATUS_OK;
     bool savable =
         status == TDL_STATUS_OK || status == TDL_STATUS_STOPPED || status == TDL_STATUS_DIVERGED;
@@ -568,11 +654,9 @@ static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
     tell_position(&run->at, info);
     info->steps_here = (long)(run->at.step - run->first_step);
     info->seconds = clock_now() - run->started;
-    TdlStatus closed = result_writer_close(run->writer);
+    closing = worse(closing, result_writer_close(run->writer));
     run->writer = NULL;
-    closing = closing == TDL_STATUS_OK ? closed : closing;
-    closed = step_log_close(&run->log);
-    closing = closing == TDL_STATUS_OK ? closed : closing;
+    closing = worse(closing, step_log_close(&run->log));
     if (!savable || closing != TDL_STATUS_OK) {
         return savable ? closing : status;
     }
@@ -583,8 +667,7 @@ static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
                        .info = *info,
                        .seconds = run->at.seconds,
                        .threads = thread_count(run->def)};
-    closing = summary_write(&run->host, run_path(run, "summary.json", path), &summary);
-    return closing == TDL_STATUS_OK ? status : closing;
+    return worse(summary_write(&run->host, run_path(run, "summary.json", path), &summary), status);
 }
 
 TdlStatus tdl_run(const TdlHost* host, const TdlScene* scene, const TdlRunDef* def,
@@ -627,7 +710,10 @@ static TdlStatus resume_locked(Run* run, TdlRunInfo* info) {
     run->earlier_seconds = run->at.seconds;
     status = reopen(run, state, size);
     tdl_free(&run->host.mem, state);
-    return status == TDL_STATUS_OK ? finish(run, loop(run), info) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return finish(run, loop(run), info);
 }
 
 TdlStatus tdl_run_resume(const TdlHost* host, const TdlRunDef* def, TdlRunInfo* info) {
