@@ -105,7 +105,9 @@ TdlStatus ccd_record_world(const TdlHost* host, TdlWorld* world, int steps, int 
         take_shape(world, &p, p.start);
         status = tdl_world_step(world, NULL);
         take_shape(world, &p, p.end);
-        status = status == TDL_STATUS_OK ? take_candidates(host, &p, &taker) : status;
+        if (status == TDL_STATUS_OK) {
+            status = take_candidates(host, &p, &taker);
+        }
     }
     tdl_world_watch_crossings(world, NULL, NULL);
     free_polylines(&p);

@@ -38,7 +38,9 @@ static double codes_per_second(Take* take, TdlStatus* status) {
     }
     *status = take_load(take, 0);
     double first = take->time;
-    *status = *status == TDL_STATUS_OK ? take_load(take, 1) : *status;
+    if (*status == TDL_STATUS_OK) {
+        *status = take_load(take, 1);
+    }
     double period = take->time - first;
     return period > 0.0 ? 1.0 / period : 24.0;
 }
@@ -116,8 +118,11 @@ static TdlStatus print_rods(FILE* out, Take* take, double rate) {
     fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", RODS_COLOR);
     fprintf(out, "        point3f[] points.timeSamples");
     TdlStatus status = print_samples(out, take, rate, 0, sample_points);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        float3[] extent.timeSamples");
-    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_extent) : status;
+    status = print_samples(out, take, rate, 0, sample_extent);
     fprintf(out, "    }\n");
     return status;
 }
@@ -174,14 +179,18 @@ static TdlStatus print_surface(FILE* out, Take* take, double rate, int surface) 
     print_faces(out, &take->sheets[surface]);
     fprintf(out, "        point3f[] points.timeSamples");
     TdlStatus status = print_samples(out, take, rate, surface, sample_sheet);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     // what the samples are of is said of the attribute itself
     fprintf(out, "        normal3f[] normals (\n            interpolation = \"vertex\"\n"
                  "        )\n        normal3f[] normals.timeSamples");
-    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, surface, sample_sheet_normals)
-                                     : status;
+    status = print_samples(out, take, rate, surface, sample_sheet_normals);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        float3[] extent.timeSamples");
-    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, surface, sample_sheet_extent)
-                                     : status;
+    status = print_samples(out, take, rate, surface, sample_sheet_extent);
     fprintf(out, "    }\n");
     return status;
 }
@@ -239,35 +248,22 @@ static TdlStatus print_contacts(FILE* out, Take* take, double rate) {
     fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", CONTACT_COLOR);
     fprintf(out, "        point3f[] points.timeSamples");
     TdlStatus status = print_samples(out, take, rate, 0, sample_contact_points);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        vector3f[] primvars:force.timeSamples");
-    status =
-        status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_contact_forces) : status;
+    status = print_samples(out, take, rate, 0, sample_contact_forces);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        int[] primvars:sliding.timeSamples");
-    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_contact_sliding)
-                                     : status;
+    status = print_samples(out, take, rate, 0, sample_contact_sliding);
     fprintf(out, "    }\n");
     return status;
 }
 
-int export_usda(Take* take, const char* path) {
+static TdlStatus print_things(FILE* out, Take* take, double rate) {
     TdlStatus status = TDL_STATUS_OK;
-    double rate = codes_per_second(take, &status), first = 0.0, last = 0.0;
-    if (status == TDL_STATUS_OK && (status = take_load(take, 0)) == TDL_STATUS_OK) {
-        first = code_of(take->time, rate);
-        status = take_load(take, take->frame_count - 1);
-        last = code_of(take->time, rate);
-    }
-    FILE* out = status == TDL_STATUS_OK ? output_open(path) : NULL;
-    if (out == NULL) {
-        return status == TDL_STATUS_OK ? EXIT_INPUT : exit_code(status);
-    }
-    fprintf(out, "#usda 1.0\n(\n    defaultPrim = \"Tendril\"\n    doc = ");
-    print_string(out, take->info.title);
-    fprintf(out,
-            "\n    endTimeCode = %.9g\n    framesPerSecond = %.9g\n    metersPerUnit = 1\n"
-            "    startTimeCode = %.9g\n    timeCodesPerSecond = %.9g\n    upAxis = \"Z\"\n)\n\n"
-            "def Xform \"Tendril\"\n{\n",
-            last, rate, first, rate);
     if (take->info.rod_count > 0) {
         status = print_rods(out, take, rate);
     }
@@ -279,12 +275,44 @@ int export_usda(Take* take, const char* path) {
     for (int i = 0; i < take->surface_count && status == TDL_STATUS_OK; ++i) {
         status = print_surface(out, take, rate, i);
     }
-    bool touched = false;
-    status = status == TDL_STATUS_OK ? take_touches(take, &touched) : status;
-    if (status == TDL_STATUS_OK && touched) {
-        status = print_contacts(out, take, rate);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    bool touched = false;
+    status = take_touches(take, &touched);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return touched ? print_contacts(out, take, rate) : TDL_STATUS_OK;
+}
+
+int export_usda(Take* take, const char* path) {
+    TdlStatus status = TDL_STATUS_OK;
+    double rate = codes_per_second(take, &status), first = 0.0, last = 0.0;
+    if (status == TDL_STATUS_OK && (status = take_load(take, 0)) == TDL_STATUS_OK) {
+        first = code_of(take->time, rate);
+        status = take_load(take, take->frame_count - 1);
+        last = code_of(take->time, rate);
+    }
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    FILE* out = output_open(path);
+    if (out == NULL) {
+        return EXIT_INPUT;
+    }
+    fprintf(out, "#usda 1.0\n(\n    defaultPrim = \"Tendril\"\n    doc = ");
+    print_string(out, take->info.title);
+    fprintf(out,
+            "\n    endTimeCode = %.9g\n    framesPerSecond = %.9g\n    metersPerUnit = 1\n"
+            "    startTimeCode = %.9g\n    timeCodesPerSecond = %.9g\n    upAxis = \"Z\"\n)\n\n"
+            "def Xform \"Tendril\"\n{\n",
+            last, rate, first, rate);
+    status = print_things(out, take, rate);
     fprintf(out, "}\n");
     bool good = output_close(out, path, status == TDL_STATUS_OK);
-    return good ? EXIT_DONE : status == TDL_STATUS_OK ? EXIT_INPUT : exit_code(status);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    return good ? EXIT_DONE : EXIT_INPUT;
 }

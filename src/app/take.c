@@ -173,7 +173,10 @@ static TdlStatus prepare(Take* take) {
         take->surfaces[i] = tdl_result_surface(take->result, i);
     }
     TdlStatus status = measure(take);
-    return status == TDL_STATUS_OK ? make_bodies(take) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return make_bodies(take);
 }
 
 int take_open(const Args* args, const char* fallback, Take* take) {
@@ -271,25 +274,27 @@ TdlStatus take_load(Take* take, int index) {
     // three doubles in a row are a TdlVec3
     TdlStatus status =
         tdl_result_read_frame(take->result, frame, &take->time, (double*)take->points);
-    if (status == TDL_STATUS_OK && take->body_count > 0) {
-        status = tdl_result_read_poses(take->result, frame, take->poses);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK && take->surface_count > 0) {
-        status = tdl_result_read_surfaces(take->result, frame, take->surface_points);
+    status = tdl_result_read_poses(take->result, frame, take->poses);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status =
-            tdl_result_read_contacts(take->result, frame, &take->contacts, &take->contact_count);
+    status = tdl_result_read_surfaces(take->result, frame, take->surface_points);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK && !is_finite_frame(take)) {
+    status = tdl_result_read_contacts(take->result, frame, &take->contacts, &take->contact_count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (!is_finite_frame(take)) {
         fprintf(stderr, "%s: frame %ld holds something that is not a number\n", take->path, frame);
-        status = TDL_STATUS_BAD_INPUT;
+        return TDL_STATUS_BAD_INPUT;
     }
-    if (status == TDL_STATUS_OK) {
-        fill_curvature(take);
-        status = fill_sheets(take);
-    }
-    return status;
+    fill_curvature(take);
+    return fill_sheets(take);
 }
 
 TdlStatus take_touches(Take* take, bool* out) {
