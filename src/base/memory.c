@@ -66,15 +66,6 @@ void tdl_free(const TdlAllocator* mem, void* block) {
     }
 }
 
-char* tdl_copy_text(const TdlAllocator* mem, const char* text) {
-    size_t size = strlen(text) + 1;
-    char* copy = tdl_alloc_array(mem, size, 1);
-    if (copy != NULL) {
-        memcpy(copy, text, size);
-    }
-    return copy;
-}
-
 typedef struct ArenaChunk {
     struct ArenaChunk* next;
     size_t size, used;
@@ -166,12 +157,4 @@ void arena_release(Arena* arena, ArenaMark mark) {
         POISON(later->data, later->size);
     }
     arena->current = chunk;
-}
-
-size_t arena_capacity(const Arena* arena) {
-    size_t total = 0;
-    for (const ArenaChunk* chunk = arena->first; chunk != NULL; chunk = chunk->next) {
-        total += chunk->size;
-    }
-    return total;
 }

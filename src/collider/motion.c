@@ -68,10 +68,6 @@ static bool is_zero(TdlVec3 a) {
     return tdl_dot3(a, a) == 0.0;
 }
 
-bool motion_moves(const Motion* motion) {
-    return motion->keys != NULL || !is_zero(motion->velocity) || !is_zero(motion->angular_velocity);
-}
-
 TdlPose motion_pose(const Motion* motion, TdlPose placed, double time) {
     TdlPose pose = placed;
     if (motion->keys != NULL) {

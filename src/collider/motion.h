@@ -15,9 +15,6 @@ typedef struct Motion {
 TdlStatus motion_create(const TdlHost* host, const TdlMotionDef* def, Motion* out);
 void motion_destroy(const TdlHost* host, Motion* motion);
 
-// Whether the placed thing ever leaves its place.
-bool motion_moves(const Motion* motion);
-
 // The placed pose, moved to where it is at `time`. The rotation vector is interpolated as such:
 // between two keys it may pass more than one turn. Constant velocities count from time 0; the
 // turning they make is about the moved position and comes after that of the keys.

@@ -81,11 +81,6 @@ TdlCombDef tdl_comb_def_default(void) {
     };
 }
 
-const char* tdl_comb_presets(void) {
-    return "comb-1-wavy|comb-25-wavy|comb-2025-straight|comb-2025-wavy|comb-2025-curly|"
-           "comb-2025-wavy-dirty|comb-100-coiled";
-}
-
 bool tdl_comb_preset(const char* name, TdlCombDef* out) {
     for (size_t i = 0; i < sizeof PRESETS / sizeof *PRESETS; ++i) {
         const Preset* preset = &PRESETS[i];

@@ -32,7 +32,7 @@ const char* line_end(const char* at, const char* end) {
     return found == NULL ? end : found;
 }
 
-TdlStatus obj_bad(const ObjFile* file, const char* what) {
+static TdlStatus obj_bad(const ObjFile* file, const char* what) {
     return tdl_fail(file->host, TDL_STATUS_BAD_INPUT, "%s:%d: %s", file->name, file->line, what);
 }
 

@@ -29,7 +29,7 @@ bool triplets_add(const TdlAllocator* mem, Triplets* t, int row, int col, double
     return true;
 }
 
-void triplets_free(const TdlAllocator* mem, Triplets* t) {
+static void triplets_free(const TdlAllocator* mem, Triplets* t) {
     tdl_free(mem, t->row);
     tdl_free(mem, t->col);
     tdl_free(mem, t->value);
@@ -136,8 +136,8 @@ static TdlStatus local_problem(const TdlHost* host, const RawProblem* raw,
     return status;
 }
 
-TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProblem* raw,
-                           TdlFrictionProblem** out) {
+static TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProblem* raw,
+                                  TdlFrictionProblem** out) {
     for (int i = 0; i < raw->n; ++i) {
         if (!(raw->mu[i] >= 0.0) || isinf(raw->mu[i])) {
             return tdl_fail(host, TDL_STATUS_BAD_INPUT,
