@@ -171,7 +171,7 @@ static TdlVec3 guess_from(const Guess* guess, TdlMat3 frame) {
 
 // --- least squares --------------------------------------------------------------------------
 
-typedef struct Problem {
+typedef struct Window {
     double l;              // m, of an element
     int count;             // elements in the window
     bool turns;            // the frame of the start is unknown too
@@ -183,10 +183,10 @@ typedef struct Problem {
     TdlMat3 shift[WINDOW], turn[WINDOW]; // of an element's end, by its q, in world axes
     TdlVec3 x[WINDOW * SAMPLES];
     TdlMat3 own[WINDOW * SAMPLES]; // of a sample, by the q of its own element
-} Problem;
+} Window;
 
 // The squared distances, in units of an element; positions and derivatives in passing.
-static double evaluate(Problem* p) {
+static double evaluate(Window* p) {
     double cost = 0.0;
     p->pose[0] = p->start;
     for (int e = 0; e < p->count; ++e) {
@@ -220,7 +220,7 @@ static TdlVec3 column(const TdlMat3* m, int c) {
 
 // The columns of the Jacobian for one sample: how it moves with each unknown that comes before it.
 // Returns the number of columns that are not zero.
-static int sample_rows(const Problem* p, int element, int sample, TdlVec3* rows) {
+static int sample_rows(const Window* p, int element, int sample, TdlVec3* rows) {
     int i = element * SAMPLES + sample, n = 0;
     for (int c = 0; c < 3; ++c) { // the frame of the start, about the axes of the world
         TdlVec3 axis = {c == 0, c == 1, c == 2};
@@ -240,7 +240,7 @@ static int sample_rows(const Problem* p, int element, int sample, TdlVec3* rows)
 }
 
 // Lower triangle of J'J and J'r, in units of an element.
-static void normal_equations(const Problem* p, double* a, double* b) {
+static void normal_equations(const Window* p, double* a, double* b) {
     int n = 3 + 3 * p->count;
     TdlVec3 rows[UNKNOWNS];
     memset(a, 0, (size_t)(n * n) * sizeof *a);
@@ -268,7 +268,7 @@ static void normal_equations(const Problem* p, double* a, double* b) {
     }
 }
 
-static void move(Problem* p, const double* step) {
+static void move(Window* p, const double* step) {
     TdlVec3 turn = {-step[0], -step[1], -step[2]};
     if (p->turns) {
         p->start.rotation = tdl_mul33(tdl_rotation_exp(turn), p->start.rotation);
@@ -279,7 +279,7 @@ static void move(Problem* p, const double* step) {
 }
 
 // Levenberg and Marquardt, until a step gains nothing any more.
-static void minimise(Problem* p, Problem* trial) {
+static void minimise(Window* p, Window* trial) {
     double a[UNKNOWNS * UNKNOWNS], factor[UNKNOWNS * UNKNOWNS], b[UNKNOWNS], step[UNKNOWNS];
     int n = 3 + 3 * p->count;
     double cost = evaluate(p), damping = 1.0e-3;
@@ -324,7 +324,7 @@ static void sample_curve(const Smooth* curve, int element_count, TdlVec3* target
 }
 
 // Window after window; each keeps the first half of its elements, the last all.
-static void fit_windows(Problem* p, Problem* trial, const Guess* guesses, const TdlVec3* targets,
+static void fit_windows(Window* p, Window* trial, const Guess* guesses, const TdlVec3* targets,
                         int element_count, TdlVec3* curvature, TdlHelixFit* out) {
     int begin = 0, known = 0; // elements with a value from an earlier window
     double largest = 0.0;
@@ -362,7 +362,7 @@ static TdlStatus fit(Arena* arena, const TdlVec3* points, int count, int element
     Smooth curve;
     Guess* guesses = ARENA_NEW(arena, Guess, element_count);
     TdlVec3* targets = ARENA_NEW(arena, TdlVec3, (size_t)element_count * SAMPLES);
-    Problem* work = ARENA_NEW(arena, Problem, 2);
+    Window* work = ARENA_NEW(arena, Window, 2);
     if (guesses == NULL || targets == NULL || work == NULL ||
         !make_smooth(arena, points, count, &curve)) {
         return TDL_STATUS_NO_MEMORY;
@@ -373,7 +373,7 @@ static TdlStatus fit(Arena* arena, const TdlVec3* points, int count, int element
     out->length = curve.s[curve.count - 1];
     make_guesses(&curve, element_count, guesses);
     sample_curve(&curve, element_count, targets);
-    work[0] = (Problem){.l = out->length / element_count, .start = {curve.x[0], guesses[0].frame}};
+    work[0] = (Window){.l = out->length / element_count, .start = {curve.x[0], guesses[0].frame}};
     fit_windows(&work[0], &work[1], guesses, targets, element_count, curvature, out);
     return TDL_STATUS_OK;
 }

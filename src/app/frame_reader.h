@@ -1,7 +1,7 @@
 // What other programs and pictures need of a result, frame by frame: the rods as lines with radius
 // and curvature, surfaces as they are, and meshes of everything else with their places.
-#ifndef TDL_APP_TAKE_H
-#define TDL_APP_TAKE_H
+#ifndef TDL_APP_FRAME_READER_H
+#define TDL_APP_FRAME_READER_H
 
 #include "app/command.h"
 #include "app/mesh.h"
@@ -13,7 +13,7 @@ typedef enum BodyReach {
     BODY_PLANE, // endless, and flat: its normal is the third axis of its pose
 } BodyReach;
 
-typedef struct Take {
+typedef struct FrameReader {
     const char* path;
     TdlResult* result;
     TdlResultInfo info;
@@ -36,21 +36,22 @@ typedef struct Take {
     TdlPose* poses;          // [body_count]
     Mesh* sheets;            // [surface_count] the surfaces, in the world
     TdlVec3* surface_points; // [surface_point_count]
-} Take;
+} FrameReader;
 
 // Opens the operand of a command and chooses frames by its option --frames, or `fallback` when that
-// is not given. Says what is wrong and returns an exit code; take_close accepts what is half open.
-int take_open(const Args* args, const char* fallback, Take* take);
-void take_close(Take* take);
+// is not given. Says what is wrong and returns an exit code; frame_reader_close accepts what is
+// half open.
+int frame_reader_open(const Args* args, const char* fallback, FrameReader* reader);
+void frame_reader_close(FrameReader* reader);
 
-// Reads frame take->frames[index].
-TdlStatus take_load(Take* take, int index);
+// Reads frame reader->frames[index].
+TdlStatus frame_reader_load(FrameReader* reader, int index);
 
 // Whether there are contacts in any of the frames.
-TdlStatus take_touches(Take* take, bool* out);
+TdlStatus frame_reader_touches(FrameReader* reader, bool* out);
 
 // The option --frames, for the tables of commands.
-#define TAKE_FRAMES_HELP                                                                           \
+#define FRAMES_HELP                                                                                \
     "frames FIRST:LAST:STEP, from 0, negative from the end; a single number is one frame"
 
 #endif
