@@ -7,7 +7,7 @@
 //
 // Steps are taken on W + eps D, b - eps D r (F.22): its sticking contacts are regular whatever W
 // is, and with eps going down its solution becomes that of W.
-#include "friction/front_lu.h"
+#include "linalg/front_lu.h"
 #include "friction/run.h"
 
 #include <string.h>

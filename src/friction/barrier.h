@@ -5,7 +5,7 @@
 #ifndef TDL_FRICTION_BARRIER_H
 #define TDL_FRICTION_BARRIER_H
 
-#include "friction/block_lu.h"
+#include "linalg/block_lu.h"
 #include "friction/run.h"
 
 typedef struct Barrier {

@@ -2,7 +2,7 @@
 #ifndef TDL_FRICTION_GAUSS_SEIDEL_H
 #define TDL_FRICTION_GAUSS_SEIDEL_H
 
-#include "friction/light.h"
+#include "friction/single_rows.h"
 #include "friction/run.h"
 
 typedef struct Sweeper {

@@ -6,7 +6,7 @@
 // P, V the scaling and C the derivative of the shift, in the pattern of W: 20 to 60 factorisations
 // bring any problem we met near a solution, singular W included, from where the proximal method
 // gives the last digits. friction.md section 4.6
-#include "friction/block_lu.h"
+#include "linalg/block_lu.h"
 #include "friction/run.h"
 
 #include <string.h>

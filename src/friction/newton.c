@@ -9,7 +9,7 @@
 // Where W is singular (nu > 1) so is the Jacobian at sticking contacts. The proximal method solves
 // a sequence of problems with W + eps D, D the contacts' own stiffness, and b - eps D r_k: the same
 // solutions, regular Jacobians, and outer convergence the faster the smaller eps. friction.md 4.4
-#include "friction/block_lu.h"
+#include "linalg/block_lu.h"
 #include "friction/run.h"
 
 #include <string.h>

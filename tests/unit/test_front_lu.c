@@ -1,6 +1,6 @@
 // The sparse LU by fronts against the matrix written out.
 #include "base/rng.h"
-#include "friction/front_lu.h"
+#include "linalg/front_lu.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 // those of the later contacts that they touch. It gathers its part of the matrix and what its
 // children left, eliminates its own unknowns and leaves the rest to its parent on a stack. The
 // arithmetic is in products of panels of pivots.
-#include "friction/front_lu.h"
+#include "linalg/front_lu.h"
 #include "math/panel.h"
 
 #include <amd.h>

@@ -1,7 +1,7 @@
 // Rows in single precision: what they leave out, where they are exact, and that sweeps with them
 // end where the exact ones do.
 #include "../../bench/friction_cases.h"
-#include "friction/light.h"
+#include "friction/single_rows.h"
 #include "friction/problem.h"
 #include "test.h"
 

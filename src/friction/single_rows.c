@@ -1,5 +1,5 @@
 // Rows in single precision: packing, and products with vectors in double precision.
-#include "friction/light.h"
+#include "friction/single_rows.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>

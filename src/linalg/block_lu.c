@@ -1,6 +1,6 @@
 // Sparse block LU, left-looking: column k of L and row k of U are gathered in dense work vectors
 // from the earlier columns that reach k, found through linked lists as in sparse Cholesky.
-#include "friction/block_lu.h"
+#include "linalg/block_lu.h"
 
 #include <amd.h>
 #include <float.h>
