@@ -29,12 +29,12 @@ static const double STEP_SWEEPS = 1500.0;
 enum { MANY_SWEEPS = 600, SLICE = 60 };
 static const double STALL = 0.7;
 
-typedef struct Alive {
+typedef struct ActiveSet {
     bool* taken;  // [n]
     int* at;      // [n] number among those taken
     int* contact; // [count] of the problem
     int count;
-} Alive;
+} ActiveSet;
 
 static double near_velocity(const System* sys, const double* r) {
     double sum = 0.0;
@@ -49,7 +49,7 @@ static double near_velocity(const System* sys, const double* r) {
 }
 
 // Returns how many come in.
-static int choose(const System* sys, const double* u, const double* r, double near, Alive* a) {
+static int choose(const System* sys, const double* u, const double* r, double near, ActiveSet* a) {
     int before = a->count;
     a->count = 0;
     for (int i = 0; i < sys->n; ++i) {
@@ -65,7 +65,7 @@ static int choose(const System* sys, const double* u, const double* r, double ne
     return a->count - before;
 }
 
-static TdlStatus copy_rows(const System* sys, const Alive* a, Arena* arena, System* part) {
+static TdlStatus copy_rows(const System* sys, const ActiveSet* a, Arena* arena, System* part) {
     int count = 0;
     for (int i = 0; i < sys->n; ++i) {
         for (int e = sys->start[i]; a->taken[i] && e < sys->start[i + 1]; ++e) {
@@ -99,7 +99,7 @@ static TdlStatus copy_rows(const System* sys, const Alive* a, Arena* arena, Syst
 }
 
 // Those taken on each body.
-static int* count_touching(const TdlFrictionProblem* p, const Alive* a, Arena* arena) {
+static int* count_touching(const TdlFrictionProblem* p, const ActiveSet* a, Arena* arena) {
     int* touching = ARENA_NEW(arena, int, (size_t)p->body_count + 1);
     for (int k = 0; k < p->body_count && touching != NULL; ++k) {
         touching[k] = 0;
@@ -114,7 +114,7 @@ static int* count_touching(const TdlFrictionProblem* p, const Alive* a, Arena* a
 }
 
 // What is left of each task; those taken keep their order.
-static bool keep_phases(const System* sys, const Alive* a, Arena* arena, Phases* out) {
+static bool keep_phases(const System* sys, const ActiveSet* a, Arena* arena, Phases* out) {
     int tasks = out->count > 0 ? out->first_task[out->count] : 0;
     out->start = ARENA_NEW(arena, int, (size_t)tasks + 1);
     for (int k = 0, i = 0, kept = 0; k < tasks + 1 && out->start != NULL; ++k) {
@@ -128,7 +128,7 @@ static bool keep_phases(const System* sys, const Alive* a, Arena* arena, Phases*
 }
 
 // The problem of those taken. In velocity space W is formed for them alone, if at all.
-static TdlStatus build_part(const System* sys, const Alive* a, Arena* arena, System* part) {
+static TdlStatus build_part(const System* sys, const ActiveSet* a, Arena* arena, System* part) {
     size_t n = (size_t)a->count;
     *part = *sys;
     part->n = a->count;
@@ -180,7 +180,7 @@ static TdlStatus take_turns(const Run* run, Run* inner) {
 }
 
 // Until the error of those taken is `goal` of that of all, or what is asked for.
-static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
+static TdlStatus solve_part(Run* run, const ActiveSet* a, double goal, double* r) {
     System part;
     TdlStatus status = build_part(run->sys, a, run->arena, &part);
     size_t size = 3 * (size_t)a->count;
@@ -245,7 +245,7 @@ static TdlStatus solve_part(Run* run, const Alive* a, double goal, double* r) {
     return status;
 }
 
-TdlStatus run_alive(Run* run) {
+TdlStatus run_active(Run* run) {
     System* sys = run->sys;
     Arena* arena = run->arena;
     if (sys->d != 3) {
@@ -254,7 +254,8 @@ TdlStatus run_alive(Run* run) {
     }
     ArenaMark mark = arena_mark(arena);
     size_t n = (size_t)sys->n;
-    Alive a = {ARENA_NEW(arena, bool, n), ARENA_NEW(arena, int, n), ARENA_NEW(arena, int, n), 0};
+    ActiveSet a = {ARENA_NEW(arena, bool, n), ARENA_NEW(arena, int, n), ARENA_NEW(arena, int, n),
+                   0};
     double *r = ARENA_NEW(arena, double, 3 * n), *u = ARENA_NEW(arena, double, 3 * n);
     Sweeper sweeper;
     TdlStatus status = sweeper_init(&sweeper, run);
@@ -296,6 +297,6 @@ TdlStatus run_alive(Run* run) {
 }
 
 TdlStatus run_alternating(Run* run) {
-    TdlStatus status = run_alive(run);
+    TdlStatus status = run_active(run);
     return status == TDL_STATUS_OK && !run_done(run) ? run_anderson(run) : status;
 }

@@ -31,7 +31,7 @@ typedef struct Memory {
 typedef struct Accelerator {
     Memory mem;
     Sweeper sweeper;
-    Light light; // where the sweeper uses it
+    SingleRows single; // where the sweeper uses it
     Run* run;
     double *r, *g, *f, *g_last, *f_last, *u;
     double* sums;             // [chunks][2 MAX_MEMORY] of a pass
@@ -212,13 +212,13 @@ static TdlStatus accelerator_init(Accelerator* a, Run* run) {
     a->good = INFINITY;
     memcpy(a->r, run->best, size * sizeof(double));
     TdlStatus status = sweeper_init(&a->sweeper, run);
-    if (status == TDL_STATUS_OK && light_fits(run->sys)) {
-        status = light_init(&a->light, run->arena, run->sys);
-        a->sweeper.light = &a->light;
+    if (status == TDL_STATUS_OK && single_rows_fit(run->sys)) {
+        status = single_rows_init(&a->single, run->arena, run->sys);
+        a->sweeper.single = &a->single;
     }
-    if (status == TDL_STATUS_OK && a->sweeper.light != NULL) {
+    if (status == TDL_STATUS_OK && a->sweeper.single != NULL) {
         system_velocity(run->sys, a->r, a->u);
-        light_correct(&a->light, run->sys, a->r, a->u);
+        single_rows_correct(&a->single, run->sys, a->r, a->u);
     }
     return status;
 }
@@ -228,8 +228,8 @@ static double accelerate(Accelerator* a) {
     Run* run = a->run;
     size_t size = a->mem.size;
     memcpy(a->g, a->r, size * sizeof(double));
-    if (a->sweeper.light != NULL) {
-        light_refresh(&a->light, run->sys, a->g);
+    if (a->sweeper.single != NULL) {
+        single_rows_refresh(&a->single, run->sys, a->g);
     } else if (run->sys->sweep_bodies) {
         system_refresh_bodies(run->sys, a->g);
     }
@@ -288,8 +288,8 @@ TdlStatus run_anderson(Run* run) {
         if (met <= 2.0 * run->sys->target || k % 25 == 24 || last) {
             system_velocity(run->sys, a.g, a.u);
             run_offer(run, a.u, a.g);
-            if (a.sweeper.light != NULL) {
-                light_correct(&a.light, run->sys, a.g, a.u);
+            if (a.sweeper.single != NULL) {
+                single_rows_correct(&a.single, run->sys, a.g, a.u);
             }
         }
     }

@@ -70,7 +70,7 @@ static bool few_contacts(Run* run, TdlStatus* status, TdlFrictionSolverKind* use
 
 // Sweeps and Newton steps in turn, over the contacts that carry.
 static bool alternate(Run* run, TdlStatus* status, TdlFrictionSolverKind* used) {
-    Stage stage = {TDL_FRICTION_ALTERNATING, run_alive, 60, false};
+    Stage stage = {TDL_FRICTION_ALTERNATING, run_active, 60, false};
     return run->sys->n <= ALTERNATING_CONTACTS && try_stage(run, &stage, status, used);
 }
 
@@ -139,7 +139,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         {TDL_FRICTION_PROXIMAL, run_proximal, 60, true},
         {TDL_FRICTION_INTERIOR, run_interior, 120, true},
         {TDL_FRICTION_PROXIMAL, run_proximal, 300, false},
-        {TDL_FRICTION_ALTERNATING, run_alive, 60, false},
+        {TDL_FRICTION_ALTERNATING, run_active, 60, false},
         {TDL_FRICTION_WEDGED, run_wedges, 10000, false},
         {TDL_FRICTION_PATH, run_path, 10000, false},
         {TDL_FRICTION_ADMM, run_admm, 1000, false},
@@ -189,7 +189,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         if (!(formable || sweeps) || (k == 0 && sys->n > MANY_CONTACTS)) {
             continue;
         }
-        bool done = ladder[k].run == run_alive && !small
+        bool done = ladder[k].run == run_active && !small
                         ? alternate_on(run, &status, used)
                         : try_stage(run, &ladder[k], &status, used);
         Stage gradient = {TDL_FRICTION_GRADIENT, run_gradient, 1000, false};

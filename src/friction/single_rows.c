@@ -11,13 +11,13 @@
 // Contacts, and bodies, that a thread takes at once.
 enum { CHUNK = 128, BODY_GRAIN = 8 };
 
-bool light_fits(const System* sys) {
+bool single_rows_fit(const System* sys) {
     return sys->d == 3 && sys->n >= LARGE_ISLAND && sys->sweep_bodies && sys->side != NULL &&
            problem_whitened(sys->problem);
 }
 
 typedef struct Job {
-    const Light* light;
+    const SingleRows* single;
     System* sys;
     const double *r, *u;
 } Job;
@@ -38,9 +38,9 @@ static void pack_chunk(void* user, int chunk, int worker) {
     double scale = 1.0 / sqrt(sys->sigma);
     (void)worker;
     for (int i = chunk * CHUNK; i < chunk_end(sys, chunk); ++i) {
-        float* to = job->light->rows + job->light->start[i];
+        float* to = job->single->rows + job->single->start[i];
         for (int s = 0; s < 2; ++s) {
-            if (job->light->side[2 * i + s].count == 0) {
+            if (job->single->side[2 * i + s].count == 0) {
                 continue;
             }
             Rows x = rows_of_h(p, 2 * sys->contact[i] + s);
@@ -53,32 +53,32 @@ static void pack_chunk(void* user, int chunk, int worker) {
     }
 }
 
-TdlStatus light_init(Light* light, Arena* arena, System* sys) {
+TdlStatus single_rows_init(SingleRows* single, Arena* arena, System* sys) {
     const TdlFrictionProblem* p = sys->problem;
     size_t n = (size_t)sys->n, used = 0;
-    light->start = ARENA_NEW(arena, size_t, n);
-    light->side = ARENA_NEW(arena, LightSide, 2 * n);
-    light->b = ARENA_NEW(arena, double, 3 * n);
-    if (!light->start || !light->side || !light->b) {
+    single->start = ARENA_NEW(arena, size_t, n);
+    single->side = ARENA_NEW(arena, SingleSide, 2 * n);
+    single->b = ARENA_NEW(arena, double, 3 * n);
+    if (!single->start || !single->side || !single->b) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < sys->n; ++i) {
-        light->start[i] = used;
+        single->start[i] = used;
         for (int s = 0; s < 2; ++s) {
             int side = 2 * sys->contact[i] + s, body = p->body[side];
-            LightSide x = {0};
+            SingleSide x = {0};
             if (body >= 0) {
-                x = (LightSide){p->dof_start[body] + p->side[side].first, p->side[side].count};
+                x = (SingleSide){p->dof_start[body] + p->side[side].first, p->side[side].count};
             }
-            light->side[2 * i + s] = x;
+            single->side[2 * i + s] = x;
             used += 3 * (size_t)x.count;
         }
     }
-    light->rows = ARENA_NEW(arena, float, used);
-    if (light->rows == NULL) {
+    single->rows = ARENA_NEW(arena, float, used);
+    if (single->rows == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    Job job = {.light = light, .sys = sys};
+    Job job = {.single = single, .sys = sys};
     pool_run(sys->pool, chunk_count(sys), 1, pack_chunk, &job);
     return TDL_STATUS_OK;
 }
@@ -147,18 +147,18 @@ static inline void add(int m, const float* rows, const double* x, double* v) {
 }
 #endif
 
-void light_velocity(const Light* light, const double* v, int i, double out[3]) {
-    const float* rows = light->rows + light->start[i];
-    const LightSide* side = light->side + 2 * (size_t)i;
-    memcpy(out, light->b + 3 * (size_t)i, 3 * sizeof(double));
+void single_rows_velocity(const SingleRows* single, const double* v, int i, double out[3]) {
+    const float* rows = single->rows + single->start[i];
+    const SingleSide* side = single->side + 2 * (size_t)i;
+    memcpy(out, single->b + 3 * (size_t)i, 3 * sizeof(double));
     for (int s = 0; s < 2; rows += 3 * side[s].count, ++s) {
         times(side[s].count, rows, v + side[s].at, out);
     }
 }
 
-void light_apply(const Light* light, double* v, int i, const double dr[3]) {
-    const float* rows = light->rows + light->start[i];
-    const LightSide* side = light->side + 2 * (size_t)i;
+void single_rows_apply(const SingleRows* single, double* v, int i, const double dr[3]) {
+    const float* rows = single->rows + single->start[i];
+    const SingleSide* side = single->side + 2 * (size_t)i;
     if (dr[0] == 0.0 && dr[1] == 0.0 && dr[2] == 0.0) {
         return;
     }
@@ -168,14 +168,14 @@ void light_apply(const Light* light, double* v, int i, const double dr[3]) {
 }
 
 // The rows of a side.
-static inline const float* rows_of(const Light* light, int s) {
-    const float* rows = light->rows + light->start[s / 2];
-    return s % 2 == 1 ? rows + 3 * light->side[s - 1].count : rows;
+static inline const float* rows_of(const SingleRows* single, int s) {
+    const float* rows = single->rows + single->start[s / 2];
+    return s % 2 == 1 ? rows + 3 * single->side[s - 1].count : rows;
 }
 
 static void refresh_body(void* user, int index, int worker) {
     const Job* job = user;
-    const Light* light = job->light;
+    const SingleRows* single = job->single;
     System* sys = job->sys;
     int body = sys->bodies[index];
     (void)worker;
@@ -183,32 +183,32 @@ static void refresh_body(void* user, int index, int worker) {
            (size_t)body_dofs(sys->problem, body) * sizeof(double));
     for (int e = sys->side_start[index]; e < sys->side_start[index + 1]; ++e) {
         int s = sys->side[e];
-        add(light->side[s].count, rows_of(light, s), job->r + 3 * (size_t)(s / 2),
-            sys->v + light->side[s].at);
+        add(single->side[s].count, rows_of(single, s), job->r + 3 * (size_t)(s / 2),
+            sys->v + single->side[s].at);
     }
 }
 
-void light_refresh(const Light* light, System* sys, const double* r) {
-    Job job = {.light = light, .sys = sys, .r = r};
+void single_rows_refresh(const SingleRows* single, System* sys, const double* r) {
+    Job job = {.single = single, .sys = sys, .r = r};
     pool_run(sys->pool, sys->bodies_count, BODY_GRAIN, refresh_body, &job);
 }
 
 static void correct_chunk(void* user, int chunk, int worker) {
     const Job* job = user;
-    const Light* light = job->light;
+    const SingleRows* single = job->single;
     (void)worker;
     for (int i = chunk * CHUNK; i < chunk_end(job->sys, chunk); ++i) {
-        double *b = light->b + 3 * (size_t)i, out[3];
+        double *b = single->b + 3 * (size_t)i, out[3];
         memset(b, 0, 3 * sizeof *b);
-        light_velocity(light, job->sys->v, i, out);
+        single_rows_velocity(single, job->sys->v, i, out);
         for (int k = 0; k < 3; ++k) {
             b[k] = job->u[3 * i + k] - out[k];
         }
     }
 }
 
-void light_correct(Light* light, System* sys, const double* r, const double* u) {
-    Job job = {.light = light, .sys = sys, .u = u};
-    light_refresh(light, sys, r);
+void single_rows_correct(SingleRows* single, System* sys, const double* r, const double* u) {
+    Job job = {.single = single, .sys = sys, .u = u};
+    single_rows_refresh(single, sys, r);
     pool_run(sys->pool, chunk_count(sys), 1, correct_chunk, &job);
 }

@@ -1,8 +1,8 @@
 // Rows in single precision: what they leave out, where they are exact, and that sweeps with them
 // end where the exact ones do.
 #include "../../bench/friction_cases.h"
-#include "friction/single_rows.h"
 #include "friction/problem.h"
+#include "friction/single_rows.h"
 #include "test.h"
 
 typedef struct Bench {
@@ -10,7 +10,7 @@ typedef struct Bench {
     TdlFrictionProblem* p;
     Arena arena;
     System sys;
-    Light light;
+    SingleRows single;
     double *r, *u, *exact;
 } Bench;
 
@@ -30,8 +30,8 @@ static void bench_init(Bench* b) {
                          .shared_v = ARENA_NEW(&b->arena, double, b->p->dof_count),
                          .local_of = local_of};
     REQUIRE(system_build(&b->sys, &b->arena, b->p, contact, n, &setup) == TDL_STATUS_OK);
-    REQUIRE(light_fits(&b->sys));
-    REQUIRE(light_init(&b->light, &b->arena, &b->sys) == TDL_STATUS_OK);
+    REQUIRE(single_rows_fit(&b->sys));
+    REQUIRE(single_rows_init(&b->single, &b->arena, &b->sys) == TDL_STATUS_OK);
     b->r = ARENA_NEW(&b->arena, double, 3 * n);
     b->u = ARENA_NEW(&b->arena, double, 3 * n);
     b->exact = ARENA_NEW(&b->arena, double, 3 * n);
@@ -50,10 +50,10 @@ static void bench_destroy(Bench* b) {
 static double deviation(Bench* b) {
     double worst = 0.0, largest = 0.0;
     system_velocity(&b->sys, b->r, b->exact);
-    light_refresh(&b->light, &b->sys, b->r);
+    single_rows_refresh(&b->single, &b->sys, b->r);
     for (int i = 0; i < b->sys.n; ++i) {
         double u[3];
-        light_velocity(&b->light, b->sys.v, i, u);
+        single_rows_velocity(&b->single, b->sys.v, i, u);
         for (int k = 0; k < 3; ++k) {
             worst = fmax(worst, fabs(u[k] - b->exact[3 * i + k]));
             largest = fmax(largest, fabs(b->exact[3 * i + k]));
@@ -65,11 +65,11 @@ static double deviation(Bench* b) {
 TEST(velocities_are_exact_at_one_point_and_near_elsewhere) {
     static Bench b;
     bench_init(&b);
-    memcpy(b.light.b, b.sys.b, 3 * (size_t)b.sys.n * sizeof(double));
+    memcpy(b.single.b, b.sys.b, 3 * (size_t)b.sys.n * sizeof(double));
     double plain = deviation(&b);
     CHECK(plain > 1.0e-9 && plain < 2.0e-7); // rows are rounded to 6e-8
     system_velocity(&b.sys, b.r, b.u);
-    light_correct(&b.light, &b.sys, b.r, b.u);
+    single_rows_correct(&b.single, &b.sys, b.r, b.u);
     CHECK(deviation(&b) < 1.0e-14);
     for (int k = 0; k < 3 * b.sys.n; ++k) {
         b.r[k] += 1.0e-4 * cos(3.0 * k);
@@ -85,16 +85,16 @@ TEST(changes_are_added_as_sums_are_made) {
     bench_init(&b);
     size_t dofs = (size_t)b.p->dof_count;
     double* v = calloc(dofs, sizeof(double));
-    light_refresh(&b.light, &b.sys, b.r);
+    single_rows_refresh(&b.single, &b.sys, b.r);
     for (int i = 0; i < b.sys.n; i += 3) {
         double dr[3] = {0.1, i % 2 == 0 ? 0.0 : -0.2, 0.3};
-        light_apply(&b.light, b.sys.v, i, dr);
+        single_rows_apply(&b.single, b.sys.v, i, dr);
         for (int k = 0; k < 3; ++k) {
             b.r[3 * i + k] += dr[k];
         }
     }
     memcpy(v, b.sys.v, dofs * sizeof(double));
-    light_refresh(&b.light, &b.sys, b.r);
+    single_rows_refresh(&b.single, &b.sys, b.r);
     for (size_t k = 0; k < dofs; ++k) {
         CHECK_NEAR(v[k], b.sys.v[k], 1.0e-12); // some 40 roundings of numbers around 10
     }
