@@ -7,8 +7,8 @@
 //
 // Steps are taken on W + eps D, b - eps D r (F.22): its sticking contacts are regular whatever W
 // is, and with eps going down its solution becomes that of W.
-#include "linalg/front_lu.h"
 #include "friction/run.h"
+#include "linalg/front_lu.h"
 
 #include <string.h>
 
@@ -171,12 +171,13 @@ static TdlStatus find_step(Turns* t) {
     ArenaMark mark = arena_mark(arena);
     take_modes(t);
     FrontLu lu;
-    TdlStatus status = front_lu_analyse(&lu, arena, sys, t->reduced);
+    BlockPattern pattern = system_pattern(sys);
+    TdlStatus status = front_lu_analyse(&lu, arena, &pattern, t->reduced);
     if (status == TDL_STATUS_OK && (lu.flops > t->run->worth || run_spent(t->run, lu.flops))) {
         status = TDL_STATUS_STOPPED;
     }
     if (status == TDL_STATUS_OK) {
-        front_lu_factor(&lu);
+        front_lu_factor(&lu, sys->blocks, sys->pool);
         t->run->work += lu.flops;
         system_velocity(sys, t->base, t->trial_u);
         for (int i = 0; i < sys->n; ++i) {

@@ -6,8 +6,8 @@
 // P, V the scaling and C the derivative of the shift, in the pattern of W: 20 to 60 factorisations
 // bring any problem we met near a solution, singular W included, from where the proximal method
 // gives the last digits. friction.md section 4.6
-#include "linalg/block_lu.h"
 #include "friction/run.h"
+#include "linalg/block_lu.h"
 
 #include <string.h>
 
@@ -69,7 +69,8 @@ static TdlStatus interior_init(Interior* in, Run* run) {
             in->x[i * sys->d] = in->y[i * sys->d] = 1.0;
         }
     }
-    return block_lu_analyse(&in->lu, run->arena, sys);
+    BlockPattern pattern = system_pattern(sys);
+    return block_lu_analyse(&in->lu, run->arena, &pattern);
 }
 
 static double det_of(int d, const double* a) {
@@ -217,7 +218,7 @@ static void factor_all(Interior* in) {
             }
         }
     }
-    block_lu_factor(&in->lu, sys, in->value, NULL, !in->coupled);
+    block_lu_factor(&in->lu, in->value, NULL, !in->coupled);
     in->run->work += in->lu.flops;
 }
 

@@ -9,8 +9,8 @@
 // Where W is singular (nu > 1) so is the Jacobian at sticking contacts. The proximal method solves
 // a sequence of problems with W + eps D, D the contacts' own stiffness, and b - eps D r_k: the same
 // solutions, regular Jacobians, and outer convergence the faster the smaller eps. friction.md 4.4
-#include "linalg/block_lu.h"
 #include "friction/run.h"
+#include "linalg/block_lu.h"
 
 #include <string.h>
 
@@ -67,7 +67,8 @@ static TdlStatus newton_init(Newton* nw, Run* run) {
         nw->weight[i] = (w[0] + tangent * (double)(d - 1)) / (double)d;
     }
     memcpy(nw->r, run->start != NULL ? run->start : run->best, size * sizeof(double));
-    return block_lu_analyse(&nw->lu, run->arena, sys);
+    BlockPattern pattern = system_pattern(sys);
+    return block_lu_analyse(&nw->lu, run->arena, &pattern);
 }
 
 // The parts of F and of its derivatives at one contact.
@@ -248,7 +249,7 @@ static double goldstein_price(Newton* nw, double q0) {
 static double newton_step(Newton* nw, double q0) {
     size_t size = run_size(nw->run);
     jacobian(nw);
-    block_lu_factor(&nw->lu, nw->run->sys, nw->value, nw->idle, false);
+    block_lu_factor(&nw->lu, nw->value, nw->idle, false);
     nw->run->work += nw->lu.flops;
     for (size_t k = 0; k < size; ++k) {
         nw->step[k] = -nw->f[k];

@@ -11,6 +11,7 @@
 #include "friction/cone.h"
 #include "friction/islands.h"
 #include "friction/problem.h"
+#include "linalg/block_pattern.h"
 
 // Contacts from which an island has all threads: W is formed and multiplied by them, and sweeps go
 // by groups of bodies.
@@ -65,6 +66,11 @@ TdlStatus system_list_bodies(System* sys, Arena* arena);
 
 // Forms the rows of W when the island has only bodies so far.
 TdlStatus system_form_rows(System* sys, Arena* arena);
+
+// Where the blocks of W are, once its rows are there.
+static inline BlockPattern system_pattern(const System* sys) {
+    return (BlockPattern){sys->n, sys->d, sys->start, sys->column};
+}
 
 // u <- W r + b
 void system_velocity(System* sys, const double* r, double* u);

@@ -3,20 +3,19 @@
 #include "linalg/block_lu.h"
 
 #include <amd.h>
-#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Pivots of a diagonal block below this part of its largest entry are shifted: about 100 epsilons.
-static const double PIVOT_PART = 2.0e-14;
 // Blocks of the factors above which they are not attempted: about 400 MB.
 static const size_t MAX_BLOCKS = 2000000;
 
 // --- symbolic ------------------------------------------------------------------------------------
 
-static TdlStatus choose_order(BlockLu* lu, const System* sys) {
+static TdlStatus choose_order(BlockLu* lu) {
+    const BlockPattern* a = &lu->pattern;
     double info[AMD_INFO];
-    int status = amd_order(sys->n, sys->start, sys->column, lu->order, NULL, info);
+    int status = amd_order(a->n, a->start, a->column, lu->order, NULL, info);
     if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -32,19 +31,19 @@ typedef struct Tree {
     int *mark, *first_child, *next_child;
 } Tree;
 
-static int column_rows(const BlockLu* lu, const System* sys, const Tree* tree, const int* start,
-                       int k, int* rows) {
+static int column_rows(const BlockLu* lu, const Tree* tree, int k, int* rows) {
+    const BlockPattern* a = &lu->pattern;
     int count = 0, i = lu->order[k];
     tree->mark[k] = k;
-    for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-        int row = lu->place[sys->column[e]];
+    for (int e = a->start[i]; e < a->start[i + 1]; ++e) {
+        int row = lu->place[a->column[e]];
         if (row > k && tree->mark[row] != k) {
             tree->mark[row] = k;
             rows[count++] = row;
         }
     }
     for (int c = tree->first_child[k]; c >= 0; c = tree->next_child[c]) {
-        for (int e = start[c]; e < start[c + 1]; ++e) {
+        for (int e = lu->start[c]; e < lu->start[c + 1]; ++e) {
             int row = lu->row[e];
             if (row > k && tree->mark[row] != k) {
                 tree->mark[row] = k;
@@ -61,10 +60,10 @@ static int ascending(const void* a, const void* b) {
 }
 
 // The pattern grows column by column; lu->row is enlarged by doubling within the arena.
-static TdlStatus find_pattern(BlockLu* lu, Arena* arena, const System* sys) {
+static TdlStatus find_pattern(BlockLu* lu, Arena* arena) {
     int n = lu->n;
     Tree tree = {ARENA_NEW(arena, int, n), ARENA_NEW(arena, int, n), ARENA_NEW(arena, int, n)};
-    size_t capacity = (size_t)sys->block_count + (size_t)n;
+    size_t capacity = (size_t)lu->pattern.start[n] + (size_t)n;
     lu->row = ARENA_NEW(arena, int, capacity);
     if (!tree.mark || !tree.first_child || !tree.next_child || !lu->row) {
         return TDL_STATUS_NO_MEMORY;
@@ -84,7 +83,7 @@ static TdlStatus find_pattern(BlockLu* lu, Arena* arena, const System* sys) {
             memcpy(grown, lu->row, used * sizeof(int));
             lu->row = grown;
         }
-        int count = column_rows(lu, sys, &tree, lu->start, k, lu->row + used);
+        int count = column_rows(lu, &tree, k, lu->row + used);
         qsort(lu->row + used, (size_t)count, sizeof(int), ascending);
         lu->start[k + 1] = (int)used + count;
         if (count > 0) {
@@ -100,9 +99,9 @@ static TdlStatus find_pattern(BlockLu* lu, Arena* arena, const System* sys) {
     return TDL_STATUS_OK;
 }
 
-TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const System* sys) {
-    size_t n = (size_t)sys->n;
-    *lu = (BlockLu){.n = sys->n, .d = sys->d, .stride = sys->d == 3 ? 4 : 6};
+TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const BlockPattern* a) {
+    size_t n = (size_t)a->n;
+    *lu = (BlockLu){.pattern = *a, .n = a->n, .d = a->d, .stride = a->d == 3 ? 4 : 6};
     lu->order = ARENA_NEW(arena, int, n);
     lu->place = ARENA_NEW(arena, int, n);
     lu->start = ARENA_NEW(arena, int, n + 1);
@@ -111,10 +110,10 @@ TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const System* sys) {
     lu->at = ARENA_NEW(arena, int, n);
     lu->x = ARENA_NEW(arena, double, n*(size_t)lu->d);
     if (!lu->order || !lu->place || !lu->start || !lu->next || !lu->head || !lu->at || !lu->x ||
-        choose_order(lu, sys) != TDL_STATUS_OK) {
+        choose_order(lu) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
     }
-    TdlStatus status = find_pattern(lu, arena, sys);
+    TdlStatus status = find_pattern(lu, arena);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -230,8 +229,9 @@ static void load_block(int d, int s, const double* from, double* to) {
     }
 }
 
-// row `c` of the matrix, both as the column below (by symmetry of the pattern) and the row beside
-static void gather(BlockLu* lu, int d, int s, const System* sys, const double* value, int k) {
+// row k of the matrix, both as the column below (by symmetry of the pattern) and the row beside
+static void gather(BlockLu* lu, int d, int s, const double* value, int k) {
+    const BlockPattern* a = &lu->pattern;
     int i = lu->order[k];
     size_t block = (size_t)(d * s);
     memset(lu->column + (size_t)k * block, 0, block * sizeof(double));
@@ -239,8 +239,8 @@ static void gather(BlockLu* lu, int d, int s, const System* sys, const double* v
         memset(lu->column + (size_t)lu->row[e] * block, 0, block * sizeof(double));
         memset(lu->line + (size_t)lu->row[e] * block, 0, block * sizeof(double));
     }
-    for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-        int j = sys->column[e], row = lu->place[j];
+    for (int e = a->start[i]; e < a->start[i + 1]; ++e) {
+        int j = a->column[e], row = lu->place[j];
         const double* v = value + (size_t)e * (size_t)(d * d);
         if (row == k) {
             load_block(d, s, v, lu->column + (size_t)k * block);
@@ -249,10 +249,10 @@ static void gather(BlockLu* lu, int d, int s, const System* sys, const double* v
         }
         if (row > k) {
             // the entry (j, i): bisect row j for column i
-            int low = sys->start[j], high = sys->start[j + 1] - 1;
+            int low = a->start[j], high = a->start[j + 1] - 1;
             while (low < high) {
                 int mid = low + (high - low) / 2;
-                if (sys->column[mid] < i) {
+                if (a->column[mid] < i) {
                     low = mid + 1;
                 } else {
                     high = mid;
@@ -264,13 +264,11 @@ static void gather(BlockLu* lu, int d, int s, const System* sys, const double* v
     }
 }
 
-// subtracts what column c contributes to column and row k; e is the place of row k in c
-static inline void update(BlockLu* lu, int d, int s, int c, int e, int k) {
+// subtracts what column c contributes to the column and row at hand; e is its place in c
+static inline void update(BlockLu* lu, int d, int s, int c, int e) {
     size_t block = (size_t)(d * s);
     const double* l_kc = lu->lower + (size_t)e * block;
     const double* u_ck = lu->upper + (size_t)e * block;
-    (void)c;
-    (void)k;
     int end = lu->start[c + 1];
     for (int f = e; f < end; ++f) {
         int row = lu->row[f];
@@ -293,14 +291,13 @@ static void enlist(BlockLu* lu, int c, int e) {
     }
 }
 
-static inline void factor(BlockLu* lu, int d, int s, const System* sys, const double* value,
-                          const bool* idle) {
+static inline void factor(BlockLu* lu, int d, int s, const double* value, const bool* idle) {
     size_t block = (size_t)(d * s);
     for (int k = 0; k < lu->n; ++k) {
-        gather(lu, d, s, sys, value, k);
+        gather(lu, d, s, value, k);
         for (int c = lu->head[k]; c >= 0;) {
             int after = lu->next[c], e = lu->at[c];
-            update(lu, d, s, c, e, k);
+            update(lu, d, s, c, e);
             enlist(lu, c, e + 1);
             c = after;
         }
@@ -322,16 +319,15 @@ static inline void factor(BlockLu* lu, int d, int s, const System* sys, const do
     }
 }
 
-void block_lu_factor(BlockLu* lu, const System* sys, const double* value, const bool* idle,
-                     bool symmetric) {
+void block_lu_factor(BlockLu* lu, const double* value, const bool* idle, bool symmetric) {
     lu->symmetric = symmetric;
     lu->shifted = 0;
     lu->sign = 1;
     memset(lu->head, 0xff, (size_t)lu->n * sizeof(int));
     if (lu->d == 3) {
-        factor(lu, 3, 4, sys, value, idle);
+        factor(lu, 3, 4, value, idle);
     } else {
-        factor(lu, 6, 6, sys, value, idle);
+        factor(lu, 6, 6, value, idle);
     }
 }
 
@@ -359,7 +355,7 @@ static inline void solve(BlockLu* lu, int d, int s, double* x) {
         for (int e = lu->start[k]; e < lu->start[k + 1]; ++e) {
             subtract_apply(d, s, lu->upper + (size_t)e * block, y + lu->row[e] * d, y + k * d);
         }
-        double z[CONE_MAX] = {0};
+        double z[BLOCK_MOST] = {0};
         const double* pivot = lu->pivot + (size_t)k * block;
         for (int j = 0; j < d; ++j) {
             for (int i = 0; i < d; ++i) {

@@ -1,7 +1,7 @@
 // Sparse LU by dense fronts (multifrontal), rows exchanged only among those eliminated together.
 //
-// A front holds the unknowns of a run of contacts whose columns have nearly the same pattern, and
-// those of the later contacts that they touch. It gathers its part of the matrix and what its
+// A front holds the unknowns of a run of block rows whose columns have nearly the same pattern, and
+// those of the later rows that they touch. It gathers its part of the matrix and what its
 // children left, eliminates its own unknowns and leaves the rest to its parent on a stack. The
 // arithmetic is in products of panels of pivots.
 #include "linalg/front_lu.h"
@@ -9,17 +9,16 @@
 
 #include <amd.h>
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Doubles of the factors above which they are not attempted: 800 MB.
 static const double MAX_FACTOR = 1.0e8;
-// Contacts joined in one front although patterns differ: zeros stored, as a part of the front.
+// Block rows joined in one front although patterns differ: zeros stored, as a part of the front.
 static const double MAX_ZEROS = 0.25;
 // A row is exchanged when its pivot is this much smaller than the best.
 static const double PIVOT_RATIO = 0.1;
-// Pivots below this part of the matrix are shifted: about 100 epsilons.
-static const double PIVOT_PART = 2.0e-14;
 enum { RANK = 8, LANES = 8 };
 // Columns from which on there is enough for several threads.
 enum { MANY_COLUMNS = 256 };
@@ -30,28 +29,28 @@ typedef struct Graph {
     int *start, *column;
 } Graph;
 
-// The couplings among contacts with unknowns, numbered without gaps.
+// The couplings among rows with unknowns, numbered without gaps.
 static TdlStatus take_graph(FrontLu* lu, Arena* arena, Graph* g) {
-    const System* sys = lu->sys;
+    const BlockPattern* a = &lu->pattern;
     int* name = lu->place;
     lu->n = 0;
-    for (int i = 0; i < sys->n; ++i) {
+    for (int i = 0; i < a->n; ++i) {
         name[i] = lu->reduced[i].size > 0 ? lu->n++ : -1;
     }
     int count = 0;
     g->start = ARENA_NEW(arena, int, (size_t)lu->n + 1);
-    g->column = ARENA_NEW(arena, int, sys->block_count);
+    g->column = ARENA_NEW(arena, int, a->start[a->n]);
     if (g->start == NULL || g->column == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int i = 0; i < sys->n; ++i) {
+    for (int i = 0; i < a->n; ++i) {
         if (name[i] < 0) {
             continue;
         }
         g->start[name[i]] = count;
-        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-            if (name[sys->column[e]] >= 0) {
-                g->column[count++] = name[sys->column[e]];
+        for (int e = a->start[i]; e < a->start[i + 1]; ++e) {
+            if (name[a->column[e]] >= 0) {
+                g->column[count++] = name[a->column[e]];
             }
         }
     }
@@ -141,7 +140,7 @@ static int ascending(const void* a, const void* b) {
     return (x > y) - (x < y);
 }
 
-// The rows below the diagonal of every column; place numbers the graph's contacts.
+// The rows below the diagonal of every column; place numbers the graph's rows.
 static TdlStatus find_pattern(FrontLu* lu, Arena* arena, const Graph* g, const int* place) {
     int n = lu->n;
     int* child = ARENA_NEW(arena, int, 2 * (size_t)n + 1);
@@ -278,9 +277,10 @@ static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
     return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
-TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const System* sys, const Reduced* reduced) {
-    *lu = (FrontLu){.sys = sys, .reduced = reduced};
-    size_t all = (size_t)sys->n;
+TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const BlockPattern* a,
+                           const Reduced* reduced) {
+    *lu = (FrontLu){.pattern = *a, .reduced = reduced};
+    size_t all = (size_t)a->n;
     Graph graph;
     lu->place = ARENA_NEW(arena, int, all);
     if (lu->place == NULL || take_graph(lu, arena, &graph) != TDL_STATUS_OK) {
@@ -308,8 +308,8 @@ TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const System* sys, const R
         return status;
     }
     join_columns(lu);
-    // from the graph's numbers to those of the system
-    for (int i = 0, name = 0; i < sys->n; ++i) {
+    // from the graph's numbers to those of the pattern
+    for (int i = 0, name = 0; i < a->n; ++i) {
         if (lu->place[i] >= 0) {
             lu->place[i] = place[name++];
             lu->order[lu->place[i]] = i;
@@ -338,7 +338,7 @@ static inline void add_block(const Reduced* a, const Reduced* b, const double* w
 }
 
 static void assemble(FrontLu* lu, const Front* front) {
-    const System* sys = lu->sys;
+    const BlockPattern* w = &lu->pattern;
     int stride = front->stride, at = 0;
     double* f = lu->work;
     memset(f, 0, (size_t)front->width * (size_t)stride * sizeof(double));
@@ -353,16 +353,17 @@ static void assemble(FrontLu* lu, const Front* front) {
     for (int k = front->first; k <= front->last; ++k) {
         int i = lu->order[k], p = lu->position[k];
         const Reduced* a = &lu->reduced[i];
-        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-            int j = sys->column[e], at_j = lu->place[j];
+        for (int e = w->start[i]; e < w->start[i + 1]; ++e) {
+            int j = w->column[e], at_j = lu->place[j];
             if (at_j < k) {
                 continue;
             }
-            const double* w = sys->blocks + (size_t)e * 9;
+            const double* block = lu->blocks + (size_t)e * 9;
             int q = lu->position[at_j];
-            add_block(a, &lu->reduced[j], w, false, f + (size_t)q * (size_t)stride + p, stride);
+            add_block(a, &lu->reduced[j], block, false, f + (size_t)q * (size_t)stride + p, stride);
             if (at_j > k) { // W is symmetric
-                add_block(&lu->reduced[j], a, w, true, f + (size_t)p * (size_t)stride + q, stride);
+                add_block(&lu->reduced[j], a, block, true, f + (size_t)p * (size_t)stride + q,
+                          stride);
             }
         }
         for (int c = 0; c < a->size; ++c) {
@@ -470,7 +471,7 @@ static void take_panel(FrontLu* lu, const Front* front, int k0, int rank, int to
         size_t stride = (size_t)front->stride;
         panel_pack(front->width - behind, rank, lu->work + (size_t)k0 * stride + behind, stride,
                    lu->packed);
-        pool_run(to - behind >= MANY_COLUMNS ? lu->sys->pool : NULL, count, 1, take_some, &taking);
+        pool_run(to - behind >= MANY_COLUMNS ? lu->pool : NULL, count, 1, take_some, &taking);
     }
 }
 
@@ -504,8 +505,10 @@ static void keep_factors(FrontLu* lu, const Front* front) {
     }
 }
 
-void front_lu_factor(FrontLu* lu) {
+void front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool) {
     double* top = lu->stack;
+    lu->blocks = blocks;
+    lu->pool = pool;
     lu->shifted = 0;
     for (int f = 0; f < lu->front_count; ++f) {
         Front* front = &lu->front[f];

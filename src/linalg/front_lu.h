@@ -1,27 +1,30 @@
-// Sparse LU of the reduced Newton matrix S' W T + A, by dense fronts. friction.md section 4.9
+// Sparse LU of a reduced matrix S' W T + A, by dense fronts. W is symmetric with 3 x 3 blocks, S, T
+// and A are block diagonal.
 //
-// Every contact that takes part has up to three unknowns: the columns of its trial matrix T span
-// the changes of its impulse, those of its test matrix S the components of velocity asked for. The
-// order comes from AMD on the graph of these contacts; columns with nearly the same pattern are
+// Every block row that takes part has up to three unknowns: the columns of its trial matrix T span
+// what its unknowns may be, those of its test matrix S the equations asked for. The order comes
+// from AMD on the graph of these rows; columns with nearly the same pattern are
 // eliminated together in a dense front, where most of the arithmetic is a product of matrices.
-#ifndef TDL_FRICTION_FRONT_LU_H
-#define TDL_FRICTION_FRONT_LU_H
+#ifndef TDL_LINALG_FRONT_LU_H
+#define TDL_LINALG_FRONT_LU_H
 
-#include "friction/system.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "linalg/block_pattern.h"
 
-// A contact's part in the matrix; matrices 3 x size or size x size by columns of three.
+// A block row's part in the matrix; matrices 3 x size or size x size by columns of three.
 typedef struct Reduced {
     int size; // unknowns, 0 to 3
     double test[9], trial[9], add[9];
 } Reduced;
 
 typedef struct Front {
-    int first, last;    // contacts in elimination order, last included
+    int first, last;    // block rows in elimination order, last included
     int parent;         // front, -1: none
     int child, sibling; // the last child, and the one before it of the same parent; -1: none
     int pivots, width;  // unknowns eliminated here, and with those they touch
     int stride;         // doubles from column to column
-    int row_start;      // first of its rows: places of the contacts after `last` that it touches
+    int row_start;      // first of its rows: places of the block rows after `last` that it touches
     int row_count;
     size_t lower; // where its factors begin: width x pivots, then pivots x (width - pivots)
     size_t upper;
@@ -33,16 +36,18 @@ typedef struct FrontRun {
 } FrontRun;
 
 typedef struct FrontLu {
-    const System* sys;
-    const Reduced* reduced; // [sys->n]
-    int n;                  // contacts with unknowns
-    int *order, *place;     // [n] contact eliminated k-th; [sys->n] its inverse, -1: no unknowns
-    int *parent, *mark;     // [n] elimination tree; scratch
-    int *start, *row;       // [n + 1] pattern of the columns: places below, ascending
-    Front* front;           // [front_count]
+    BlockPattern pattern;   // the caller's arrays, which stay as they are
+    const Reduced* reduced; // [pattern.n]
+    const double* blocks;   // of W, during a factorisation
+    Pool* pool;
+    int n;              // block rows with unknowns
+    int *order, *place; // [n] row eliminated k-th; [pattern.n] its inverse, -1: no unknowns
+    int *parent, *mark; // [n] elimination tree; scratch
+    int *start, *row;   // [n + 1] pattern of the columns: places below, ascending
+    Front* front;       // [front_count]
     int front_count;
-    int* offset;   // [n + 1] first unknown of the contact eliminated k-th
-    int* position; // [n] of a contact's unknowns in the front at hand
+    int* offset;   // [n + 1] first unknown of the row eliminated k-th
+    int* position; // [n] of a row's unknowns in the front at hand
     FrontRun* run; // [n] scratch
     double* factor;
     int* swap; // [unknowns] row exchanged with the k-th pivot row, within a front
@@ -53,11 +58,14 @@ typedef struct FrontLu {
     double flops; // multiplications of one factorisation, about
 } FrontLu;
 
-// Finds order and fronts for the contacts that have unknowns. Memory comes from the arena.
+// Finds order and fronts for the rows that have unknowns. Memory comes from the arena.
 // TDL_STATUS_STOPPED: the factors would be too large.
-TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const System* sys, const Reduced* reduced);
-void front_lu_factor(FrontLu* lu);
-// In and out: three places a contact of sys, of which the first `size` are used.
+TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const BlockPattern* pattern,
+                           const Reduced* reduced);
+// `blocks` of W, column by column, one for each place of the pattern. Threads of the pool share the
+// widest fronts; the bits do not depend on their number.
+void front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool);
+// In and out: three places a block row, of which the first `size` are used.
 void front_lu_solve(FrontLu* lu, double* x);
 
 #endif

@@ -4,8 +4,8 @@
 // from projections, and the friction shift s from the dual variable of the iteration before. A step
 // costs one solve. Penalties are rescaled when primal and dual residuals drift apart, which costs a
 // new factorisation and is done ever more rarely. friction.md section 4.5
-#include "linalg/block_lu.h"
 #include "friction/run.h"
+#include "linalg/block_lu.h"
 
 #include <string.h>
 
@@ -47,7 +47,8 @@ static TdlStatus admm_init(Admm* a, Run* run) {
         a->penalty[i] = PENALTY * fmax(trace / (double)d, 1.0e-3);
     }
     memcpy(a->z, run->best, size * sizeof(double));
-    return block_lu_analyse(&a->lu, run->arena, sys);
+    BlockPattern pattern = system_pattern(sys);
+    return block_lu_analyse(&a->lu, run->arena, &pattern);
 }
 
 static void refactor(Admm* a) {
@@ -61,7 +62,7 @@ static void refactor(Admm* a) {
             }
         }
     }
-    block_lu_factor(&a->lu, sys, a->value, NULL, true);
+    block_lu_factor(&a->lu, a->value, NULL, true);
     a->run->work += 0.5 * a->lu.flops;
 }
 
