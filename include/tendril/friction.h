@@ -223,30 +223,6 @@ TDL_API TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* solver,
                                             const TdlFrictionProblem* problem, double* r, double* u,
                                             TdlFrictionInfo* info);
 
-/// One contact alone: u = W r + b, W symmetric positive semidefinite, column by column.
-typedef struct TdlOneContact {
-    bool solved;    // false: certified that no solution exists, or (Fischer) not converged
-    bool failsafe;  // the hybrid had to enumerate
-    int iterations; // Newton steps
-} TdlOneContact;
-TDL_API TdlOneContact tdl_friction_one_contact(TdlFrictionLocal kind, const double w[9],
-                                               const double b[3], double mu, double r[3]);
-
-/// The nodal primal form (S4 eq. 3.14): W^ u - b^ = r at every node, where node i is in contact
-/// when mu[i] >= 0 and free (r_i = 0) when mu[i] is negative. `w` and `b` as in the explicit form,
-/// already turned into the contact bases. `u` holds the first guess and receives the velocities.
-typedef struct TdlFrictionNodalDef {
-    int node_count;
-    const double* mu;     // [node_count] < 0: not in contact
-    const double* b;      // [3 node_count] N s, the turned impulses f
-    const int* row_start; // as in TdlFrictionMatrixDef; positive definite
-    const int* column;
-    const double* blocks;
-} TdlFrictionNodalDef;
-TDL_API TdlStatus tdl_friction_nodal_solve(const TdlHost* host, const TdlFrictionNodalDef* def,
-                                           double tolerance, int max_iterations, double* u,
-                                           double* r, TdlFrictionInfo* info);
-
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 // before the first factorisation is decided by counting multiplications, not time, so that the
 // same problem always takes the same way. friction.md section 4.8
 #include "friction/run.h"
+#include "friction/study/study.h"
 
 #include <string.h>
 

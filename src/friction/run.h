@@ -28,16 +28,13 @@ typedef TdlStatus (*RunFn)(Run* run);
 
 TdlStatus run_gauss_seidel(Run* run);
 TdlStatus run_anderson(Run* run);
-TdlStatus run_newton(Run* run);
 TdlStatus run_proximal(Run* run);
-TdlStatus run_admm(Run* run);
 TdlStatus run_fixed_point(Run* run);
 TdlStatus run_gradient(Run* run);
 TdlStatus run_alternating(Run* run);
 TdlStatus run_active(Run* run);  // the same, without the last resort to sweeps
 TdlStatus run_turns(Run* run);   // the same, over all contacts, as long as run->worth allows
 TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start that is not far off
-TdlStatus run_faceted(Run* run);
 TdlStatus run_interior(Run* run);
 TdlStatus run_path(Run* run);
 TdlStatus run_wedges(Run* run);

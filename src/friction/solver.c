@@ -10,6 +10,7 @@
 #include "friction/error.h"
 #include "friction/islands.h"
 #include "friction/run.h"
+#include "friction/study/study.h"
 
 #include <string.h>
 

@@ -640,19 +640,14 @@ void system_velocity(System* sys, const double* r, double* u) {
     pool_run(sys->pool, chunks, 1, product_chunk, &job);
 }
 
-double system_error_kind(const System* sys, TdlFrictionError kind, double rho, const double* u,
-                         const double* r) {
+double system_error(const System* sys, const double* u, const double* r) {
     int d = sys->d;
     double sum = 0.0, f[CONE_MAX];
     for (int i = 0; i < sys->n; ++i) {
-        error_map(kind, d, sys->law[i], sys->mu[i], rho, u + i * d, r + i * d, f);
+        error_map(sys->error_kind, d, sys->law[i], sys->mu[i], sys->rho, u + i * d, r + i * d, f);
         for (int k = 0; k < d; ++k) {
             sum += f[k] * f[k];
         }
     }
     return sqrt(sum);
-}
-
-double system_error(const System* sys, const double* u, const double* r) {
-    return system_error_kind(sys, sys->error_kind, sys->rho, u, r);
 }

@@ -80,8 +80,6 @@ void system_refresh_bodies(System* sys, const double* r);
 
 // The norm of the caller's error map at (u, r), unit-free. Same bits for any number of threads.
 double system_error(const System* sys, const double* u, const double* r);
-double system_error_kind(const System* sys, TdlFrictionError kind, double rho, const double* u,
-                         const double* r);
 
 // out <- b_i + sum_j W_ij r_j for one row. The scalar version is the definition.
 void row_velocity_scalar(int d, const double* blocks, const int* column, int count, const double* r,

@@ -4,7 +4,7 @@
 // from projections, and the friction shift s from the dual variable of the iteration before. A step
 // costs one solve. Penalties are rescaled when primal and dual residuals drift apart, which costs a
 // new factorisation and is done ever more rarely. friction.md section 4.5
-#include "friction/run.h"
+#include "friction/study/study.h"
 #include "linalg/block_lu.h"
 
 #include <string.h>

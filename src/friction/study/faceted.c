@@ -4,7 +4,7 @@
 //
 // Solved by block Gauss-Seidel: within a contact the normal impulse and the tangential one, a
 // quadratic minimum over a polygon found edge by edge, alternate until they agree.
-#include "friction/run.h"
+#include "friction/study/study.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 // all the sliding solutions. Where S is singular the sticking solutions form a line or a plane,
 // which is searched for the point deepest in the cone (F.21). When every case is empty, no solution
 // exists; that needs a singular block (friction.md, theorem 1).
-#include "friction/local.h"
+#include "friction/study/study.h"
 #include "math/polynomial.h"
 
 #include <string.h>

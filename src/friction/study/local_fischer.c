@@ -6,7 +6,7 @@
 // system; near the cone's boundary that is singular, and a slightly smoothed root is derived
 // instead. Newton with backtracking on |F|^2, typically 4 to 8 steps.
 #include "friction/error.h"
-#include "friction/local.h"
+#include "friction/study/study.h"
 
 #include <string.h>
 
@@ -159,11 +159,11 @@ static bool newton_direction(const Frame* f, const double* u, const double* x, c
     return solve_small(d, jacobian, direction);
 }
 
-static bool newton(const Frame* f, double* r, int* iterations) {
+static bool newton(const Frame* f, double* r) {
     int d = f->d;
     double u[CONE_MAX], x[CONE_MAX], y[CONE_MAX], z[CONE_MAX], step[CONE_MAX], trial[CONE_MAX];
     evaluate(f, r, u, x, y, z);
-    for (*iterations = 0; *iterations < MAX_STEPS; ++*iterations) {
+    for (int count = 0; count < MAX_STEPS; ++count) {
         double error = norm_of(d, z);
         double scale = (1.0 + f->mu) * (1.0 + norm_of(d, u)) + norm_of(d, x);
         if (error <= TOLERANCE * scale) {
@@ -200,13 +200,11 @@ static bool truly_solved(const Frame* f, const double* r) {
     return size <= MAX_IMPULSE && norm_of(f->d, map) <= MAP_TOLERANCE * size;
 }
 
-LocalResult local_fischer(int d, const double* w, double mu, const double* b, double* r,
-                          int* iterations) {
+LocalResult local_fischer(int d, const double* w, double mu, const double* b, double* r) {
     double trace = 0.0, size = norm_of(d, b);
     for (int k = 0; k < d; ++k) {
         trace += w[k * d + k] / d;
     }
-    *iterations = 0;
     if (b[0] >= 0.0) {
         memset(r, 0, sizeof(double) * (size_t)d);
         return LOCAL_SOLVED;
@@ -228,7 +226,7 @@ LocalResult local_fischer(int d, const double* w, double mu, const double* b, do
         unit_r[0] = unit_w[0] > 1.0e-12 ? -unit_b[0] / unit_w[0] : 1.0;
     }
     Frame frame = {d, mu, unit_w, unit_b};
-    bool good = newton(&frame, unit_r, iterations) && truly_solved(&frame, unit_r);
+    bool good = newton(&frame, unit_r) && truly_solved(&frame, unit_r);
     if (good) {
         for (int k = 0; k < d; ++k) {
             r[k] = unit_r[k] * (size / trace);

@@ -5,6 +5,8 @@
 // r_i = W^_ii u_i + c_i, so that u_i = W^_ii^-1 r_i - W^_ii^-1 c_i is a one-contact problem in the
 // usual form, solved exactly; S4's outer fixed point on the shift is not needed. Over-relaxed at
 // free nodes, where the sweep is that of linear theory. Needs no inverse of A.
+#include "friction/study/nodal.h"
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -17,7 +19,7 @@
 static const double OMEGA = 1.4;
 
 typedef struct Nodal {
-    const TdlFrictionNodalDef* def;
+    const NodalFormDef* def;
     double* inverse; // [9 n] W^_ii^-1
     double* prep;    // [n] prepared for nodes in contact
     double* stiff;   // [n] trace(W^_ii) / 3, the step of the error map
@@ -40,7 +42,7 @@ static bool invert3(const double* a, double* inverse) {
 }
 
 static TdlStatus prepare(const TdlHost* host, Nodal* s) {
-    const TdlFrictionNodalDef* def = s->def;
+    const NodalFormDef* def = s->def;
     for (int i = 0; i < def->node_count; ++i) {
         const double* diag = NULL;
         for (int e = def->row_start[i]; e < def->row_start[i + 1]; ++e) {
@@ -66,7 +68,7 @@ static ContactLaw law_of(double mu) {
 }
 
 // out <- (W^ u)_i - b_i
-static void node_impulse(const TdlFrictionNodalDef* def, int i, const double* u, double* out) {
+static void node_impulse(const NodalFormDef* def, int i, const double* u, double* out) {
     for (int k = 0; k < 3; ++k) {
         out[k] = -def->b[3 * i + k];
     }
@@ -86,7 +88,7 @@ static void apply3(const double* m, const double* x, double* out) {
 }
 
 static void sweep(Nodal* s, double* u, double* r) {
-    const TdlFrictionNodalDef* def = s->def;
+    const NodalFormDef* def = s->def;
     for (int i = 0; i < def->node_count; ++i) {
         double now[3], step[3], b[3];
         const double* inverse = s->inverse + 9 * (size_t)i;
@@ -114,7 +116,7 @@ static void sweep(Nodal* s, double* u, double* r) {
 
 // The natural map at contacts with the impulse W^ u - b^, its residual at free nodes; relative.
 static double measure(const Nodal* s, const double* u, double* r) {
-    const TdlFrictionNodalDef* def = s->def;
+    const NodalFormDef* def = s->def;
     double sum = 0.0, size = 0.0;
     for (int i = 0; i < def->node_count; ++i) {
         double now[3], f[3];
@@ -133,9 +135,8 @@ static double measure(const Nodal* s, const double* u, double* r) {
     return size > 0.0 ? sqrt(sum / size) : sqrt(sum);
 }
 
-TdlStatus tdl_friction_nodal_solve(const TdlHost* host, const TdlFrictionNodalDef* def,
-                                   double tolerance, int max_iterations, double* u, double* r,
-                                   TdlFrictionInfo* info) {
+TdlStatus nodal_form_solve(const TdlHost* host, const NodalFormDef* def, double tolerance,
+                           int max_iterations, double* u, double* r, TdlFrictionInfo* info) {
     double begin = clock_now();
     size_t n = (size_t)def->node_count;
     Nodal s = {.def = def};
