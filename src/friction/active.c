@@ -176,7 +176,52 @@ static TdlStatus build_part(const System* sys, const ActiveSet* a, Arena* arena,
 static TdlStatus take_turns(const Run* run, Run* inner) {
     inner->limit = run->limit < STEPS ? run->limit : STEPS;
     TdlStatus status = system_form_rows(inner->sys, inner->arena);
-    return status == TDL_STATUS_OK && !run_done(inner) ? run_turns(inner) : status;
+    if (status != TDL_STATUS_OK || run_done(inner)) {
+        return status;
+    }
+    return run_turns(inner);
+}
+
+// Sweeps, and steps where they pay, over the contacts of `inner`, some of those of `run`.
+static TdlStatus sweep_and_step(const Run* run, Run* inner) {
+    bool few = run->sys->n <= FEW;
+    bool steps = few || (inner->sys->block_count <= MAX_FORMED &&
+                         run_factor_work(inner) < STEP_SWEEPS * run_sweep_work(inner));
+    if (steps && !few && !run_done(inner)) {
+        TdlStatus status = run_strides(inner);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    int most = few ? run->limit : run->options->max_iterations;
+    int left = few ? SWEEPS : MANY_SWEEPS, slice = SLICE;
+    left = most < left ? most : left;
+    bool dear = few, turned = false;
+    while (left > 0 && !run_done(inner)) {
+        double before = inner->error;
+        int begun = inner->iterations;
+        inner->limit = steps && left > slice ? slice : left;
+        TdlStatus status = run_anderson(inner);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        left -= inner->iterations - begun;
+        most -= inner->iterations - begun;
+        slice = inner->error < before ? SLICE : 2 * slice; // from the same point it takes more
+        if (steps && !dear && inner->error > STALL * before) {
+            begun = inner->iterations;
+            inner->worth = run_worth(inner, most);
+            status = take_turns(run, inner);
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
+            turned = inner->iterations > begun;
+            dear = !turned;
+            left = turned ? 0 : most;
+        }
+    }
+    inner->worth = INFINITY;
+    return steps && !turned && !run_done(inner) ? take_turns(run, inner) : TDL_STATUS_OK;
 }
 
 // Until the error of those taken is `goal` of that of all, or what is asked for.
@@ -201,37 +246,9 @@ static TdlStatus solve_part(Run* run, const ActiveSet* a, double goal, double* r
     system_velocity(&part, inner.best, u);
     inner.error = system_error(&part, u, inner.best);
     inner.start = NULL;
-    bool few = run->sys->n <= FEW;
-    bool steps = few || (part.block_count <= MAX_FORMED &&
-                         run_factor_work(&inner) < STEP_SWEEPS * run_sweep_work(&inner));
-    if (steps && !few && !run_done(&inner)) {
-        status = run_strides(&inner);
-    }
-    int most = few ? run->limit : run->options->max_iterations;
-    inner.limit = few ? SWEEPS : MANY_SWEEPS;
-    inner.limit = most < inner.limit ? most : inner.limit;
-    int slice = SLICE;
-    bool dear = few, turned = false;
-    for (int left = inner.limit; status == TDL_STATUS_OK && left > 0 && !run_done(&inner);) {
-        double before = inner.error;
-        int begun = inner.iterations;
-        inner.limit = steps && left > slice ? slice : left;
-        status = run_anderson(&inner);
-        left -= inner.iterations - begun;
-        most -= inner.iterations - begun;
-        slice = inner.error < before ? SLICE : 2 * slice; // from the same point it takes more
-        if (status == TDL_STATUS_OK && steps && !dear && inner.error > STALL * before) {
-            begun = inner.iterations;
-            inner.worth = run_worth(&inner, most);
-            status = take_turns(run, &inner);
-            turned = inner.iterations > begun;
-            dear = !turned;
-            left = turned ? 0 : most;
-        }
-    }
-    inner.worth = INFINITY;
-    if (status == TDL_STATUS_OK && steps && !turned && !run_done(&inner)) {
-        status = take_turns(run, &inner);
+    status = sweep_and_step(run, &inner);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     for (int i = 0; i < run->sys->n; ++i) {
         if (a->taken[i]) {
@@ -242,15 +259,23 @@ static TdlStatus solve_part(Run* run, const ActiveSet* a, double goal, double* r
     run->work = inner.work;
     run->failsafe = inner.failsafe;
     run->unsolvable = inner.unsolvable;
-    return status;
+    return TDL_STATUS_OK;
+}
+
+// Blocks of six have no modes of their own here.
+static TdlStatus run_without_active_set(Run* run) {
+    TdlStatus status = system_form_rows(run->sys, run->arena);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return run_proximal(run);
 }
 
 TdlStatus run_active(Run* run) {
     System* sys = run->sys;
     Arena* arena = run->arena;
     if (sys->d != 3) {
-        TdlStatus formed = system_form_rows(sys, arena);
-        return formed == TDL_STATUS_OK ? run_proximal(run) : formed;
+        return run_without_active_set(run);
     }
     ArenaMark mark = arena_mark(arena);
     size_t n = (size_t)sys->n;
@@ -272,7 +297,7 @@ TdlStatus run_active(Run* run) {
         ++run->iterations;
     }
     double near = 0.0, goal = 0.0;
-    for (int round = 0; status == TDL_STATUS_OK && round < MAX_ROUNDS; ++round) {
+    for (int round = 0; round < MAX_ROUNDS; ++round) {
         system_velocity(sys, r, u);
         run_offer(run, u, r);
         near = round == 0 ? near_velocity(sys, r) : 0.0;
@@ -290,13 +315,19 @@ TdlStatus run_active(Run* run) {
         }
         ArenaMark inside = arena_mark(arena);
         status = solve_part(run, &a, goal, r);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
         arena_release(arena, inside);
     }
     arena_release(arena, mark);
-    return status;
+    return TDL_STATUS_OK;
 }
 
 TdlStatus run_alternating(Run* run) {
     TdlStatus status = run_active(run);
-    return status == TDL_STATUS_OK && !run_done(run) ? run_anderson(run) : status;
+    if (status != TDL_STATUS_OK || run_done(run)) {
+        return status;
+    }
+    return run_anderson(run);
 }

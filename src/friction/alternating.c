@@ -164,32 +164,37 @@ static void take_modes(Turns* t) {
     }
 }
 
-// x <- the step from base. TDL_STATUS_STOPPED: the factors would be too large, or not worth it.
-static TdlStatus find_step(Turns* t) {
+// x <- the step from base, by the factors of a matrix just analysed.
+static void solve_step(Turns* t, FrontLu* lu) {
     System* sys = &t->sys;
+    front_lu_factor(lu, sys->blocks, sys->pool);
+    t->run->work += lu->flops;
+    system_velocity(sys, t->base, t->trial_u);
+    for (int i = 0; i < sys->n; ++i) {
+        for (int k = 0; k < t->reduced[i].size; ++k) {
+            const double *s = t->reduced[i].test + 3 * k, *u = t->trial_u + 3 * i;
+            t->x[3 * i + k] = -(s[0] * u[0] + s[1] * u[1] + s[2] * u[2]);
+        }
+    }
+    front_lu_solve(lu, t->x);
+}
+
+// The same with the modes of (u, r). TDL_STATUS_STOPPED: the factors would be too large, or not
+// worth it.
+static TdlStatus find_step(Turns* t) {
     Arena* arena = t->run->arena;
     ArenaMark mark = arena_mark(arena);
     take_modes(t);
     FrontLu lu;
-    BlockPattern pattern = system_pattern(sys);
+    BlockPattern pattern = system_pattern(&t->sys);
     TdlStatus status = front_lu_analyse(&lu, arena, &pattern, t->reduced);
-    if (status == TDL_STATUS_OK && (lu.flops > t->run->worth || run_spent(t->run, lu.flops))) {
-        status = TDL_STATUS_STOPPED;
-    }
-    if (status == TDL_STATUS_OK) {
-        front_lu_factor(&lu, sys->blocks, sys->pool);
-        t->run->work += lu.flops;
-        system_velocity(sys, t->base, t->trial_u);
-        for (int i = 0; i < sys->n; ++i) {
-            for (int k = 0; k < t->reduced[i].size; ++k) {
-                const double *s = t->reduced[i].test + 3 * k, *u = t->trial_u + 3 * i;
-                t->x[3 * i + k] = -(s[0] * u[0] + s[1] * u[1] + s[2] * u[2]);
-            }
-        }
-        front_lu_solve(&lu, t->x);
+    bool good = status == TDL_STATUS_OK;
+    bool dear = good && (lu.flops > t->run->worth || run_spent(t->run, lu.flops));
+    if (good && !dear) {
+        solve_step(t, &lu);
     }
     arena_release(arena, mark);
-    return status;
+    return dear ? TDL_STATUS_STOPPED : status;
 }
 
 // out <- base + alpha x; what slides stays on the cone as long as it is pressed.
@@ -292,9 +297,9 @@ static TdlStatus solve_around(Turns* t, int limit, int* steps, bool* good) {
         error = now;
         if (now > 0.1 * target) {
             status = sweep(t, isinf(now) ? 2 * SWEEPS : SWEEPS, &error);
-        }
-        if (status != TDL_STATUS_OK) {
-            return status;
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
         }
         *good = error <= goal;
     }
@@ -343,12 +348,16 @@ static TdlStatus step_freely(Turns* t) {
 static TdlStatus begin_strides(Turns* t, Run* run, ArenaMark* mark) {
     TdlStatus status = system_form_rows(run->sys, run->arena);
     *mark = arena_mark(run->arena);
-    status = status == TDL_STATUS_OK ? turns_init(t, run) : status;
-    if (status == TDL_STATUS_OK) {
-        t->eps = EPS_LEAST;
-        memset(t->mode, 0xff, (size_t)t->sys.n); // none
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    return status;
+    status = turns_init(t, run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    t->eps = EPS_LEAST;
+    memset(t->mode, 0xff, (size_t)t->sys.n); // none
+    return TDL_STATUS_OK;
 }
 
 double run_worth(const Run* run, double sweeps) {
@@ -360,28 +369,38 @@ static double sweeps_left(const Run* run, double before, int sweeps) {
     return log(run->error / run->sys->target) / log(before / run->error) * sweeps;
 }
 
+// Sweeps that lower the error by FALL, then full steps, for which t is made ready the first time.
+static TdlStatus stride(Run* run, Turns* t, ArenaMark* mark) {
+    System* sys = run->sys;
+    double target = sys->target, before = run->error;
+    int begun = run->iterations;
+    sys->target = fmax(target, FALL * before);
+    TdlStatus status = run_anderson(run);
+    sys->target = target;
+    if (status != TDL_STATUS_OK || run_done(run)) {
+        return status;
+    }
+    if (t->run == NULL) {
+        status = begin_strides(t, run, mark);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    run->worth = run_worth(run, sweeps_left(run, before, run->iterations - begun));
+    return step_freely(t);
+}
+
 // Accelerated sweeps and full steps from the best iterate, until sweeps no longer help.
 TdlStatus run_strides(Run* run) {
     ArenaMark mark;
-    System* sys = run->sys;
     Turns t = {0}; // until the first step
     TdlStatus status = TDL_STATUS_OK;
-    double target = sys->target, before = INFINITY;
+    double before = INFINITY;
     int limit = run->limit;
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
     while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * FALL * before) {
         before = run->error;
-        int begun = run->iterations;
-        sys->target = fmax(target, FALL * before);
-        status = run_anderson(run);
-        sys->target = target;
-        if (status == TDL_STATUS_OK && t.run == NULL && !run_done(run)) {
-            status = begin_strides(&t, run, &mark);
-        }
-        if (status == TDL_STATUS_OK && !run_done(run)) {
-            run->worth = run_worth(run, sweeps_left(run, before, run->iterations - begun));
-            status = step_freely(&t);
-        }
+        status = stride(run, &t, &mark);
     }
     run->limit = limit;
     run->worth = INFINITY;

@@ -212,15 +212,17 @@ static TdlStatus accelerator_init(Accelerator* a, Run* run) {
     a->good = INFINITY;
     memcpy(a->r, run->best, size * sizeof(double));
     TdlStatus status = sweeper_init(&a->sweeper, run);
-    if (status == TDL_STATUS_OK && single_rows_fit(run->sys)) {
-        status = single_rows_init(&a->single, run->arena, run->sys);
-        a->sweeper.single = &a->single;
+    if (status != TDL_STATUS_OK || !single_rows_fit(run->sys)) {
+        return status;
     }
-    if (status == TDL_STATUS_OK && a->sweeper.single != NULL) {
-        system_velocity(run->sys, a->r, a->u);
-        single_rows_correct(&a->single, run->sys, a->r, a->u);
+    status = single_rows_init(&a->single, run->arena, run->sys);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    return status;
+    a->sweeper.single = &a->single;
+    system_velocity(run->sys, a->r, a->u);
+    single_rows_correct(&a->single, run->sys, a->r, a->u);
+    return TDL_STATUS_OK;
 }
 
 // One sweep and the next point. Returns the error met.

@@ -128,12 +128,36 @@ static void free_velocity(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def
     }
 }
 
+// Places of the rows, Y where it was not given, and b; everything finite.
+static TdlStatus lay_out(const TdlHost* host, TdlFrictionProblem* p,
+                         const TdlFrictionBodiesDef* def) {
+    size_t h_used, y_used;
+    p->side = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(SideRows));
+    if (p->side == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    place_rows(p, def->span, &h_used, &y_used);
+    TdlStatus status = p->y == NULL ? solve_columns(p, def, y_used) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    free_velocity(p, def);
+    problem_finish(p);
+    if (!problem_all_finite(p->h, h_used) || !problem_all_finite(p->y, y_used) ||
+        !isfinite(p->q_norm)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "the contacts' rows or velocities are not finite");
+    }
+    return TDL_STATUS_OK;
+}
+
 TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrictionBodiesDef* def,
                                              TdlFrictionProblem** out) {
     TdlStatus status = problem_check_laws(host, &def->laws);
-    if (status == TDL_STATUS_OK) {
-        status = check_bodies(host, def);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    status = check_bodies(host, def);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -148,25 +172,7 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
     p->h = def->h;
     p->y = def->y;
     p->dof_count = def->body_count == 0 ? 0 : def->dof_start[def->body_count];
-    p->side = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(SideRows));
-    if (p->side == NULL) {
-        tdl_friction_problem_destroy(p);
-        return TDL_STATUS_NO_MEMORY;
-    }
-    size_t h_used, y_used;
-    place_rows(p, def->span, &h_used, &y_used);
-    if (p->y == NULL) {
-        status = solve_columns(p, def, y_used);
-    }
-    if (status == TDL_STATUS_OK) {
-        free_velocity(p, def);
-        problem_finish(p);
-        if (!problem_all_finite(p->h, h_used) || !problem_all_finite(p->y, y_used) ||
-            !isfinite(p->q_norm)) {
-            status = tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
-                              "the contacts' rows or velocities are not finite");
-        }
-    }
+    status = lay_out(host, p, def);
     if (status != TDL_STATUS_OK) {
         tdl_friction_problem_destroy(p);
         return status;

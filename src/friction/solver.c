@@ -256,6 +256,7 @@ static TdlStatus order_island(TdlFrictionSolver* s, Arena* arena, int* contact, 
                : TDL_STATUS_OK;
 }
 
+// Builds the island, and solves it from the better of the first guess and zero.
 static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island, bool large,
                                  IslandResult* result) {
     int* contact = s->islands.contact + s->islands.start[island];
@@ -268,9 +269,10 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
                          .sweep_bodies = result->reached,
                          .local_of = s->local_of};
     TdlStatus status = order_island(s, arena, contact, n, &phases);
-    if (status == TDL_STATUS_OK) {
-        status = system_build(&sys, arena, s->problem, contact, n, &setup);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    status = system_build(&sys, arena, s->problem, contact, n, &setup);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -280,13 +282,16 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     run.limit = s->options.max_iterations;
     run.budget = run.worth = INFINITY;
     status = first_guess(s, &run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     if (island == 0) { // the first and largest; one thread alone comes here
         s->setup_end = clock_now();
     }
-    if (status == TDL_STATUS_OK && !run_done(&run)) {
+    if (!run_done(&run)) {
         status = dispatch(&run, &result->solver);
     }
-    write_back(s, &run);
+    write_back(s, &run); // the best iterate, even when memory ran out
     result->iterations = run.iterations;
     result->failsafe = run.failsafe;
     result->unsolvable = run.unsolvable;
@@ -409,10 +414,12 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
     s->r = r;
     s->setup_end = 0.0;
     TdlStatus status = prepare(s, p);
-    if (status == TDL_STATUS_OK) {
-        status = solve_islands(s);
-        summarise(s, info);
+    if (status != TDL_STATUS_OK) {
+        arena_release(&s->arena, mark);
+        return status;
     }
+    status = solve_islands(s);
+    summarise(s, info);
     arena_release(&s->arena, mark);
     if (status != TDL_STATUS_OK) {
         return status;
