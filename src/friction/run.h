@@ -29,7 +29,6 @@ typedef TdlStatus (*RunFn)(Run* run);
 TdlStatus run_gauss_seidel(Run* run);
 TdlStatus run_anderson(Run* run);
 TdlStatus run_proximal(Run* run);
-TdlStatus run_fixed_point(Run* run);
 TdlStatus run_gradient(Run* run);
 TdlStatus run_alternating(Run* run);
 TdlStatus run_active(Run* run);  // the same, without the last resort to sweeps
