@@ -10,9 +10,8 @@
 #include <limits.h>
 #include <string.h>
 
-// With more contacts than this full steps come first, and what is left out is looked at again each
-// time that the error has fallen to this part: the last digits are for those that stay.
-enum { FEW = 1000 };
+// In large islands full steps come first, and what is left out is looked at again each time that
+// the error has fallen to this part: the last digits are for those that stay.
 static const double ROUND_PART = 0.03;
 // Sweeps over all before the choice, and accelerated ones over those chosen before Newton steps.
 enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 12 };
@@ -184,7 +183,7 @@ static TdlStatus take_turns(const Run* run, Run* inner) {
 
 // Sweeps, and steps where they pay, over the contacts of `inner`, some of those of `run`.
 static TdlStatus sweep_and_step(const Run* run, Run* inner) {
-    bool few = run->sys->n <= FEW;
+    bool few = run->sys->n <= LARGE_ISLAND;
     bool steps = few || (inner->sys->block_count <= MAX_FORMED &&
                          run_factor_work(inner) < STEP_SWEEPS * run_sweep_work(inner));
     if (steps && !few && !run_done(inner)) {
@@ -306,7 +305,7 @@ TdlStatus run_active(Run* run) {
             break;
         }
         // where nobody comes in any more the last digits are due
-        goal = come > 0 && sys->n > FEW ? ROUND_PART : 0.0;
+        goal = come > 0 && sys->n > LARGE_ISLAND ? ROUND_PART : 0.0;
         if (a.count > MOST * sys->n) {
             for (int i = 0; i < sys->n; ++i) {
                 u[3 * i] = -1.0;

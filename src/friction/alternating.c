@@ -12,18 +12,22 @@
 
 #include <string.h>
 
-// The first eps and its bounds; what it is multiplied by after an easy, a fair and a hard problem.
-static const double EPS_FIRST = 1.0e-4, EPS_LEAST = 1.0e-11, EPS_MOST = 1.0e3;
+// eps in units of a contact's own stiffness: the first, and the least, below which digits are
+// lost; what it is multiplied by after an easy, a fair and a hard problem.
+static const double EPS_FIRST = 1.0e-4, EPS_LEAST = 1.0e-11;
 static const double EPS_EASY = 0.1, EPS_FAIR = 0.5, EPS_HARD = 10.0;
+// Steps of an easy and of a fair problem, and after which one is hard; steps refused by the search
+// and hard problems in a row that end it.
 enum { EASY_STEPS = 2, FAIR_STEPS = 5, MOST_STEPS = 10, MOST_REFUSED = 2, MOST_HARD = 15 };
-// Accelerated sweeps after a step, and how much less error ends a problem.
+// Accelerated sweeps after a step, which put the modes right; the part of its error that a problem,
+// or sweeps before full steps, may keep.
 enum { SWEEPS = 20 };
 static const double PART = 0.1;
 // Full steps: at most so many in a row, and the part of the contacts that may change their mode
-// from one to the next; sweeps between them lower the error by FALL, or are given up.
+// from one to the next; so many sweeps between them lower the error to PART, or are given up.
 enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
-static const double FULL_CHANGES = 0.01, FALL = 0.1;
-// They are tried where sweeps that lowered the error by FALL changed the modes of few, and where
+static const double FULL_CHANGES = 0.01;
+// They are tried where sweeps that lowered the error to PART changed the modes of few, and where
 // all of them cost less than sweeps to the end would at the pace of the last ones; a multiplication
 // of a factorisation takes this part of the time of one of a sweep.
 static const double FEW_CHANGES = 0.05, CHEAPER = 0.3;
@@ -369,12 +373,12 @@ static double sweeps_left(const Run* run, double before, int sweeps) {
     return log(run->error / run->sys->target) / log(before / run->error) * sweeps;
 }
 
-// Sweeps that lower the error by FALL, then full steps, for which t is made ready the first time.
+// Sweeps that lower the error to PART, then full steps, for which t is made ready the first time.
 static TdlStatus stride(Run* run, Turns* t, ArenaMark* mark) {
     System* sys = run->sys;
     double target = sys->target, before = run->error;
     int begun = run->iterations;
-    sys->target = fmax(target, FALL * before);
+    sys->target = fmax(target, PART * before);
     TdlStatus status = run_anderson(run);
     sys->target = target;
     if (status != TDL_STATUS_OK || run_done(run)) {
@@ -398,7 +402,7 @@ TdlStatus run_strides(Run* run) {
     double before = INFINITY;
     int limit = run->limit;
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
-    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * FALL * before) {
+    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * PART * before) {
         before = run->error;
         status = stride(run, &t, &mark);
     }
@@ -432,7 +436,7 @@ TdlStatus run_turns(Run* run) {
                         : steps <= EASY_STEPS ? EPS_EASY
                         : steps <= FAIR_STEPS ? EPS_FAIR
                                               : 1.0;
-        t.eps = fmin(fmax(t.eps * factor, EPS_LEAST), EPS_MOST);
+        t.eps = fmax(t.eps * factor, EPS_LEAST);
     }
     run->failsafe += t.inner.failsafe;
     run->unsolvable += t.inner.unsolvable;

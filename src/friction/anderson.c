@@ -14,7 +14,7 @@ enum { MAX_MEMORY = 32 };
 // Contacts whose part of the vectors is handled at once, by one thread: their parts of the columns
 // stay in its cache, and sums are taken over them in their order.
 enum { CHUNK = 512 };
-// Growth of the residual that rejects an accelerated point.
+// Growth of the residual, as a factor, that rejects an accelerated point; less is usual on the way.
 static const double MAX_GROWTH = 4.0;
 // Relative Tikhonov term of the Gram matrix: keeps gamma bounded, far below what matters.
 static const double TIKHONOV = 1.0e-13;
@@ -287,7 +287,7 @@ TdlStatus run_anderson(Run* run) {
         ++run->iterations;
         run->work += work;
         last = run_spent(run, work) || k + 1 == run->limit;
-        if (met <= 2.0 * run->sys->target || k % 25 == 24 || last) {
+        if (met <= 2.0 * run->sys->target || k % MEASURE_EVERY == MEASURE_EVERY - 1 || last) {
             system_velocity(run->sys, a.g, a.u);
             run_offer(run, a.u, a.g);
             if (a.sweeper.single != NULL) {

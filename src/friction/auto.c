@@ -17,7 +17,7 @@ static const double ROUND_GAIN = 10.0, GRADIENT_GAIN = 1.2;
 // Islands up to the first size are factored before they are swept: their factors cost less than
 // many sweeps. Those above the second are left to interior points before Newton steps, without a
 // guess; those above the third are not worth Newton steps even from a good one.
-enum { DIRECT_CONTACTS = 200, MANY_CONTACTS = 1000, ALTERNATING_CONTACTS = 100000 };
+enum { DIRECT_CONTACTS = 200, ALTERNATING_CONTACTS = 100000 };
 // Multiplications for each contact of such an island, and in all, after which its best iterate has
 // to do: half a minute for a thousand contacts, some minutes for ever so many.
 static const double BUDGET_EACH = 3.0e7, BUDGET_MOST = 5.0e11;
@@ -99,10 +99,10 @@ static const Stage STAGES[] = {
     {TDL_FRICTION_ANDERSON, run_anderson, 15, 1, 8, 0},
     {TDL_FRICTION_ALTERNATING, run_active, 60, 1, ALTERNATING_CONTACTS, WARM},
     {TDL_FRICTION_ANDERSON, run_sweep_rounds, INT_MAX, DIRECT_CONTACTS + 1, INT_MAX, 0},
-    {TDL_FRICTION_ALTERNATING, run_active, 60, DIRECT_CONTACTS + 1, MANY_CONTACTS, ASIDE},
-    {TDL_FRICTION_PROXIMAL, run_proximal, 60, 1, MANY_CONTACTS, FORMED | COLD},
+    {TDL_FRICTION_ALTERNATING, run_active, 60, DIRECT_CONTACTS + 1, LARGE_ISLAND, ASIDE},
+    {TDL_FRICTION_PROXIMAL, run_proximal, 60, 1, LARGE_ISLAND, FORMED | COLD},
     {TDL_FRICTION_INTERIOR, run_interior, 120, 1, INT_MAX, FORMED | COLD},
-    {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, MANY_CONTACTS + 1, INT_MAX, FORMED},
+    {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, LARGE_ISLAND + 1, INT_MAX, FORMED},
     {TDL_FRICTION_PROXIMAL, run_proximal, 300, 1, INT_MAX, FORMED},
     {TDL_FRICTION_ALTERNATING, run_active, 60, 1, DIRECT_CONTACTS, FORMED},
     {TDL_FRICTION_ALTERNATING, run_active_rounds, INT_MAX, DIRECT_CONTACTS + 1, INT_MAX, FORMED},
@@ -196,7 +196,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     Aside aside = {NULL, INFINITY};
     bool fits = run->sys->block_count <= MAX_FORMED; // W into memory
     *used = TDL_FRICTION_ANDERSON;
-    if (run->sys->n > MANY_CONTACTS) {
+    if (run->sys->n > LARGE_ISLAND) {
         double most = fmin(BUDGET_EACH * run->sys->n, BUDGET_MOST);
         run->budget = fmin(run->budget, run->work + most);
     }

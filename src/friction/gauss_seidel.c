@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-enum { MEASURE_EVERY = 25 };
-// Sweeps after which the relaxation is judged, and its bounds.
+// Sweeps over which the contraction is seen that relaxation is chosen by, and the most it may be:
+// above, contacts that stick and slip by turns diverge.
 enum { RELAX_WINDOW = 12 };
 static const double OMEGA_MAX = 1.5;
 

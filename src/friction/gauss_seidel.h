@@ -5,6 +5,9 @@
 #include "friction/run.h"
 #include "friction/single_rows.h"
 
+// Sweeps from one true measure of the error to the next, which costs about a sweep.
+enum { MEASURE_EVERY = 25 };
+
 typedef struct Sweeper {
     Run* run;
     double* prep;             // [n] prepared diagonal blocks

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-// Goldstein-Price bounds of S1 algorithm 2, and its limit of trials.
+// Goldstein-Price bounds of S1 algorithm 2, in units of the slope, and its limit of trials.
 static const double SEARCH_LOW = 0.1, SEARCH_HIGH = 0.9;
 enum { MAX_TRIALS = 30 };
 

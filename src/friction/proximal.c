@@ -7,10 +7,17 @@
 
 #include <string.h>
 
-static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9, EPS_MOST = 1.0e3;
-// Reduction of eps after an easy problem, and how far each problem is solved.
+// eps in units of a contact's own stiffness: the first, at which problems are easy, and the least,
+// below which sticking contacts of a singular W lose their digits.
+static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9;
+// What eps is multiplied by after an easy problem, and the part of its error a problem may keep:
+// more digits are for the next.
 static const double EPS_SHRINK = 0.01, INNER_PART = 0.1;
-enum { INNER_STEPS = 15, MAX_FAILURES = 12, MAX_IDLE = 3 };
+// Steps in which an easy or a fair problem is solved, and after which it has failed.
+enum { EASY_STEPS = 4, FAIR_STEPS = 8, INNER_STEPS = 15 };
+// Failures, each with four times the eps of the one before, and problems without a step that end
+// it.
+enum { MAX_FAILURES = 12, MAX_IDLE = 3 };
 
 // Newton on the problem around the centre until F has fallen by `part`. True when it has.
 static bool inner_newton(Newton* nw, double part) {
@@ -35,7 +42,7 @@ typedef struct Schedule {
 
 static void adapt(Newton* nw, Schedule* s, bool good, int used) {
     if (good) {
-        double factor = used <= 4 ? s->shrink : used <= 8 ? sqrt(s->shrink) : 0.8;
+        double factor = used <= EASY_STEPS ? s->shrink : used <= FAIR_STEPS ? sqrt(s->shrink) : 0.8;
         nw->eps = fmax(nw->eps * factor, EPS_LEAST);
         s->shrink = fmax(0.8 * s->shrink, EPS_SHRINK);
         s->failures = 0;
@@ -44,7 +51,7 @@ static void adapt(Newton* nw, Schedule* s, bool good, int used) {
     memcpy(nw->r, nw->center, run_size(nw->run) * sizeof(double));
     nw->original = !nw->original;
     if (nw->original) {
-        nw->eps = fmin(nw->eps * 4.0, EPS_MOST);
+        nw->eps *= 4.0;
         s->shrink = 0.5;
         ++s->failures;
     }

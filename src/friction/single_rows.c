@@ -8,9 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-// Contacts, and bodies, that a thread takes at once.
-enum { CHUNK = 128, BODY_GRAIN = 8 };
-
 bool single_rows_fit(const System* sys) {
     return sys->d == 3 && sys->n >= LARGE_ISLAND && sys->sweep_bodies && sys->side != NULL &&
            problem_whitened(sys->problem);
@@ -23,11 +20,11 @@ typedef struct Job {
 } Job;
 
 static int chunk_count(const System* sys) {
-    return (sys->n + CHUNK - 1) / CHUNK;
+    return (sys->n + ROW_CHUNK - 1) / ROW_CHUNK;
 }
 
 static int chunk_end(const System* sys, int chunk) {
-    return (chunk + 1) * CHUNK < sys->n ? (chunk + 1) * CHUNK : sys->n;
+    return (chunk + 1) * ROW_CHUNK < sys->n ? (chunk + 1) * ROW_CHUNK : sys->n;
 }
 
 // With sigma in the rows, those of H and of Y are the same.
@@ -37,7 +34,7 @@ static void pack_chunk(void* user, int chunk, int worker) {
     const TdlFrictionProblem* p = sys->problem;
     double scale = 1.0 / sqrt(sys->sigma);
     (void)worker;
-    for (int i = chunk * CHUNK; i < chunk_end(sys, chunk); ++i) {
+    for (int i = chunk * ROW_CHUNK; i < chunk_end(sys, chunk); ++i) {
         float* to = job->single->rows + job->single->start[i];
         for (int s = 0; s < 2; ++s) {
             if (job->single->side[2 * i + s].count == 0) {
@@ -197,7 +194,7 @@ static void correct_chunk(void* user, int chunk, int worker) {
     const Job* job = user;
     const SingleRows* single = job->single;
     (void)worker;
-    for (int i = chunk * CHUNK; i < chunk_end(job->sys, chunk); ++i) {
+    for (int i = chunk * ROW_CHUNK; i < chunk_end(job->sys, chunk); ++i) {
         double *b = single->b + 3 * (size_t)i, out[3];
         memset(b, 0, 3 * sizeof *b);
         single_rows_velocity(single, job->sys->v, i, out);

@@ -11,9 +11,6 @@
 #include <immintrin.h>
 #endif
 
-// Rows handed to a thread at once in products; also the unit of reduction.
-enum { ROW_CHUNK = 128, BODY_GRAIN = 8 };
-
 static TdlStatus allocate(System* sys, Arena* arena, int n, int d) {
     size_t nd = (size_t)n * (size_t)d;
     sys->law = ARENA_NEW(arena, ContactLaw, n);

@@ -9,10 +9,12 @@
 
 #include <string.h>
 
+// Penalty in units of a contact's stiffness, and over-relaxation, as usual in the literature.
 static const double PENALTY = 0.1, RELAXATION = 1.6;
-// Residuals further apart than this change the penalty.
+// Residuals further apart than this factor change the penalty, for the first time after so many
+// iterations; the error is measured every so many.
 static const double IMBALANCE = 5.0;
-enum { MEASURE_EVERY = 10, FIRST_BALANCE = 30 };
+enum { FIRST_BALANCE = 30, MEASURE_EVERY = 10 };
 
 typedef struct Admm {
     Run* run;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+// Alternations of normal and tangential part in a contact, at most; facets that options allow.
 enum { INNER = 30, MAX_FACETS = 64 };
 
 typedef struct Polygon {

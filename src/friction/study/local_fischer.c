@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+// Newton steps; 4 to 8 are usual, and what takes more than these does not converge.
 enum { MAX_STEPS = 40 };
 // Accepted |F| in unit-free terms, relative to |b| + |W r|: some tens of roundings.
 static const double TOLERANCE = 2.0e-14;
@@ -17,6 +18,7 @@ static const double TOLERANCE = 2.0e-14;
 static const double MAP_TOLERANCE = 1.0e-13;
 // Unit-free impulses beyond this run off to infinity, where no solution is: not for Newton to say.
 static const double MAX_IMPULSE = 1.0e5;
+// Added to the root, relative to its size, before it is derived: some hundreds of roundings.
 static const double SMOOTHING = 1.0e-13;
 
 typedef struct Frame {
