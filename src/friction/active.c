@@ -196,7 +196,7 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
     int left = few ? SWEEPS : MANY_SWEEPS, slice = SLICE;
     left = most < left ? most : left;
     bool dear = few, turned = false;
-    while (left > 0 && !run_done(inner)) {
+    while (left > 0 && !run_done(inner) && !run_spent(inner, run_sweep_work(inner))) {
         double before = inner->error;
         int begun = inner->iterations;
         inner->limit = steps && left > slice ? slice : left;
@@ -301,7 +301,8 @@ TdlStatus run_active(Run* run) {
         run_offer(run, u, r);
         near = round == 0 ? near_velocity(sys, r) : 0.0;
         int come = choose(sys, u, r, near, &a);
-        if (run_done(run) || (come == 0 && goal == 0.0)) {
+        bool last = come == 0 && goal == 0.0;
+        if (run_done(run) || last || run_spent(run, run_sweep_work(run))) {
             break;
         }
         // where nobody comes in any more the last digits are due

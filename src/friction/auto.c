@@ -2,23 +2,20 @@
 //
 // Accelerated Gauss-Seidel wins where contacts are loosely coupled (nu < 1) and is the only one
 // that scales to any size; the proximal Newton method wins where they are not, as long as factors
-// fit; interior points come where it stalls, and first-order methods last. How many sweeps come
-// before the first factorisation is decided by counting multiplications, not time, so that the
-// same problem always takes the same way. friction.md section 4.8
+// fit; interior points come where it stalls, and what is dear last. How many sweeps come before the
+// first factorisation is decided by counting multiplications, not time, so that the same problem
+// always takes the same way. friction.md section 4.8
 #include "friction/run.h"
-#include "friction/study/study.h"
 
 #include <limits.h>
-#include <string.h>
 
 // Sweeps are continued in rounds while a round divides the error by this, and gradient steps on
 // what is too large for factors while a thousand divide it by that.
 static const double ROUND_GAIN = 10.0, GRADIENT_GAIN = 1.2;
 // Islands up to the first size are factored before they are swept: their factors cost less than
-// many sweeps. Those above the second are left to interior points before Newton steps, without a
-// guess; those above the third are not worth Newton steps even from a good one.
+// many sweeps. Those above the second are not worth Newton steps even from a good guess.
 enum { DIRECT_CONTACTS = 200, ALTERNATING_CONTACTS = 100000 };
-// Multiplications for each contact of such an island, and in all, after which its best iterate has
+// Multiplications for each contact of a large island, and in all, after which its best iterate has
 // to do: half a minute for a thousand contacts, some minutes for ever so many.
 static const double BUDGET_EACH = 3.0e7, BUDGET_MOST = 5.0e11;
 
@@ -27,7 +24,6 @@ enum {
     WARM = 1,   // only with a guess that is much better than zero
     FORMED = 2, // W is formed before; not where it is too large for memory
     COLD = 4,   // starts from zero: near-solutions of sweeps carry parts that are hard to undo
-    ASIDE = 8,  // its result is put aside: a point of small error may be a bad one to go on from
 };
 
 typedef struct Stage {
@@ -74,23 +70,6 @@ static TdlStatus run_gradient_rounds(Run* run) {
     return run_rounds(run, run_gradient, 1000, run->limit, GRADIENT_GAIN);
 }
 
-// Sweeps and Newton steps in turn again and again, with many sweeps between, as long as it helps.
-static TdlStatus run_active_rounds(Run* run) {
-    double before = INFINITY;
-    for (int k = 0; k < 4 && !run_done(run) && run->error < 0.5 * before; ++k) {
-        before = run->error;
-        bool many = run->sys->n > ALTERNATING_CONTACTS;
-        TdlStatus status = many ? TDL_STATUS_OK : run_limited(run, run_active, 60);
-        if (status == TDL_STATUS_OK && !run_done(run)) {
-            status = run_limited(run, run_anderson, 500);
-        }
-        if (status != TDL_STATUS_OK) {
-            return status;
-        }
-    }
-    return TDL_STATUS_OK;
-}
-
 // --- the table -----------------------------------------------------------------------------------
 
 static const Stage STAGES[] = {
@@ -99,23 +78,13 @@ static const Stage STAGES[] = {
     {TDL_FRICTION_ANDERSON, run_anderson, 15, 1, 8, 0},
     {TDL_FRICTION_ALTERNATING, run_active, 60, 1, ALTERNATING_CONTACTS, WARM},
     {TDL_FRICTION_ANDERSON, run_sweep_rounds, INT_MAX, DIRECT_CONTACTS + 1, INT_MAX, 0},
-    {TDL_FRICTION_ALTERNATING, run_active, 60, DIRECT_CONTACTS + 1, LARGE_ISLAND, ASIDE},
     {TDL_FRICTION_PROXIMAL, run_proximal, 60, 1, LARGE_ISLAND, FORMED | COLD},
-    {TDL_FRICTION_INTERIOR, run_interior, 120, 1, INT_MAX, FORMED | COLD},
-    {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, LARGE_ISLAND + 1, INT_MAX, FORMED},
+    {TDL_FRICTION_INTERIOR, run_interior, INT_MAX, 1, INT_MAX, FORMED},
+    {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, LARGE_ISLAND + 1, INT_MAX, 0},
     {TDL_FRICTION_PROXIMAL, run_proximal, 300, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_ALTERNATING, run_active, 60, 1, DIRECT_CONTACTS, FORMED},
-    {TDL_FRICTION_ALTERNATING, run_active_rounds, INT_MAX, DIRECT_CONTACTS + 1, INT_MAX, FORMED},
+    {TDL_FRICTION_ALTERNATING, run_active, 60, 1, ALTERNATING_CONTACTS, FORMED},
     {TDL_FRICTION_WEDGED, run_wedges, 10000, 1, INT_MAX, FORMED},
     {TDL_FRICTION_PATH, run_path, 10000, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_ADMM, run_admm, 1000, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_PROXIMAL, run_proximal, 500, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_ANDERSON, run_anderson, 3000, 1, INT_MAX, 0},
-    {TDL_FRICTION_PROXIMAL, run_proximal, 500, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_GRADIENT, run_gradient, 3000, 1, INT_MAX, 0},
-    {TDL_FRICTION_PROXIMAL, run_proximal, 500, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_FIXED_POINT, run_fixed_point, 3000, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_PROXIMAL, run_proximal, 1000, 1, INT_MAX, FORMED | COLD},
 };
 
 static bool applies(const Stage* stage, const Run* run, bool fits) {
@@ -141,67 +110,18 @@ static TdlStatus run_stage(Run* run, const Stage* stage, TdlFrictionSolverKind* 
     return status;
 }
 
-// --- what is put aside ---------------------------------------------------------------------------
-
-typedef struct Aside {
-    double* r; // null: nothing was
-    double error;
-} Aside;
-
-static TdlStatus put_aside(Run* run, const Stage* stage, Aside* aside,
-                           TdlFrictionSolverKind* used) {
-    size_t size = run_size(run);
-    double *before = ARENA_NEW(run->arena, double, size), error = run->error;
-    double* r = ARENA_NEW(run->arena, double, size);
-    if (before == NULL || r == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    memcpy(before, run->best, size * sizeof(double));
-    TdlStatus status = run_stage(run, stage, used);
-    if (status != TDL_STATUS_OK || run_done(run)) {
-        return status;
-    }
-    *aside = (Aside){r, run->error};
-    memcpy(r, run->best, size * sizeof(double));
-    memcpy(run->best, before, size * sizeof(double));
-    run->error = error;
-    return TDL_STATUS_OK;
-}
-
-static void exchange(Run* run, Aside* aside) {
-    double error = run->error, *best = run->best;
-    size_t size = run_size(run);
-    for (size_t k = 0; k < size; ++k) {
-        double keep = best[k];
-        best[k] = aside->r[k];
-        aside->r[k] = keep;
-    }
-    run->error = aside->error;
-    aside->error = error;
-}
-
-// What was put aside may do as a start after all; the better of the two stays.
-static TdlStatus try_aside(Run* run, Aside* aside, TdlFrictionSolverKind* used) {
-    static const Stage stage = {
-        TDL_FRICTION_ALTERNATING, run_active_rounds, INT_MAX, 1, INT_MAX, 0};
-    exchange(run, aside);
-    TdlStatus status = run_stage(run, &stage, used);
-    if (status == TDL_STATUS_OK && aside->error < run->error) {
-        exchange(run, aside);
-    }
-    return status;
-}
-
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
-    Aside aside = {NULL, INFINITY};
     bool fits = run->sys->block_count <= MAX_FORMED; // W into memory
     *used = TDL_FRICTION_ANDERSON;
     if (run->sys->n > LARGE_ISLAND) {
         double most = fmin(BUDGET_EACH * run->sys->n, BUDGET_MOST);
         run->budget = fmin(run->budget, run->work + most);
     }
-    for (size_t k = 0; k < sizeof STAGES / sizeof *STAGES && !run_done(run); ++k) {
+    for (size_t k = 0; k < sizeof STAGES / sizeof *STAGES; ++k) {
         const Stage* stage = &STAGES[k];
+        if (run_done(run) || run_spent(run, run_sweep_work(run))) {
+            break;
+        }
         if (!applies(stage, run, fits)) {
             continue;
         }
@@ -209,11 +129,10 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
         if (status != TDL_STATUS_OK) {
             return status;
         }
-        status =
-            stage->how & ASIDE ? put_aside(run, stage, &aside, used) : run_stage(run, stage, used);
+        status = run_stage(run, stage, used);
         if (status != TDL_STATUS_OK) {
             return status;
         }
     }
-    return run_done(run) || aside.r == NULL ? TDL_STATUS_OK : try_aside(run, &aside, used);
+    return TDL_STATUS_OK;
 }
