@@ -12,7 +12,7 @@
 
 // In large islands full steps come first, and what is left out is looked at again each time that
 // the error has fallen to this part: the last digits are for those that stay.
-static const double ROUND_PART = 0.03;
+static const double LOOK_PART = 0.03;
 // Sweeps over all before the choice, and accelerated ones over those chosen before Newton steps.
 enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 12 };
 // A contact at rest that nothing holds is near when it closes within this part of the velocity that
@@ -306,7 +306,7 @@ TdlStatus run_active(Run* run) {
             break;
         }
         // where nobody comes in any more the last digits are due
-        goal = come > 0 && sys->n > LARGE_ISLAND ? ROUND_PART : 0.0;
+        goal = come > 0 && sys->n > LARGE_ISLAND ? LOOK_PART : 0.0;
         if (a.count > MOST * sys->n) {
             for (int i = 0; i < sys->n; ++i) {
                 u[3 * i] = -1.0;

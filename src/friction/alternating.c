@@ -19,17 +19,15 @@ static const double EPS_EASY = 0.1, EPS_FAIR = 0.5, EPS_HARD = 10.0;
 // Steps of an easy and of a fair problem, and after which one is hard; steps refused by the search
 // and hard problems in a row that end it.
 enum { EASY_STEPS = 2, FAIR_STEPS = 5, MOST_STEPS = 10, MOST_REFUSED = 2, MOST_HARD = 15 };
-// Accelerated sweeps after a step, which put the modes right; the part of its error that a problem,
-// or sweeps before full steps, may keep.
+// Accelerated sweeps after a step, which put the modes right.
 enum { SWEEPS = 20 };
-static const double PART = 0.1;
 // Full steps: at most so many in a row, and the part of the contacts that may change their mode
-// from one to the next; so many sweeps between them lower the error to PART, or are given up.
+// from one to the next; so many sweeps between them lower the error to ROUND_PART, or are given up.
 enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
 static const double FULL_CHANGES = 0.01;
-// They are tried where sweeps that lowered the error to PART changed the modes of few, and where
-// all of them cost less than sweeps to the end would at the pace of the last ones; a multiplication
-// of a factorisation takes this part of the time of one of a sweep.
+// They are tried where sweeps that lowered the error to ROUND_PART changed the modes of few, and
+// where all of them cost less than sweeps to the end would at the pace of the last ones; a
+// multiplication of a factorisation takes this part of the time of one of a sweep.
 static const double FEW_CHANGES = 0.05, CHEAPER = 0.3;
 // Lengths of a step that are tried: each this part of the one before.
 static const double SHORTER = 0.4;
@@ -281,12 +279,12 @@ static TdlStatus sweep(Turns* t, int count, double* error) {
     return status;
 }
 
-// The problem around the present r, until its error has fallen by PART. `steps` counts.
+// The problem around the present r, until its error has fallen by ROUND_PART. `steps` counts.
 static TdlStatus solve_around(Turns* t, int limit, int* steps, bool* good) {
     double target = t->run->sys->target;
     set_centre(t);
     double error = system_error(&t->sys, t->u, t->r);
-    double goal = fmax(PART * error, 0.3 * target);
+    double goal = fmax(ROUND_PART * error, 0.3 * target);
     int refused = 0;
     *good = error <= goal;
     for (*steps = 0; *steps < limit && *steps < MOST_STEPS && refused <= MOST_REFUSED && !*good;) {
@@ -373,12 +371,13 @@ static double sweeps_left(const Run* run, double before, int sweeps) {
     return log(run->error / run->sys->target) / log(before / run->error) * sweeps;
 }
 
-// Sweeps that lower the error to PART, then full steps, for which t is made ready the first time.
+// Sweeps that lower the error to ROUND_PART, then full steps, for which t is made ready the first
+// time.
 static TdlStatus stride(Run* run, Turns* t, ArenaMark* mark) {
     System* sys = run->sys;
     double target = sys->target, before = run->error;
     int begun = run->iterations;
-    sys->target = fmax(target, PART * before);
+    sys->target = fmax(target, ROUND_PART * before);
     TdlStatus status = run_anderson(run);
     sys->target = target;
     if (status != TDL_STATUS_OK || run_done(run)) {
@@ -402,7 +401,7 @@ TdlStatus run_strides(Run* run) {
     double before = INFINITY;
     int limit = run->limit;
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
-    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * PART * before) {
+    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * ROUND_PART * before) {
         before = run->error;
         status = stride(run, &t, &mark);
     }

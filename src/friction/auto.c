@@ -12,9 +12,8 @@
 // Sweeps are continued in rounds while a round divides the error by this, and gradient steps on
 // what is too large for factors while a thousand divide it by that.
 static const double ROUND_GAIN = 10.0, GRADIENT_GAIN = 1.2;
-// Islands up to the first size are factored before they are swept: their factors cost less than
-// many sweeps. Those above the second are not worth Newton steps even from a good guess.
-enum { DIRECT_CONTACTS = 200, ALTERNATING_CONTACTS = 100000 };
+// Islands above this are not worth Newton steps even from a good guess.
+enum { ALTERNATING_CONTACTS = 100000 };
 // Multiplications for each contact of a large island, and in all, after which its best iterate has
 // to do: half a minute for a thousand contacts, some minutes for ever so many.
 static const double BUDGET_EACH = 3.0e7, BUDGET_MOST = 5.0e11;
@@ -77,7 +76,7 @@ static const Stage STAGES[] = {
     {TDL_FRICTION_GAUSS_SEIDEL, run_gauss_seidel, 5, 1, 3, 0},
     {TDL_FRICTION_ANDERSON, run_anderson, 15, 1, 8, 0},
     {TDL_FRICTION_ALTERNATING, run_active, 60, 1, ALTERNATING_CONTACTS, WARM},
-    {TDL_FRICTION_ANDERSON, run_sweep_rounds, INT_MAX, DIRECT_CONTACTS + 1, INT_MAX, 0},
+    {TDL_FRICTION_ANDERSON, run_sweep_rounds, INT_MAX, SMALL_ISLAND + 1, INT_MAX, 0},
     {TDL_FRICTION_PROXIMAL, run_proximal, 60, 1, LARGE_ISLAND, FORMED | COLD},
     {TDL_FRICTION_INTERIOR, run_interior, INT_MAX, 1, INT_MAX, FORMED},
     {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, LARGE_ISLAND + 1, INT_MAX, 0},

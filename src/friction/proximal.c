@@ -10,9 +10,8 @@
 // eps in units of a contact's own stiffness: the first, at which problems are easy, and the least,
 // below which sticking contacts of a singular W lose their digits.
 static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9;
-// What eps is multiplied by after an easy problem, and the part of its error a problem may keep:
-// more digits are for the next.
-static const double EPS_SHRINK = 0.01, INNER_PART = 0.1;
+// What eps is multiplied by after an easy problem.
+static const double EPS_SHRINK = 0.01;
 // Steps in which an easy or a fair problem is solved, and after which it has failed.
 enum { EASY_STEPS = 4, FAIR_STEPS = 8, INNER_STEPS = 15 };
 // Failures, each with four times the eps of the one before, and problems without a step that end
@@ -73,7 +72,7 @@ TdlStatus run_proximal(Run* run) {
            idle < MAX_IDLE && !run_spent(run, nw.lu.flops)) {
         memcpy(nw.center, nw.r, run_size(run) * sizeof(double));
         int before = run->iterations;
-        bool good = inner_newton(&nw, INNER_PART);
+        bool good = inner_newton(&nw, ROUND_PART);
         system_velocity(run->sys, nw.r, nw.u);
         run_offer(run, nw.u, nw.r);
         // a map that vanishes while the caller's error does not: no digits are left

@@ -60,6 +60,10 @@ double run_factor_work(const Run* run);
 // sweeps.
 double run_worth(const Run* run, double sweeps);
 
+// The part of its error that a regularised problem, or sweeps before full steps, may keep: more
+// digits are for the next.
+static const double ROUND_PART = 0.1;
+
 // Blocks of W from bodies above which it is not formed: about 360 MB.
 enum { MAX_FORMED = 5000000 };
 

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-// Contacts of a whole problem up to which one thread does it all.
-enum { FEW_CONTACTS = 200 };
 // Contacts of an island up to which forming W is not worth it.
 enum { HANDFUL = 3 };
 // A first guess counts as warm when its error is below this part of that of zero.
@@ -348,7 +346,7 @@ static TdlStatus solve_islands(TdlFrictionSolver* s) {
         solve_island(s, k, 0);
     }
     // waking threads costs more than a few contacts do
-    bool alone = s->problem->n < FEW_CONTACTS;
+    bool alone = s->problem->n < SMALL_ISLAND;
     for (int k = s->large_count; alone && k < s->islands.count; ++k) {
         solve_island(s, k, 0);
     }

@@ -16,6 +16,9 @@
 // Contacts from which an island is large: threads share its products and its sweeps by groups of
 // bodies, which fewer do not repay, and cheap steps come before dear ones.
 enum { LARGE_ISLAND = 1000 };
+// Contacts up to which an island is small: its factors cost less than many sweeps, and all of it
+// less than waking threads.
+enum { SMALL_ISLAND = 200 };
 // Contacts, and bodies, that a thread takes at once in products: some microseconds of work.
 enum { ROW_CHUNK = 128, BODY_GRAIN = 8 };
 

@@ -5,10 +5,8 @@
 
 #include <string.h>
 
-// Gradient steps on a convex problem, at most; it is solved this much better than its shift is
-// known.
+// Gradient steps on a convex problem, at most.
 enum { INNER_LIMIT = 400 };
-static const double INNER_PART = 0.1;
 
 // |r - P(r - rho (u + E s))| with s held: how well the convex problem is solved
 static double convex_error(const Gradient* g) {
@@ -43,7 +41,7 @@ TdlStatus run_fixed_point(Run* run) {
         gradient_renew_shift(&g, g.u_r);
         memcpy(g.y, g.r, run_size(run) * sizeof(double));
         g.theta = 1.0;
-        double goal = fmax(INNER_PART * error, 0.3 * run->sys->target);
+        double goal = fmax(ROUND_PART * error, 0.3 * run->sys->target);
         for (int k = 0; k < INNER_LIMIT && run->iterations < limit; ++k) {
             gradient_step(&g, false);
             run->work += work;
