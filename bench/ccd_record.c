@@ -18,11 +18,21 @@ static void free_polylines(Polylines* p) {
     free(p->edges);
 }
 
+static int count_rods(const TdlWorld* world) {
+    return tdl_world_bodies(world, "rod", 0, NULL);
+}
+
+static int count_elements(const TdlWorld* world, int rod) {
+    TdlRodInfo info = {0};
+    tdl_rod_info(world, tdl_world_body(world, "rod", rod), &info);
+    return info.element_count;
+}
+
 static bool make_polylines(const TdlWorld* world, Polylines* p) {
     int most = 1;
     *p = (Polylines){0};
-    for (int i = 0; i < tdl_world_rod_count(world); ++i) {
-        int count = tdl_rod_info(world, tdl_world_rod(world, i)).element_count;
+    for (int i = 0; i < count_rods(world); ++i) {
+        int count = count_elements(world, i);
         p->point_count += count + 1;
         p->edge_count += count;
         most = count + 1 > most ? count + 1 : most;
@@ -36,8 +46,8 @@ static bool make_polylines(const TdlWorld* world, Polylines* p) {
         return false;
     }
     int at = 0, edge = 0;
-    for (int i = 0; i < tdl_world_rod_count(world); ++i) {
-        int count = tdl_rod_info(world, tdl_world_rod(world, i)).element_count;
+    for (int i = 0; i < count_rods(world); ++i) {
+        int count = count_elements(world, i);
         for (int k = 0; k < count; ++k, ++edge) {
             p->edges[2 * edge] = at + k;
             p->edges[2 * edge + 1] = at + k + 1;
@@ -48,10 +58,9 @@ static bool make_polylines(const TdlWorld* world, Polylines* p) {
 }
 
 static void take_shape(const TdlWorld* world, Polylines* p, double* x) {
-    for (int i = 0; i < tdl_world_rod_count(world); ++i) {
-        TdlRodId rod = tdl_world_rod(world, i);
-        int count = tdl_rod_info(world, rod).element_count + 1;
-        tdl_rod_points(world, rod, 1, p->point);
+    for (int i = 0; i < count_rods(world); ++i) {
+        int count = count_elements(world, i) + 1;
+        tdl_rod_points(world, tdl_world_body(world, "rod", i), 1, p->point);
         memcpy(x, p->point, 3 * (size_t)count * sizeof(double));
         x += 3 * (size_t)count;
     }
@@ -105,7 +114,9 @@ TdlStatus ccd_record_world(const TdlHost* host, TdlWorld* world, int steps, int 
         take_shape(world, &p, p.start);
         status = tdl_world_step(world, NULL);
         take_shape(world, &p, p.end);
-        status = status == TDL_STATUS_OK ? take_candidates(host, &p, &taker) : status;
+        if (status == TDL_STATUS_OK) {
+            status = take_candidates(host, &p, &taker);
+        }
     }
     tdl_world_watch_crossings(world, NULL, NULL);
     free_polylines(&p);
@@ -139,11 +150,11 @@ TdlStatus ccd_record_heap(const TdlHost* host, int steps, int limit, CcdRecordFn
         return status;
     }
     TdlColliderDef floor = tdl_collider_def_default();
-    TdlColliderId id;
+    TdlBodyId id;
     status = tdl_world_add_collider(world, &floor, &id);
     for (int i = 0; i < LAYERS * EACH && status == TDL_STATUS_OK; ++i) {
         TdlRodDef rod = tdl_rod_def_default();
-        TdlRodId unused;
+        TdlBodyId unused;
         double aside = 0.012 * (i % EACH - 0.5 * (EACH - 1)), high = 0.01 + 0.012 * (i / EACH);
         bool turned = i / EACH % 2 != 0;
         rod.model = "der";

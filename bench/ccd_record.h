@@ -2,6 +2,7 @@
 #ifndef TDL_BENCH_CCD_RECORD_H
 #define TDL_BENCH_CCD_RECORD_H
 
+#include "tendril/io.h"
 #include "tendril/tendril.h"
 
 typedef void (*CcdRecordFn)(void* user, const TdlCcdQuery* query);

@@ -65,7 +65,7 @@ static TdlStatus build(const Bench* bench, const TdlRodDef* def, int rods, TdlWo
     world_def.contacts.off = true;
     TdlStatus status = tdl_world_create(host, &world_def, world);
     for (int i = 0; i < rods && status == TDL_STATUS_OK; ++i) {
-        TdlRodId rod;
+        TdlBodyId rod;
         TdlRodDef own = *def;
         own.clamp.position.y = 0.01 * i;
         status = tdl_world_add_rod(*world, &own, &rod);
@@ -279,7 +279,8 @@ static TdlStatus settle(const Bench* bench, const char* model, int elements,
     }
     *seconds = cpu_now() - started;
     for (int i = 0; i <= POINTS && status == TDL_STATUS_OK; ++i) {
-        points[i] = tdl_rod_point(world, tdl_world_rod(world, 0), def.length * i / POINTS);
+        status = tdl_rod_point(world, tdl_world_body(world, "rod", 0), def.length * i / POINTS,
+                               &points[i]);
     }
     tdl_world_destroy(world);
     return status;

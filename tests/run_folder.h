@@ -4,6 +4,7 @@
 
 #include "result/result.h"
 #include "scratch.h"
+#include "tendril/run.h"
 
 // Three rods, one shaken, and a ball that moves; short elements for quick steps.
 static const char RUN_SCENE[] =

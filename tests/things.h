@@ -9,7 +9,7 @@
 
 static inline void add_sphere(TdlWorld* world, double radius, TdlVec3 at, TdlVec3 velocity) {
     TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId id;
+    TdlBodyId id;
     def.shape = TDL_RIGID_SPHERE;
     def.radius = radius;
     def.pose.position = at;
@@ -20,7 +20,7 @@ static inline void add_sphere(TdlWorld* world, double radius, TdlVec3 at, TdlVec
 static inline void add_box(TdlWorld* world, TdlVec3 half, double radius, TdlPose pose,
                            TdlVec3 velocity) {
     TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId id;
+    TdlBodyId id;
     def.shape = TDL_RIGID_BOX;
     def.half = half;
     def.radius = radius;
@@ -33,7 +33,7 @@ static inline void add_box(TdlWorld* world, TdlVec3 half, double radius, TdlPose
 static inline void add_rod(TdlWorld* world, double length, double radius, int elements,
                            TdlVec3 start, TdlVec3 curvature) {
     TdlRodDef def = tdl_rod_def_default();
-    TdlRodId id;
+    TdlBodyId id;
     def.length = length;
     def.radius[0] = def.radius[1] = radius;
     def.element_count = elements;
@@ -41,6 +41,27 @@ static inline void add_rod(TdlWorld* world, double length, double radius, int el
     def.clamp.position = start;
     def.curvature = curvature;
     REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
+}
+
+static inline void add_floor(TdlWorld* world) {
+    TdlColliderDef def = tdl_collider_def_default();
+    TdlBodyId id;
+    def.shape = TDL_SHAPE_PLANE;
+    REQUIRE(tdl_world_add_collider(world, &def, &id) == TDL_STATUS_OK);
+}
+
+// Whether bodies of two kinds push each other, either way round.
+static inline bool kinds_touch(const TdlWorld* world, const char* a, const char* b) {
+    int count;
+    const TdlContactForce* f = tdl_world_contact_forces(world, &count);
+    for (int i = 0; i < count; ++i) {
+        const char *x = tdl_body_kind(world, f[i].body[0]), *y = tdl_body_kind(world, f[i].body[1]);
+        bool same = (!strcmp(x, a) && !strcmp(y, b)) || (!strcmp(x, b) && !strcmp(y, a));
+        if (same && tdl_norm3(f[i].force) > 0.0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Steps that are done in one part each.

@@ -93,9 +93,6 @@ typedef struct TdlCcdFile {
 /// Reads a file; each quotient must be exactly a double. The log names the line of an error.
 TDL_API TdlStatus tdl_ccd_file_read(const TdlHost* host, const char* path, TdlCcdKind kind,
                                     TdlCcdFile* out);
-/// The same for text in memory; `name` stands for the path in messages.
-TDL_API TdlStatus tdl_ccd_file_parse(const TdlHost* host, const char* name, const char* text,
-                                     size_t size, TdlCcdKind kind, TdlCcdFile* out);
 TDL_API void tdl_ccd_file_free(TdlCcdFile* file);
 
 /// Appends one query to a file of the benchmark's format. False when writing failed.

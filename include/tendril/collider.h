@@ -2,6 +2,7 @@
 #ifndef TENDRIL_COLLIDER_H
 #define TENDRIL_COLLIDER_H
 
+#include "tendril/body.h"
 #include "tendril/curve.h"
 #include "tendril/motion.h"
 
@@ -23,25 +24,6 @@ typedef enum TdlShape {
     TDL_SHAPE_MESH,   // a surface of triangles, `radius` thick to each side
 } TdlShape;
 
-/// Triangles. Where every edge joins two of them the same way round the surface is closed: it is
-/// touched from the side from which their corners run counterclockwise, and what gets behind it is
-/// pushed out. Else it is a sheet, touched from both sides.
-typedef struct TdlMesh {
-    const TdlVec3* vertices; // [vertex_count], m; those at the same place count as one
-    int vertex_count;
-    const int* triangles; // [3 triangle_count] vertices from 0; each triangle has an area
-    int triangle_count;
-} TdlMesh;
-
-/// Places of a mesh's vertices at even times; on straight lines between them, still before the
-/// first and after the last. Every triangle has an area in every sample.
-typedef struct TdlVertexMotion {
-    const TdlVec3* samples; // [sample_count][vertex_count], m, in the frame of the mesh; copied
-    int sample_count;       // 2 or more; 0: the vertices stay
-    double start;           // s, of the first sample
-    double period;          // s, > 0, from sample to sample
-} TdlVertexMotion;
-
 /// A kinematic obstacle: it goes where its motion takes it.
 typedef struct TdlColliderDef {
     TdlShape shape;
@@ -62,10 +44,14 @@ typedef struct TdlColliderDef {
 
 TDL_API TdlColliderDef tdl_collider_def_default(void);
 
-typedef struct TdlColliderId {
-    int index;
-    int generation;
-} TdlColliderId;
+TDL_API TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def,
+                                         TdlBodyId* out);
+
+// Those that follow refuse an id that is not a collider of the world: TDL_STATUS_BAD_ARGUMENT.
+/// As given, with what it points to in the world's own memory and without its motion. The vertices
+/// of a mesh are where they are now, in its own frame.
+TDL_API TdlStatus tdl_collider_def(const TdlWorld* world, TdlBodyId collider, TdlColliderDef* out);
+TDL_API TdlStatus tdl_collider_pose(const TdlWorld* world, TdlBodyId collider, TdlPose* out); // now
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #ifndef TENDRIL_CONTACT_H
 #define TENDRIL_CONTACT_H
 
+#include "tendril/body.h"
 #include "tendril/friction.h"
 #include "tendril/math.h"
 
@@ -24,6 +25,11 @@ typedef enum TdlContactGeometry {
                             // `segment_length`, in trees of boxes: slow, to compare with
 } TdlContactGeometry;
 
+/// How contacts answer.
+typedef enum TdlContactResponse {
+    TDL_RESPONSE_EXACT = 0, // impulses by Signorini's and Coulomb's law, to the solver's tolerance
+} TdlContactResponse;
+
 /// Contacts of a world: what is looked for, and how the impulses are found.
 typedef struct TdlContactDef {
     bool off;                     // nothing touches anything; default false
@@ -34,26 +40,22 @@ typedef struct TdlContactDef {
     bool self;                    // contacts of a rod with itself; default true
     double margin;                // m, >= 0: candidates are kept up to this gap; default 0: chosen
                                   // in every step by how far things moved in the last
-    TdlFrictionSolverKind solver; // default alternating
+    TdlContactResponse response;  // default exact
+    TdlFrictionSolverKind solver; // of the exact response; default alternating
     double tolerance;             // > 0: relative error of the solver; default 1e-8
     int max_iterations;           // > 0, of the solver; default 1000
     double overlap;               // > 0, new overlap, in radii of the thinner, at which a step is
                                   // made again in parts; default 0.5
 } TdlContactDef;
 
-// What a contact is between.
-typedef enum TdlBodyKind {
-    TDL_BODY_ROD = 0,
-    TDL_BODY_RIGID,
-    TDL_BODY_COLLIDER,
-} TdlBodyKind;
-
-/// A contact of the last step and what it carried. Indices count from 0 within a kind.
+/// A contact of the last step and what it carried. Its sides have the address of a place each: a
+/// body, an element of it, and (u, v) there, both in [0, 1]. Along curves u runs from the element's
+/// start to its end; on triangles u and v are the shares of the second and the third corner. Where
+/// a body has no such places (planes, balls) element, u and v are 0.
 typedef struct TdlContactForce {
-    TdlBodyKind kind[2]; // a collider comes second
-    int index[2];
-    int element[2]; // of a rod; the triangle of a mesh whose vertices move
-    double s[2];    // in [0, 1] along the element of a rod
+    TdlBodyId body[2]; // a body without coordinates, as a collider, comes second
+    int element[2];
+    double u[2], v[2];
     TdlVec3 point;  // m, where the first body's surface was touched
     TdlVec3 normal; // from the first to the second
     TdlVec3 force;  // N on the second, mean over the step; the first gets the opposite

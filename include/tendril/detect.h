@@ -115,15 +115,16 @@ TDL_API TdlDetectorDef tdl_detector_def_default(void);
 typedef struct TdlFibre {
     const TdlCurve* curves; // [count]; must stay until the update is over
     int count;
-    bool rigid; // never touches itself; stands on all its ends (see tdl_detector_update)
-    bool fixed; // kinematic: as rigid, and touches neither another fixed one nor a collider
+    bool stiff; // never touches itself; stands on all its ends (see tdl_detector_update)
+    bool fixed; // kinematic: as stiff, and touches neither another fixed one nor a collider
 } TdlFibre;
 
 /// Two bodies that touch or nearly do. A collider counts as body -1 - index and comes second.
 typedef struct TdlContact {
     int body[2];      // fibres, the lower first; or fibre and collider
     int element[2];   // 0 for a collider; of a mesh whose vertices move, the triangle
-    double s[2];      // parameters on the elements; on a capsule, arc length from its start
+    double u[2];      // parameters on the elements; on a capsule, arc length from its start; on a
+    double v[2];      // surface whose vertices move, u and v are shares of two corners; else 0
     TdlVec3 point[2]; // on the centrelines (of the collider: on its axis, centre or surface), m
     double gap;       // m, negative when they overlap
     TdlMat3 basis;    // columns: normal from the first to the second, two tangents

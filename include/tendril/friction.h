@@ -40,6 +40,9 @@ typedef struct TdlFrictionMatrixDef {
 /// Solves A_body x = rhs for one body; both have the body's degrees of freedom.
 typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* x);
 
+/// Frees what `user` holds.
+typedef void (*TdlReleaseFn)(void* user);
+
 /// The velocity-space form: W = H A^-1 H' is never formed by the sweeps that do not need it.
 ///
 /// Contact i touches bodies body[2i] and body[2i+1]; -1 is an obstacle with no unknowns. Side s of
@@ -50,7 +53,8 @@ typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* 
 /// (z = L' v, A = L L') may give y == h, each side with its own block in its own span, which at
 /// least halves the memory that a sweep reads.
 ///
-/// The arrays are not copied: they must outlive the problem and not change meanwhile.
+/// The arrays are not copied: they must outlive the problem and not change meanwhile. With a
+/// `release` they are the problem's once it is created, and given back when it is destroyed.
 typedef struct TdlFrictionBodiesDef {
     TdlFrictionLaws laws;
     int body_count;
@@ -60,10 +64,15 @@ typedef struct TdlFrictionBodiesDef {
     const double* u_free;   // [contact_count block_size] u when all v = 0; null: zero
     const int* body;        // [2 contact_count]
     const TdlSpan* span;    // [2 contact_count] outside which rows of H are zero; null: everything
-    const double* h;        // rows of H, packed
-    const double* y;        // rows of Y', packed; null: computed with `solve`
-    TdlBodySolveFn solve;   // used when y is null
-    void* solve_user;       // handed to solve
+    const int* const*
+        list;             // [2 contact_count] coordinates that rows of H are about, rising: as many
+                          // as the span has, in its place; null of a side: the span; null: all
+    const double* h;      // rows of H, packed
+    const double* y;      // rows of Y', packed; null: computed with `solve`
+    TdlBodySolveFn solve; // used when y is null
+    void* solve_user;     // handed to solve
+    TdlReleaseFn release; // called once, when the problem is destroyed; null: nothing is
+    void* release_user;   // handed to release
 } TdlFrictionBodiesDef;
 
 /// Creates a problem in explicit form.
@@ -94,19 +103,6 @@ TDL_API TdlFrictionMatrixDef tdl_friction_problem_matrix(const TdlFrictionProble
 TDL_API TdlStatus tdl_friction_problem_explicit(const TdlHost* host,
                                                 const TdlFrictionProblem* problem,
                                                 TdlFrictionProblem** out);
-
-/// Reads a problem from a file: Siconos' text (local or global), or FCLIB HDF5 (`fclib_local` or
-/// `fclib_global`), told apart by content. A global problem (M v = f + H r, u = H' v + w) becomes
-/// one in velocity space, or an explicit one where a contact moves more than two bodies. A file
-/// that is wrong in any way gives TDL_STATUS_BAD_INPUT and one message with file and place.
-TDL_API TdlStatus tdl_friction_problem_read(const TdlHost* host, const char* path,
-                                            TdlFrictionProblem** out);
-
-/// Writes the explicit form: HDF5 when the path ends in .hdf5 or .h5, else Siconos' text. Numbers
-/// keep all digits. Bilateral contacts and infinite mu have no place in these formats and are
-/// refused; a prescribed normal velocity is folded into b.
-TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
-                                             const TdlFrictionProblem* problem);
 
 /// u = W r + b.
 TDL_API TdlStatus tdl_friction_velocity(const TdlFrictionProblem* problem, const double* r,
@@ -222,30 +218,6 @@ TDL_API void tdl_friction_solver_destroy(TdlFrictionSolver* solver);
 TDL_API TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* solver,
                                             const TdlFrictionProblem* problem, double* r, double* u,
                                             TdlFrictionInfo* info);
-
-/// One contact alone: u = W r + b, W symmetric positive semidefinite, column by column.
-typedef struct TdlOneContact {
-    bool solved;    // false: certified that no solution exists, or (Fischer) not converged
-    bool failsafe;  // the hybrid had to enumerate
-    int iterations; // Newton steps
-} TdlOneContact;
-TDL_API TdlOneContact tdl_friction_one_contact(TdlFrictionLocal kind, const double w[9],
-                                               const double b[3], double mu, double r[3]);
-
-/// The nodal primal form (S4 eq. 3.14): W^ u - b^ = r at every node, where node i is in contact
-/// when mu[i] >= 0 and free (r_i = 0) when mu[i] is negative. `w` and `b` as in the explicit form,
-/// already turned into the contact bases. `u` holds the first guess and receives the velocities.
-typedef struct TdlFrictionNodalDef {
-    int node_count;
-    const double* mu;     // [node_count] < 0: not in contact
-    const double* b;      // [3 node_count] N s, the turned impulses f
-    const int* row_start; // as in TdlFrictionMatrixDef; positive definite
-    const int* column;
-    const double* blocks;
-} TdlFrictionNodalDef;
-TDL_API TdlStatus tdl_friction_nodal_solve(const TdlHost* host, const TdlFrictionNodalDef* def,
-                                           double tolerance, int max_iterations, double* u,
-                                           double* r, TdlFrictionInfo* info);
 
 #ifdef __cplusplus
 }

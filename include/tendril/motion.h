@@ -1,4 +1,4 @@
-// Scripted motion: where a moved thing is at which time.
+// Scripted motion: where a moved thing is at which time, and the vertices of a mesh.
 #ifndef TENDRIL_MOTION_H
 #define TENDRIL_MOTION_H
 
@@ -26,6 +26,32 @@ typedef struct TdlMotionDef {
     int key_count;
     TdlInterpolation interpolation;
 } TdlMotionDef;
+
+/// Triangles. Where every edge joins two of them the same way round the surface is closed: it is
+/// touched from the side from which their corners run counterclockwise, and what gets behind it is
+/// pushed out. Else it is a sheet, touched from both sides.
+typedef struct TdlMesh {
+    const TdlVec3* vertices; // [vertex_count], m; those at the same place count as one
+    int vertex_count;
+    const int* triangles; // [3 triangle_count] vertices from 0; each triangle has an area
+    int triangle_count;
+} TdlMesh;
+
+/// Places of a mesh's vertices at even times; on straight lines between them, still before the
+/// first and after the last. Every triangle has an area in every sample.
+typedef struct TdlVertexMotion {
+    const TdlVec3* samples; // [sample_count][vertex_count], m, in the frame of the mesh; copied
+    int sample_count;       // 2 or more; 0: the vertices stay
+    double start;           // s, of the first sample
+    double period;          // s, > 0, from sample to sample
+} TdlVertexMotion;
+
+/// The first thing that is wrong with a mesh; null: nothing. `triangle` receives where, or -1.
+TDL_API const char* tdl_mesh_fault(const TdlMesh* mesh, int* triangle);
+
+/// The same of the motion of a mesh without fault; `sample` and `triangle` receive where, or -1.
+TDL_API const char* tdl_vertex_motion_fault(const TdlVertexMotion* def, const TdlMesh* mesh,
+                                            int* sample, int* triangle);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #ifndef TENDRIL_RIGID_H
 #define TENDRIL_RIGID_H
 
+#include "tendril/body.h"
 #include "tendril/curve.h"
 
 #ifdef __cplusplus
@@ -33,11 +34,20 @@ typedef struct TdlRigidDef {
 
 TDL_API TdlRigidDef tdl_rigid_def_default(void);
 
-/// A rigid body of a world; an all-zero id is null.
-typedef struct TdlRigidId {
-    int index;
-    int generation;
-} TdlRigidId;
+/// The first thing that is wrong with a definition; null: nothing.
+TDL_API const char* tdl_rigid_def_fault(const TdlRigidDef* def);
+
+TDL_API TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlBodyId* out);
+
+// Those that follow refuse an id that is not a rigid body of the world: TDL_STATUS_BAD_ARGUMENT.
+TDL_API TdlStatus tdl_rigid_def(const TdlWorld* world, TdlBodyId rigid, TdlRigidDef* out); // given
+
+/// Where it is now, of the point that the definition's pose speaks of.
+TDL_API TdlStatus tdl_rigid_pose(const TdlWorld* world, TdlBodyId rigid, TdlPose* out);
+
+/// Velocity of its centre of mass, and angular velocity in world axes.
+TDL_API TdlStatus tdl_rigid_velocity(const TdlWorld* world, TdlBodyId rigid, TdlVec3* linear,
+                                     TdlVec3* angular);
 
 #ifdef __cplusplus
 }

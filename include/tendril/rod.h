@@ -2,18 +2,13 @@
 #ifndef TENDRIL_ROD_H
 #define TENDRIL_ROD_H
 
+#include "tendril/body.h"
 #include "tendril/math.h"
 #include "tendril/motion.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/// A rod of a world; an all-zero id is null.
-typedef struct TdlRodId {
-    int index;      // from 1
-    int generation; // from 1
-} TdlRodId;
 
 /// How an end of a rod is held.
 typedef enum TdlHold {
@@ -60,7 +55,7 @@ typedef struct TdlRodDef {
 
     // A branch: clamped on another super-helix, at the end of one of its elements, with the frame
     // of `clamp` as seen from the parent's present shape. The place in `clamp` does not count.
-    TdlRodId parent;  // default: null
+    TdlBodyId parent; // default: null
     double parent_at; // share of the parent's length, in (0, 1]: the nearest end of an element;
                       // default 1, its tip
 
@@ -72,8 +67,52 @@ typedef struct TdlRodDef {
 
 TDL_API TdlRodDef tdl_rod_def_default(void);
 
+/// The first thing that is wrong with a definition, or that its model cannot do; null: nothing.
+TDL_API const char* tdl_rod_def_fault(const TdlRodDef* def);
+
+/// Number of coordinates of a rod made from a definition without fault.
+TDL_API int tdl_rod_def_dof_count(const TdlRodDef* def);
+
 /// The names of the rod models, separated by '|'.
 TDL_API const char* tdl_rod_models(void);
+
+TDL_API TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* out);
+
+typedef struct TdlRodInfo {
+    const char* model;
+    int element_count;
+    int dof_count; // length of q and v
+    double length, radius[2], mass;
+} TdlRodInfo;
+
+// Those that follow refuse an id that is not a rod of the world: TDL_STATUS_BAD_ARGUMENT.
+TDL_API TdlStatus tdl_rod_info(const TdlWorld* world, TdlBodyId rod, TdlRodInfo* out);
+
+/// The point of the centreline at arc length s in [0, length].
+TDL_API TdlStatus tdl_rod_point(const TdlWorld* world, TdlBodyId rod, double s, TdlVec3* out);
+
+/// `samples` + 1 points per element (neighbours share one): out[element_count * samples + 1].
+TDL_API TdlStatus tdl_rod_points(const TdlWorld* world, TdlBodyId rod, int samples, TdlVec3* out);
+
+/// Generalised coordinates and velocities, each [dof_count]; owned by the world. For the
+/// super-helix: curvature times element length (rad), three per element; for the super-clothoid
+/// the same, three per joint.
+TDL_API TdlStatus tdl_rod_coordinates(const TdlWorld* world, TdlBodyId rod, const double** q);
+TDL_API TdlStatus tdl_rod_velocities(const TdlWorld* world, TdlBodyId rod, const double** v);
+
+/// How stable the equilibrium is to which a rod was last settled: the smallest eigenvalue of the
+/// Hessian of its potential energy, over its smallest stiffness (K3 / element length). Positive
+/// where the shape is stable; NaN before the first settling.
+TDL_API TdlStatus tdl_rod_stability(const TdlWorld* world, TdlBodyId rod, double* out);
+
+/// Pulls at arc length `at` with a force (N) on top of the rod's loads, until it is called again:
+/// there is one such force a rod. As what is said below, no part of the state.
+TDL_API TdlStatus tdl_rod_pull(TdlWorld* world, TdlBodyId rod, double at, TdlVec3 force);
+
+/// Leads the start of a rod, or its end, to a place by the next step; its frame does not turn.
+/// Refused, and nothing is done, when that end is free, is moved by a motion or a parent, or the
+/// place is not finite.
+TDL_API TdlStatus tdl_rod_lead(TdlWorld* world, TdlBodyId rod, bool end, TdlVec3 place);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// Running a scene into a folder of results, and reading such a folder.
+// Running a scene into a folder of results, which result.h reads.
 //
 // The folder holds result.h5 (frames, readable while the run goes on and after a kill), log.csv
 // (a row a step), summary.json (at the end), scene.yaml (the scene as run) and checkpoint (the
@@ -74,112 +74,6 @@ TDL_API TdlStatus tdl_run_resume(const TdlHost* host, const TdlRunDef* def, TdlR
 /// tells whether a process is at work in it.
 TDL_API TdlStatus tdl_run_inspect(const TdlHost* host, const char* directory, TdlRunInfo* info,
                                   TdlStepInfo* last, bool* running);
-
-// --- reading results
-// ------------------------------------------------------------------------------
-typedef struct TdlResult TdlResult;
-
-typedef struct TdlResultInfo {
-    char title[256];
-    char version[32]; // of the Tendril that wrote it
-    int rod_count, collider_count;
-    int body_count;  // rigid bodies
-    int shape_count; // of colliders and bodies, see tdl_result_shape
-    int observer_count;
-    int surface_count;       // whose vertices move, see tdl_result_surface
-    int surface_point_count; // in all of these, per frame
-    int point_count;         // in all rods, per frame
-    int dof_count;           // in all rods
-    long frame_count;
-    double first_time, last_time; // s; 0 when there is no frame
-    bool finished;
-} TdlResultInfo;
-
-/// Opens a folder of results, or its result.h5; a run may still be writing it.
-TDL_API TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out);
-TDL_API void tdl_result_close(TdlResult* result);
-
-/// Looks again: frames written since, or another file after a resume. On failure nothing changes.
-TDL_API TdlStatus tdl_result_refresh(TdlResult* result);
-TDL_API TdlResultInfo tdl_result_info(const TdlResult* result);
-
-/// The first point of each rod in a frame's points: [rod_count + 1], the last is point_count.
-TDL_API const int* tdl_result_point_start(const TdlResult* result);
-
-enum { TDL_RESULT_WORD_SIZE = 32, TDL_RESULT_NAME_SIZE = 128 };
-
-typedef struct TdlResultRod {
-    char model[TDL_RESULT_WORD_SIZE];
-    int element_count;
-    double length, radius[2], mass;
-} TdlResultRod;
-
-TDL_API TdlResultRod tdl_result_rod(const TdlResult* result, int index);
-
-/// A simple shape, of which a collider or a rigid body has one or more.
-typedef struct TdlResultShape {
-    char shape[TDL_RESULT_WORD_SIZE]; // plane, sphere, cylinder, capsule as TdlShape has them;
-                                      // disc: normal along the third axis; box; mesh
-    int body;                         // which it moves with: colliders from 0, then rigid bodies
-    double size[3]; // radius, then length of a capsule between its cap centres; radius of a disc,
-                    // then of its round rim; half sizes of a box; thickness of a mesh to each
-                    // side
-    TdlPose pose;   // in the frame of the body
-    TdlMesh mesh;   // of a mesh; belongs to whom the shape comes from. Else empty
-} TdlResultShape;
-
-TDL_API TdlResultShape tdl_result_shape(const TdlResult* result, int index);
-
-/// The shapes of a collider or a rigid body, for those who draw a world that runs. Returns how many
-/// there are; with a null `out` they are only counted.
-TDL_API int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out);
-TDL_API int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out);
-
-/// Where colliders and rigid bodies are in a frame: poses[collider_count + body_count].
-TDL_API TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses);
-
-/// A surface of triangles whose vertices move from frame to frame: a collider's mesh with a cache.
-/// Such a collider has no shapes.
-typedef struct TdlResultSurface {
-    int body;             // the collider that it is; -1: none
-    double radius;        // m, it is so thick to each side
-    int first_point;      // of its vertices among those of all surfaces
-    int point_count;      // vertices
-    const int* triangles; // [3 triangle_count], vertices from 0; belongs to whom it comes from
-    int triangle_count;
-} TdlResultSurface;
-
-TDL_API TdlResultSurface tdl_result_surface(const TdlResult* result, int index);
-
-/// Where the vertices of all surfaces are in a frame, in the world: points[surface_point_count].
-TDL_API TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec3* points);
-
-/// The surfaces of a world that runs, and where their vertices are. The first returns how many
-/// there are; with a null `out` they are only counted.
-TDL_API int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out);
-TDL_API void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out);
-
-/// What a scene observes; see docs/scene.md. The log has it for every step, the result for every
-/// frame.
-typedef struct TdlResultObserver {
-    char name[TDL_RESULT_NAME_SIZE];
-    char quantity[TDL_RESULT_WORD_SIZE];
-    char unit[TDL_RESULT_WORD_SIZE];
-} TdlResultObserver;
-
-TDL_API TdlResultObserver tdl_result_observer(const TdlResult* result, int index);
-
-/// What the observers saw in the step before a frame: values[observer_count].
-TDL_API TdlStatus tdl_result_read_observed(TdlResult* result, long frame, TdlVec3* values);
-
-/// The contacts of a frame, those of the step before it. They belong to the result and last until
-/// the next call.
-TDL_API TdlStatus tdl_result_read_contacts(TdlResult* result, long frame,
-                                           const TdlContactForce** contacts, int* count);
-
-/// One frame: its time and the centreline points of all rods, [3 point_count]; either may be null.
-TDL_API TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time,
-                                        double* points);
 
 #ifdef __cplusplus
 }

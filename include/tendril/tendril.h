@@ -1,20 +1,21 @@
-// Tendril: slender things that touch. This header includes all the others.
+// Tendril: slender things that touch. This header includes all the others of
+// libtendril; those of libtendril_io are in tendril/io.h.
 #ifndef TENDRIL_TENDRIL_H
 #define TENDRIL_TENDRIL_H
 
 #include "tendril/base.h"
+#include "tendril/body.h"
 #include "tendril/ccd.h"
 #include "tendril/collider.h"
 #include "tendril/contact.h"
 #include "tendril/curve.h"
 #include "tendril/detect.h"
 #include "tendril/friction.h"
+#include "tendril/inverse.h"
 #include "tendril/math.h"
 #include "tendril/motion.h"
 #include "tendril/rigid.h"
 #include "tendril/rod.h"
-#include "tendril/run.h"
-#include "tendril/scene.h"
 #include "tendril/trace.h"
 #include "tendril/world.h"
 

@@ -52,9 +52,6 @@ typedef struct TdlTrace {
 /// Reads a file of at most 2 GB. What is not as described is refused with its place in the file.
 TDL_API TdlStatus tdl_trace_load(const TdlHost* host, const char* path, TdlTrace* out);
 
-/// The same from memory; `name` stands for the file in messages.
-TDL_API TdlStatus tdl_trace_parse(const TdlHost* host, const char* name, const void* data,
-                                  size_t size, TdlTrace* out);
 TDL_API void tdl_trace_free(TdlTrace* trace);
 
 #ifdef __cplusplus

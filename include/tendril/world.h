@@ -2,6 +2,7 @@
 #ifndef TENDRIL_WORLD_H
 #define TENDRIL_WORLD_H
 
+#include "tendril/body.h"
 #include "tendril/ccd.h"
 #include "tendril/collider.h"
 #include "tendril/contact.h"
@@ -12,8 +13,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct TdlWorld TdlWorld;
 
 typedef struct TdlWorldDef {
     TdlVec3 gravity; // m/s^2; default (0, 0, -9.81)
@@ -33,11 +32,6 @@ TDL_API TdlWorldDef tdl_world_def_default(void);
 
 TDL_API TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld** out);
 TDL_API void tdl_world_destroy(TdlWorld* world);
-
-TDL_API TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out);
-TDL_API TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def,
-                                         TdlColliderId* out);
-TDL_API TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidId* out);
 
 /// Sets how bodies of two materials (which may be the same) touch.
 TDL_API TdlStatus tdl_world_set_contact_law(TdlWorld* world, int material_a, int material_b,
@@ -97,54 +91,15 @@ TDL_API TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info);
 /// (may be null) receives the largest remaining generalised force relative to weight times length.
 TDL_API TdlStatus tdl_world_settle(TdlWorld* world, double* residual);
 
-/// How stable the equilibrium is to which a rod was last settled: the smallest eigenvalue of the
-/// Hessian of its potential energy, over its smallest stiffness (K3 / element length). Positive
-/// where the shape is stable; NaN before the first settling.
-TDL_API double tdl_rod_stability(const TdlWorld* world, TdlRodId rod);
-
 // --- what is there
 // --------------------------------------------------------------------------------
 TDL_API TdlWorldDef tdl_world_def(const TdlWorld* world); // as it is now
 TDL_API double tdl_world_time(const TdlWorld* world);
 TDL_API long tdl_world_step_count(const TdlWorld* world);
 TDL_API TdlEnergy tdl_world_energy(const TdlWorld* world);
-TDL_API int tdl_world_rod_count(const TdlWorld* world);
-TDL_API int tdl_world_collider_count(const TdlWorld* world);
-TDL_API TdlRodId tdl_world_rod(const TdlWorld* world, int index); // 0 <= index < rod_count
 
-typedef struct TdlRodInfo {
-    const char* model;
-    int element_count;
-    int dof_count; // length of q and v
-    double length, radius[2], mass;
-} TdlRodInfo;
-
-TDL_API TdlRodInfo tdl_rod_info(const TdlWorld* world, TdlRodId rod);
-
-/// The point of the centreline at arc length s in [0, length].
-TDL_API TdlVec3 tdl_rod_point(const TdlWorld* world, TdlRodId rod, double s);
-
-/// `samples` + 1 points per element (neighbours share one): out[element_count * samples + 1].
-TDL_API void tdl_rod_points(const TdlWorld* world, TdlRodId rod, int samples, TdlVec3* out);
-
-/// Generalised coordinates and velocities, each [dof_count]; owned by the world. For the
-/// super-helix: curvature times element length (rad), three per element; for the super-clothoid
-/// the same, three per joint.
-TDL_API const double* tdl_rod_coordinates(const TdlWorld* world, TdlRodId rod);
-TDL_API const double* tdl_rod_velocities(const TdlWorld* world, TdlRodId rod);
-
-TDL_API int tdl_world_rigid_count(const TdlWorld* world);
-TDL_API TdlRigidDef tdl_rigid_def(const TdlWorld* world, int index); // as given
-TDL_API TdlPose tdl_rigid_pose(const TdlWorld* world, int index);    // now, of the same point
-TDL_API TdlVec3 tdl_rigid_velocity(const TdlWorld* world, int index);
-TDL_API TdlVec3 tdl_rigid_angular_velocity(const TdlWorld* world, int index);
-
-TDL_API TdlWrench tdl_world_contact_wrench(const TdlWorld* world, TdlBodyKind kind, int index);
-
-/// As given, with what it points to in the world's own memory and without its motion. The vertices
-/// of a mesh are where they are now, in its own frame.
-TDL_API TdlColliderDef tdl_collider_def(const TdlWorld* world, int index);
-TDL_API TdlPose tdl_collider_pose(const TdlWorld* world, int index);
+/// What all contacts do to one body.
+TDL_API TdlStatus tdl_body_contact_wrench(const TdlWorld* world, TdlBodyId body, TdlWrench* out);
 
 // --- a hand in the world
 // --------------------------------------------------------------------------
@@ -155,15 +110,6 @@ TDL_API TdlStatus tdl_world_set_gravity(TdlWorld* world, TdlVec3 gravity);
 
 /// One friction coefficient for all pairs of materials.
 TDL_API TdlStatus tdl_world_set_friction(TdlWorld* world, double mu);
-
-/// Pulls at arc length `at` with a force (N) on top of the rod's loads, until it is called again:
-/// there is one such force a rod.
-TDL_API TdlStatus tdl_rod_pull(TdlWorld* world, TdlRodId rod, double at, TdlVec3 force);
-
-/// Leads the start of a rod, or its end, to a place by the next step; its frame does not turn.
-/// False, and nothing is done, when that end is free, is moved by a motion or a parent, or the
-/// place is not finite.
-TDL_API bool tdl_rod_lead(TdlWorld* world, TdlRodId rod, bool end, TdlVec3 place);
 
 // --- the whole state
 // ------------------------------------------------------------------------------

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-double ccd_now(void) {
+// s
+static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1.0e-9 * (double)t.tv_nsec;
@@ -41,7 +42,7 @@ TdlStatus ccd_measure(const TdlHost* host, const TdlCcdQuery* queries, const boo
     if (once == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    double start = ccd_now(), best = INFINITY;
+    double start = now(), best = INFINITY;
     TdlStatus status = TDL_STATUS_OK;
     for (int run = 0; run < repeats && status == TDL_STATUS_OK; ++run) {
         // each query by the clock, in the best of its runs
@@ -52,13 +53,13 @@ TdlStatus ccd_measure(const TdlHost* host, const TdlCcdQuery* queries, const boo
             sum += once[i];
         }
         // all together; on one thread only, or waiting would count
-        if (threads == 1 && status == TDL_STATUS_OK && ccd_now() - start < TIME_ENOUGH) {
-            double begin = ccd_now();
+        if (threads == 1 && status == TDL_STATUS_OK && now() - start < TIME_ENOUGH) {
+            double begin = now();
             status = tdl_ccd_batch(host, queries, count, options, threads, results, NULL);
-            sum = fmin(sum, ccd_now() - begin);
+            sum = fmin(sum, now() - begin);
         }
         best = fmin(best, sum);
-        if (ccd_now() - start > TIME_ENOUGH) {
+        if (now() - start > TIME_ENOUGH) {
             break;
         }
     }

@@ -23,6 +23,4 @@ TdlStatus ccd_measure(const TdlHost* host, const TdlCcdQuery* queries, const boo
 // Adds figures of another set of queries.
 void ccd_figures_add(CcdFigures* total, const CcdFigures* part);
 
-double ccd_now(void); // s
-
 #endif

@@ -9,7 +9,7 @@
 typedef struct Format {
     const char *name, *ending;
     const char* frames; // which, when nobody says
-    int (*write)(Take* take, const char* path);
+    int (*write)(FrameReader* reader, const char* path);
 } Format;
 
 static const Format FORMATS[] = {
@@ -46,25 +46,25 @@ static int run_export(const Args* args) {
     char path[OUTPUT_PATH_SIZE];
     default_path(path, args_operand(args, 0), format->ending);
     const char* output = args_text(args, "output", path);
-    Take take;
-    int code = take_open(args, format->frames, &take);
+    FrameReader reader;
+    int code = frame_reader_open(args, format->frames, &reader);
     if (code == EXIT_DONE) {
-        code = format->write(&take, output);
+        code = format->write(&reader, output);
     }
     if (code == EXIT_DONE && args_has(args, "json")) {
         printf("{\"format\": \"%s\", \"output\": ", name);
         json_text(output);
         printf(
             ", \"frames\": %d, \"rods\": %d, \"points\": %d, \"bodies\": %d, \"surfaces\": %d}\n",
-            take.frame_count, take.info.rod_count, take.info.point_count, take.body_count,
-            take.surface_count);
+            reader.frame_count, reader.info.rod_count, reader.info.point_count, reader.body_count,
+            reader.surface_count);
     } else if (code == EXIT_DONE && !args_has(args, "quiet")) {
-        fprintf(stderr, "Wrote %d frame%s of %d rod%s and %d other bod%s to %s\n", take.frame_count,
-                take.frame_count == 1 ? "" : "s", take.info.rod_count,
-                take.info.rod_count == 1 ? "" : "s", take.body_count,
-                take.body_count == 1 ? "y" : "ies", output);
+        fprintf(stderr, "Wrote %d frame%s of %d rod%s and %d other bod%s to %s\n",
+                reader.frame_count, reader.frame_count == 1 ? "" : "s", reader.info.rod_count,
+                reader.info.rod_count == 1 ? "" : "s", reader.body_count,
+                reader.body_count == 1 ? "y" : "ies", output);
     }
-    take_close(&take);
+    frame_reader_close(&reader);
     return code;
 }
 
@@ -73,7 +73,7 @@ static const Option EXPORT_OPTIONS[] = {
     {"output", 'o', OPTION_FILE, "FILE", 0, 0,
      "where to; default: the name of DIR with the format's ending, here", false},
     {"frames", 0, OPTION_TEXT, "SLICE", 0, 0,
-     TAKE_FRAMES_HELP "; default: all, of obj and hair the last", false},
+     FRAMES_HELP "; default: all, of obj and hair the last", false},
     {0},
 };
 

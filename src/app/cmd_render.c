@@ -1,11 +1,11 @@
 // tendril render: pictures of a result. As SVG: every fibre as a line, some moments laid over each
 // other from pale to dark, seen from afar (no perspective), with a scale. PNG is render_png.c's.
 #include "app/command.h"
+#include "app/frame_reader.h"
 #include "app/json.h"
 #include "app/output.h"
 #include "app/render_png.h"
 #include "app/svg.h"
-#include "app/take.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -221,7 +221,7 @@ static const Option RENDER_OPTIONS[] = {
      false},
     {"contact-sheet", 0, OPTION_SWITCH, NULL, 0, 0,
      "put many frames on one .png, default sheet.png", false},
-    {"frames", 0, OPTION_TEXT, "SLICE", 0, 0, TAKE_FRAMES_HELP "; default: the last, of a film all",
+    {"frames", 0, OPTION_TEXT, "SLICE", 0, 0, FRAMES_HELP "; default: the last, of a film all",
      false},
     {"width", 0, OPTION_INT, "N", 64, 8192, "of a .png, pixels; default 960, on a sheet 320",
      false},

@@ -4,6 +4,7 @@
 #ifndef TDL_APP_COMMAND_H
 #define TDL_APP_COMMAND_H
 
+#include "tendril/io.h"
 #include "tendril/tendril.h"
 
 #include <stdio.h>

@@ -1,32 +1,32 @@
-// Writers of other programs' formats. Each writes all chosen frames of a take to `path`, says on
+// Writers of other programs' formats. Each writes all chosen frames of a result to `path`, says on
 // stderr what goes wrong, and returns an exit code.
 #ifndef TDL_APP_EXPORT_H
 #define TDL_APP_EXPORT_H
 
-#include "app/take.h"
+#include "app/frame_reader.h"
 
 // A .pvd that lists, for every frame, NAME-0000.vtp with the rods, NAME-bodies-0000.vtp with the
 // meshes, NAME-contacts-0000.vtp with the contacts and their forces and NAME-surfaces-0000.vtp with
 // what moves by its vertices, when there are any; raw appended data.
-int export_vtp(Take* take, const char* path);
+int export_vtp(FrameReader* reader, const char* path);
 
 // Text USD: the rods as BasisCurves, each body and surface as a Mesh, contacts as Points; time
 // samples.
-int export_usda(Take* take, const char* path);
+int export_usda(FrameReader* reader, const char* path);
 
 // Wavefront polylines and meshes; NAME-0000.obj and so on for several frames.
-int export_obj(Take* take, const char* path);
+int export_obj(FrameReader* reader, const char* path);
 
 // A point cache of all frames, and NAME.obj with the rods of the first, to which it belongs; and
 // NAME-bodies.pc2 with NAME-bodies.obj of everything else, when there is any, but for surfaces: of
 // each NAME-surface-0.pc2 and so on, with its NAME-surface-0.obj.
-int export_pc2(Take* take, const char* path);
+int export_pc2(FrameReader* reader, const char* path);
 
 // Cem Yuksel's hair files; NAME-0000.hair and so on for several frames.
-int export_hair(Take* take, const char* path);
+int export_hair(FrameReader* reader, const char* path);
 
 // A row for every point of every frame; NAME-contacts.csv with a row for every contact, when there
 // are any.
-int export_csv(Take* take, const char* path);
+int export_csv(FrameReader* reader, const char* path);
 
 #endif

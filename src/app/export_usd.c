@@ -32,14 +32,16 @@ static void print_points(FILE* out, const TdlVec3* points, int count) {
 }
 
 // Time codes in a second: one a frame.
-static double codes_per_second(Take* take, TdlStatus* status) {
-    if (take->frame_count < 2) {
+static double codes_per_second(FrameReader* reader, TdlStatus* status) {
+    if (reader->frame_count < 2) {
         return 24.0;
     }
-    *status = take_load(take, 0);
-    double first = take->time;
-    *status = *status == TDL_STATUS_OK ? take_load(take, 1) : *status;
-    double period = take->time - first;
+    *status = frame_reader_load(reader, 0);
+    double first = reader->time;
+    if (*status == TDL_STATUS_OK) {
+        *status = frame_reader_load(reader, 1);
+    }
+    double period = reader->time - first;
     return period > 0.0 ? 1.0 / period : 24.0;
 }
 
@@ -54,44 +56,44 @@ static void grow_box(TdlVec3 box[2], TdlVec3 p, double r) {
     box[1] = (TdlVec3){fmax(high.x, p.x + r), fmax(high.y, p.y + r), fmax(high.z, p.z + r)};
 }
 
-static void print_extent(FILE* out, const Take* take) {
+static void print_extent(FILE* out, const FrameReader* reader) {
     TdlVec3 box[2] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int rod = 0; rod < take->info.rod_count; ++rod) {
-        for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
-            grow_box(box, take->points[i], take->radius[rod]);
+    for (int rod = 0; rod < reader->info.rod_count; ++rod) {
+        for (int i = reader->start[rod]; i < reader->start[rod + 1]; ++i) {
+            grow_box(box, reader->points[i], reader->radius[rod]);
         }
     }
     print_points(out, box, 2);
 }
 
 // An attribute with a value for each frame.
-static TdlStatus print_samples(FILE* out, Take* take, double rate, int body,
-                               void (*print)(FILE* out, const Take* take, int body)) {
+static TdlStatus print_samples(FILE* out, FrameReader* reader, double rate, int body,
+                               void (*print)(FILE* out, const FrameReader* reader, int body)) {
     TdlStatus status = TDL_STATUS_OK;
     fprintf(out, " = {\n");
-    for (int k = 0; k < take->frame_count && status == TDL_STATUS_OK; ++k) {
-        status = take_load(take, k);
-        fprintf(out, "            %.9g: ", code_of(take->time, rate));
-        print(out, take, body);
+    for (int k = 0; k < reader->frame_count && status == TDL_STATUS_OK; ++k) {
+        status = frame_reader_load(reader, k);
+        fprintf(out, "            %.9g: ", code_of(reader->time, rate));
+        print(out, reader, body);
         fprintf(out, ",\n");
     }
     fprintf(out, "        }\n");
     return status;
 }
 
-static void sample_points(FILE* out, const Take* take, int body) {
+static void sample_points(FILE* out, const FrameReader* reader, int body) {
     (void)body;
-    print_points(out, take->points, take->info.point_count);
+    print_points(out, reader->points, reader->info.point_count);
 }
 
-static void sample_extent(FILE* out, const Take* take, int body) {
+static void sample_extent(FILE* out, const FrameReader* reader, int body) {
     (void)body;
-    print_extent(out, take);
+    print_extent(out, reader);
 }
 
 // USD multiplies rows from the left, so the columns of a rotation are rows here.
-static void sample_transform(FILE* out, const Take* take, int body) {
-    const TdlPose* pose = &take->poses[body];
+static void sample_transform(FILE* out, const FrameReader* reader, int body) {
+    const TdlPose* pose = &reader->poses[body];
     const TdlVec3 rows[] = {pose->rotation.cx, pose->rotation.cy, pose->rotation.cz,
                             pose->position};
     fprintf(out, "( ");
@@ -102,22 +104,25 @@ static void sample_transform(FILE* out, const Take* take, int body) {
     fprintf(out, " )");
 }
 
-static TdlStatus print_rods(FILE* out, Take* take, double rate) {
+static TdlStatus print_rods(FILE* out, FrameReader* reader, double rate) {
     fprintf(out, "    def BasisCurves \"Rods\"\n    {\n        uniform token type = \"linear\"\n"
                  "        int[] curveVertexCounts = [");
-    for (int rod = 0; rod < take->info.rod_count; ++rod) {
-        fprintf(out, "%s%d", rod == 0 ? "" : ", ", take->start[rod + 1] - take->start[rod]);
+    for (int rod = 0; rod < reader->info.rod_count; ++rod) {
+        fprintf(out, "%s%d", rod == 0 ? "" : ", ", reader->start[rod + 1] - reader->start[rod]);
     }
     fprintf(out, "]\n        float[] widths = [");
-    for (int rod = 0; rod < take->info.rod_count; ++rod) {
-        fprintf(out, "%s%.9g", rod == 0 ? "" : ", ", 2.0 * take->radius[rod]);
+    for (int rod = 0; rod < reader->info.rod_count; ++rod) {
+        fprintf(out, "%s%.9g", rod == 0 ? "" : ", ", 2.0 * reader->radius[rod]);
     }
     fprintf(out, "] (\n            interpolation = \"uniform\"\n        )\n");
     fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", RODS_COLOR);
     fprintf(out, "        point3f[] points.timeSamples");
-    TdlStatus status = print_samples(out, take, rate, 0, sample_points);
+    TdlStatus status = print_samples(out, reader, rate, 0, sample_points);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        float3[] extent.timeSamples");
-    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_extent) : status;
+    status = print_samples(out, reader, rate, 0, sample_extent);
     fprintf(out, "    }\n");
     return status;
 }
@@ -136,8 +141,8 @@ static void print_faces(FILE* out, const Mesh* mesh) {
     fprintf(out, "]\n        color3f[] primvars:displayColor = [%s]\n", BODY_COLOR);
 }
 
-static TdlStatus print_body(FILE* out, Take* take, double rate, int body) {
-    const Mesh* mesh = &take->bodies[body];
+static TdlStatus print_body(FILE* out, FrameReader* reader, double rate, int body) {
+    const Mesh* mesh = &reader->bodies[body];
     fprintf(out, "    def Mesh \"Body%d\"\n    {\n", body);
     print_faces(out, mesh);
     fprintf(out, "        point3f[] points = ");
@@ -146,145 +151,168 @@ static TdlStatus print_body(FILE* out, Take* take, double rate, int body) {
     print_points(out, mesh->normals, mesh->point_count);
     fprintf(out, " (\n            interpolation = \"vertex\"\n        )\n");
     fprintf(out, "        matrix4d xformOp:transform.timeSamples");
-    TdlStatus status = print_samples(out, take, rate, body, sample_transform);
+    TdlStatus status = print_samples(out, reader, rate, body, sample_transform);
     fprintf(out, "        uniform token[] xformOpOrder = [\"xformOp:transform\"]\n    }\n");
     return status;
 }
 
-static void sample_sheet(FILE* out, const Take* take, int surface) {
-    print_points(out, take->sheets[surface].points, take->sheets[surface].point_count);
+static void sample_sheet(FILE* out, const FrameReader* reader, int surface) {
+    print_points(out, reader->sheets[surface].points, reader->sheets[surface].point_count);
 }
 
-static void sample_sheet_normals(FILE* out, const Take* take, int surface) {
-    print_points(out, take->sheets[surface].normals, take->sheets[surface].point_count);
+static void sample_sheet_normals(FILE* out, const FrameReader* reader, int surface) {
+    print_points(out, reader->sheets[surface].normals, reader->sheets[surface].point_count);
 }
 
-static void sample_sheet_extent(FILE* out, const Take* take, int surface) {
+static void sample_sheet_extent(FILE* out, const FrameReader* reader, int surface) {
     TdlVec3 box[2] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int i = 0; i < take->sheets[surface].point_count; ++i) {
-        grow_box(box, take->sheets[surface].points[i], 0.0);
+    for (int i = 0; i < reader->sheets[surface].point_count; ++i) {
+        grow_box(box, reader->sheets[surface].points[i], 0.0);
     }
     print_points(out, box, 2);
 }
 
 // A surface: its points have time samples, and it is seen from both sides.
-static TdlStatus print_surface(FILE* out, Take* take, double rate, int surface) {
+static TdlStatus print_surface(FILE* out, FrameReader* reader, double rate, int surface) {
     fprintf(out, "    def Mesh \"Surface%d\"\n    {\n        uniform bool doubleSided = 1\n",
             surface);
-    print_faces(out, &take->sheets[surface]);
+    print_faces(out, &reader->sheets[surface]);
     fprintf(out, "        point3f[] points.timeSamples");
-    TdlStatus status = print_samples(out, take, rate, surface, sample_sheet);
+    TdlStatus status = print_samples(out, reader, rate, surface, sample_sheet);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     // what the samples are of is said of the attribute itself
     fprintf(out, "        normal3f[] normals (\n            interpolation = \"vertex\"\n"
                  "        )\n        normal3f[] normals.timeSamples");
-    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, surface, sample_sheet_normals)
-                                     : status;
+    status = print_samples(out, reader, rate, surface, sample_sheet_normals);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        float3[] extent.timeSamples");
-    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, surface, sample_sheet_extent)
-                                     : status;
+    status = print_samples(out, reader, rate, surface, sample_sheet_extent);
     fprintf(out, "    }\n");
     return status;
 }
 
 // What of a contact is a vector.
-typedef TdlVec3 (*ContactFn)(const TdlContactForce* contact);
+typedef TdlVec3 (*ContactFn)(const TdlResultContact* contact);
 
-static TdlVec3 contact_point(const TdlContactForce* contact) {
+static TdlVec3 contact_point(const TdlResultContact* contact) {
     return contact->point;
 }
 
-static TdlVec3 contact_force(const TdlContactForce* contact) {
+static TdlVec3 contact_force(const TdlResultContact* contact) {
     return contact->force;
 }
 
-static void print_contacts_of(FILE* out, const Take* take, ContactFn vector) {
+static void print_contacts_of(FILE* out, const FrameReader* reader, ContactFn vector) {
     fputc('[', out);
-    for (int i = 0; i < take->contact_count; ++i) {
-        TdlVec3 p = vector(&take->contacts[i]);
+    for (int i = 0; i < reader->contact_count; ++i) {
+        TdlVec3 p = vector(&reader->contacts[i]);
         fprintf(out, "%s(%.9g, %.9g, %.9g)", i == 0 ? "" : ", ", p.x, p.y, p.z);
     }
     fputc(']', out);
 }
 
-static void sample_contact_points(FILE* out, const Take* take, int body) {
+static void sample_contact_points(FILE* out, const FrameReader* reader, int body) {
     (void)body;
-    print_contacts_of(out, take, contact_point);
+    print_contacts_of(out, reader, contact_point);
 }
 
-static void sample_contact_forces(FILE* out, const Take* take, int body) {
+static void sample_contact_forces(FILE* out, const FrameReader* reader, int body) {
     (void)body;
-    print_contacts_of(out, take, contact_force);
+    print_contacts_of(out, reader, contact_force);
 }
 
-static void sample_contact_sliding(FILE* out, const Take* take, int body) {
+static void sample_contact_sliding(FILE* out, const FrameReader* reader, int body) {
     (void)body;
     fputc('[', out);
-    for (int i = 0; i < take->contact_count; ++i) {
-        fprintf(out, "%s%d", i == 0 ? "" : ", ", take->contacts[i].sliding);
+    for (int i = 0; i < reader->contact_count; ++i) {
+        fprintf(out, "%s%d", i == 0 ? "" : ", ", reader->contacts[i].sliding);
     }
     fputc(']', out);
 }
 
 // Dots as wide as the thickest rod, or a hundredth of the scene. Their number changes with time.
-static TdlStatus print_contacts(FILE* out, Take* take, double rate) {
+static TdlStatus print_contacts(FILE* out, FrameReader* reader, double rate) {
     double width = 0.0;
-    for (int rod = 0; rod < take->info.rod_count; ++rod) {
-        width = fmax(width, 2.0 * take->radius[rod]);
+    for (int rod = 0; rod < reader->info.rod_count; ++rod) {
+        width = fmax(width, 2.0 * reader->radius[rod]);
     }
-    width = width > 0.0 ? width : 0.01 * tdl_norm3(tdl_sub3(take->high, take->low));
+    width = width > 0.0 ? width : 0.01 * tdl_norm3(tdl_sub3(reader->high, reader->low));
     fprintf(out,
             "    def Points \"Contacts\"\n    {\n        float[] widths = [%.9g] (\n"
             "            interpolation = \"constant\"\n        )\n",
             width);
     fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", CONTACT_COLOR);
     fprintf(out, "        point3f[] points.timeSamples");
-    TdlStatus status = print_samples(out, take, rate, 0, sample_contact_points);
+    TdlStatus status = print_samples(out, reader, rate, 0, sample_contact_points);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        vector3f[] primvars:force.timeSamples");
-    status =
-        status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_contact_forces) : status;
+    status = print_samples(out, reader, rate, 0, sample_contact_forces);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        int[] primvars:sliding.timeSamples");
-    status = status == TDL_STATUS_OK ? print_samples(out, take, rate, 0, sample_contact_sliding)
-                                     : status;
+    status = print_samples(out, reader, rate, 0, sample_contact_sliding);
     fprintf(out, "    }\n");
     return status;
 }
 
-int export_usda(Take* take, const char* path) {
+static TdlStatus print_things(FILE* out, FrameReader* reader, double rate) {
     TdlStatus status = TDL_STATUS_OK;
-    double rate = codes_per_second(take, &status), first = 0.0, last = 0.0;
-    if (status == TDL_STATUS_OK && (status = take_load(take, 0)) == TDL_STATUS_OK) {
-        first = code_of(take->time, rate);
-        status = take_load(take, take->frame_count - 1);
-        last = code_of(take->time, rate);
+    if (reader->info.rod_count > 0) {
+        status = print_rods(out, reader, rate);
     }
-    FILE* out = status == TDL_STATUS_OK ? output_open(path) : NULL;
+    for (int i = 0; i < reader->body_count && status == TDL_STATUS_OK; ++i) {
+        if (reader->bodies[i].point_count > 0) { // else it is a surface
+            status = print_body(out, reader, rate, i);
+        }
+    }
+    for (int i = 0; i < reader->surface_count && status == TDL_STATUS_OK; ++i) {
+        status = print_surface(out, reader, rate, i);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    bool touched = false;
+    status = frame_reader_touches(reader, &touched);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return touched ? print_contacts(out, reader, rate) : TDL_STATUS_OK;
+}
+
+int export_usda(FrameReader* reader, const char* path) {
+    TdlStatus status = TDL_STATUS_OK;
+    double rate = codes_per_second(reader, &status), first = 0.0, last = 0.0;
+    if (status == TDL_STATUS_OK && (status = frame_reader_load(reader, 0)) == TDL_STATUS_OK) {
+        first = code_of(reader->time, rate);
+        status = frame_reader_load(reader, reader->frame_count - 1);
+        last = code_of(reader->time, rate);
+    }
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    FILE* out = output_open(path);
     if (out == NULL) {
-        return status == TDL_STATUS_OK ? EXIT_INPUT : exit_code(status);
+        return EXIT_INPUT;
     }
     fprintf(out, "#usda 1.0\n(\n    defaultPrim = \"Tendril\"\n    doc = ");
-    print_string(out, take->info.title);
+    print_string(out, reader->info.title);
     fprintf(out,
             "\n    endTimeCode = %.9g\n    framesPerSecond = %.9g\n    metersPerUnit = 1\n"
             "    startTimeCode = %.9g\n    timeCodesPerSecond = %.9g\n    upAxis = \"Z\"\n)\n\n"
             "def Xform \"Tendril\"\n{\n",
             last, rate, first, rate);
-    if (take->info.rod_count > 0) {
-        status = print_rods(out, take, rate);
-    }
-    for (int i = 0; i < take->body_count && status == TDL_STATUS_OK; ++i) {
-        if (take->bodies[i].point_count > 0) { // else it is a surface
-            status = print_body(out, take, rate, i);
-        }
-    }
-    for (int i = 0; i < take->surface_count && status == TDL_STATUS_OK; ++i) {
-        status = print_surface(out, take, rate, i);
-    }
-    bool touched = false;
-    status = status == TDL_STATUS_OK ? take_touches(take, &touched) : status;
-    if (status == TDL_STATUS_OK && touched) {
-        status = print_contacts(out, take, rate);
-    }
+    status = print_things(out, reader, rate);
     fprintf(out, "}\n");
     bool good = output_close(out, path, status == TDL_STATUS_OK);
-    return good ? EXIT_DONE : status == TDL_STATUS_OK ? EXIT_INPUT : exit_code(status);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    return good ? EXIT_DONE : EXIT_INPUT;
 }

@@ -87,8 +87,8 @@ static void store_float3(float* out, TdlVec3 a) {
 
 // --- rods -----------------------------------------------------------------------------------
 
-static int write_rods(const Take* take, const char* path) {
-    int n = take->info.point_count, rods = take->info.rod_count;
+static int write_rods(const FrameReader* reader, const char* path) {
+    int n = reader->info.point_count, rods = reader->info.rod_count;
     size_t count = (size_t)n;
     float* reals = malloc((5 * count + 1) * sizeof *reals); // points, radius, curvature
     int32_t* ids = malloc((count + (size_t)rods + 1) * sizeof *ids);
@@ -99,17 +99,17 @@ static int write_rods(const Take* take, const char* path) {
         int32_t* of_cell = ids + count;
         int64_t* ends = cells + count;
         for (int rod = 0; rod < rods; ++rod) {
-            for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
-                store_float3(reals + 3 * i, take->points[i]);
-                radius[i] = (float)take->radius[rod];
-                curvature[i] = (float)take->curvature[i];
+            for (int i = reader->start[rod]; i < reader->start[rod + 1]; ++i) {
+                store_float3(reals + 3 * i, reader->points[i]);
+                radius[i] = (float)reader->radius[rod];
+                curvature[i] = (float)reader->curvature[i];
                 ids[i] = rod;
                 cells[i] = i;
             }
             of_cell[rod] = rod;
-            ends[rod] = take->start[rod + 1];
+            ends[rod] = reader->start[rod + 1];
         }
-        Vtp vtp = {.time = take->time, .point_count = n, .line_count = rods};
+        Vtp vtp = {.time = reader->time, .point_count = n, .line_count = rods};
         add_array(&vtp, "PointData", "radius", "Float32", 1, radius, n);
         add_array(&vtp, "PointData", "curvature", "Float32", 1, curvature, n);
         add_array(&vtp, "PointData", "rod", "Int32", 1, ids, n);
@@ -155,8 +155,8 @@ static void add_mesh(MeshArrays* a, const Mesh* mesh, TdlPose pose, int body) {
 }
 
 // `poses` null: the meshes are where they are. `id` names the array that tells which is which.
-static int write_meshes(const Take* take, const Mesh* meshes, int count, const TdlPose* poses,
-                        const char* id, const char* path) {
+static int write_meshes(const FrameReader* reader, const Mesh* meshes, int count,
+                        const TdlPose* poses, const char* id, const char* path) {
     size_t points = 1, triangles = 1;
     for (int i = 0; i < count; ++i) {
         points += (size_t)meshes[i].point_count;
@@ -176,7 +176,7 @@ static int write_meshes(const Take* take, const Mesh* meshes, int count, const T
             add_mesh(&a, &meshes[i], poses == NULL ? here : poses[i], i);
         }
         Vtp vtp = {
-            .time = take->time, .point_count = a.point_count, .triangle_count = a.triangle_count};
+            .time = reader->time, .point_count = a.point_count, .triangle_count = a.triangle_count};
         add_array(&vtp, "PointData", id, "Int32", 1, a.point_body, a.point_count);
         add_array(&vtp, "PointData", "Normals", "Float32", 3, a.normals, a.point_count);
         add_array(&vtp, "CellData", id, "Int32", 1, a.cell_body, a.triangle_count);
@@ -195,20 +195,20 @@ static int write_meshes(const Take* take, const Mesh* meshes, int count, const T
     return code;
 }
 
-static int write_bodies(const Take* take, const char* path) {
-    return write_meshes(take, take->bodies, take->body_count, take->poses, "body", path);
+static int write_bodies(const FrameReader* reader, const char* path) {
+    return write_meshes(reader, reader->bodies, reader->body_count, reader->poses, "body", path);
 }
 
-static int write_surfaces(const Take* take, const char* path) {
-    return write_meshes(take, take->sheets, take->surface_count, NULL, "surface", path);
+static int write_surfaces(const FrameReader* reader, const char* path) {
+    return write_meshes(reader, reader->sheets, reader->surface_count, NULL, "surface", path);
 }
 
 // --- contacts -------------------------------------------------------------------------------
 
 enum { CONTACT_REALS = 11, CONTACT_WHOLES = 5 }; // point, force, normal, gap, mu; what touches
 
-static int write_contacts(const Take* take, const char* path) {
-    size_t n = (size_t)take->contact_count;
+static int write_contacts(const FrameReader* reader, const char* path) {
+    size_t n = (size_t)reader->contact_count;
     float* reals = malloc((CONTACT_REALS * n + 1) * sizeof *reals);
     int32_t* wholes = malloc((CONTACT_WHOLES * n + 1) * sizeof *wholes);
     int64_t* cells = malloc((2 * n + 1) * sizeof *cells);
@@ -217,7 +217,7 @@ static int write_contacts(const Take* take, const char* path) {
         float *force = reals + 3 * n, *normal = reals + 6 * n, *gap = reals + 9 * n, *mu = gap + n;
         int32_t *kind = wholes, *body = wholes + 2 * n, *sliding = wholes + 4 * n;
         for (size_t i = 0; i < n; ++i) {
-            const TdlContactForce* c = &take->contacts[i];
+            const TdlResultContact* c = &reader->contacts[i];
             store_float3(reals + 3 * i, c->point);
             store_float3(force + 3 * i, c->force);
             store_float3(normal + 3 * i, c->normal);
@@ -231,8 +231,8 @@ static int write_contacts(const Take* take, const char* path) {
             cells[i] = (int64_t)i;
             cells[n + i] = (int64_t)i + 1;
         }
-        int count = take->contact_count;
-        Vtp vtp = {.time = take->time, .point_count = count, .vertex_count = count};
+        int count = reader->contact_count;
+        Vtp vtp = {.time = reader->time, .point_count = count, .vertex_count = count};
         add_array(&vtp, "PointData", "force", "Float32", 3, force, count);
         add_array(&vtp, "PointData", "normal", "Float32", 3, normal, count);
         add_array(&vtp, "PointData", "gap", "Float32", 1, gap, count);
@@ -258,24 +258,24 @@ static const char* base_name(const char* path) {
     return slash == NULL ? path : slash + 1;
 }
 
-static int count_bodies(const Take* take) {
+static int count_bodies(const FrameReader* reader) {
     int count = 0;
-    for (int i = 0; i < take->body_count; ++i) {
-        count += take->bodies[i].point_count > 0; // else it is a surface
+    for (int i = 0; i < reader->body_count; ++i) {
+        count += reader->bodies[i].point_count > 0; // else it is a surface
     }
     return count;
 }
 
 static const struct {
     const char* name;
-    int (*write)(const Take* take, const char* path);
+    int (*write)(const FrameReader* reader, const char* path);
 } PARTS[] = {{"", write_rods},
              {"-bodies", write_bodies},
              {"-contacts", write_contacts},
              {"-surfaces", write_surfaces}};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
-int export_vtp(Take* take, const char* path) {
+int export_vtp(FrameReader* reader, const char* path) {
     char file[OUTPUT_PATH_SIZE], suffix[64];
     FILE* index = output_open(path);
     if (index == NULL) {
@@ -284,18 +284,19 @@ int export_vtp(Take* take, const char* path) {
     fprintf(index, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n"
                    "  <Collection>\n");
     int code = EXIT_DONE;
-    for (int k = 0; k < take->frame_count && code == EXIT_DONE; ++k) {
-        code = exit_code(take_load(take, k));
+    for (int k = 0; k < reader->frame_count && code == EXIT_DONE; ++k) {
+        code = exit_code(frame_reader_load(reader, k));
         for (int part = 0; part < PART_COUNT && code == EXIT_DONE; ++part) {
-            const int counts[PART_COUNT] = {take->info.rod_count, count_bodies(take),
-                                            take->contact_count, take->surface_count};
+            const int counts[PART_COUNT] = {reader->info.rod_count, count_bodies(reader),
+                                            reader->contact_count, reader->surface_count};
             if (counts[part] == 0) {
                 continue;
             }
-            snprintf(suffix, sizeof suffix, "%s-%04ld.vtp", PARTS[part].name, take->frames[k]);
+            snprintf(suffix, sizeof suffix, "%s-%04ld.vtp", PARTS[part].name, reader->frames[k]);
             output_path(file, path, ".pvd", suffix);
-            code = PARTS[part].write(take, file);
-            fprintf(index, "    <DataSet timestep=\"%.17g\" part=\"%d\" file=\"", take->time, part);
+            code = PARTS[part].write(reader, file);
+            fprintf(index, "    <DataSet timestep=\"%.17g\" part=\"%d\" file=\"", reader->time,
+                    part);
             svg_text(index, base_name(file));
             fprintf(index, "\"/>\n");
         }

@@ -259,7 +259,7 @@ bool frame_encode(FrameCoder* coder, const FrameView* frame, const FrameBox* box
         at = put_pose(at, frame->poses[i]);
     }
     for (int i = 0; i < frame->contact_count; ++i) {
-        const TdlContactForce* contact = &frame->contacts[i];
+        const TdlResultContact* contact = &frame->contacts[i];
         at = put_vec3(put_vec3(at, contact->point), contact->force);
         at = put_float(at, contact->sliding ? 1.0 : 0.0);
     }

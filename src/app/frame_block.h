@@ -3,6 +3,7 @@
 #ifndef TDL_APP_FRAME_BLOCK_H
 #define TDL_APP_FRAME_BLOCK_H
 
+#include "tendril/io.h"
 #include "tendril/tendril.h"
 
 // What a point has: its coordinates, and the curvature there (1/m).
@@ -22,7 +23,7 @@ typedef struct FrameView {
     double time;
     const double* points; // [3 point_count] of the rods, then of the surfaces
     const TdlPose* poses; // [pose_count]
-    const TdlContactForce* contacts;
+    const TdlResultContact* contacts;
     int contact_count;
 } FrameView;
 

@@ -56,7 +56,7 @@ typedef struct Wishes {
 // What the hand holds; the simulation's thread only.
 typedef struct Hand {
     bool holds, leads, end;
-    TdlRodId rod;
+    TdlBodyId rod;
     double at;     // m
     TdlVec3 place; // of a led end; where the pulled point was
 } Hand;
@@ -73,6 +73,8 @@ struct Live {
     int* point_start; // [rod_count + surface_count + 1]
     double* points;   // of the rods, then of the surfaces
     TdlVec3* scratch;
+    TdlResultContact* contacts; // of the last step
+    int contact_count, contact_capacity;
     TdlPose* poses;
     FrameCoder coder;
     unsigned char* message;
@@ -154,6 +156,10 @@ static void hear(void* user, const char* words) {
     pthread_mutex_unlock(&live->lock);
 }
 
+static int count_bodies(const TdlWorld* world, const char* kind) {
+    return tdl_world_bodies(world, kind, 0, NULL);
+}
+
 // --- the hand ------------------------------------------------------------------------------------
 
 static void let_go(Hand* hand, TdlWorld* world) {
@@ -170,25 +176,30 @@ static void take_hold(Live* live, TdlWorld* world, int point) {
         ++rod;
     }
     int first = live->point_start[rod], last = live->point_start[rod + 1] - 1;
-    TdlRodId id = tdl_world_rod(world, rod);
-    double length = tdl_rod_info(world, id).length;
+    TdlBodyId id = tdl_world_body(world, "rod", rod);
+    TdlRodInfo info = {0};
+    tdl_rod_info(world, id, &info);
+    double length = info.length;
     *hand = (Hand){.holds = true, .end = point == last, .rod = id};
     hand->at = fmin(length, length * (point - first) / (last > first ? last - first : 1));
-    hand->place = tdl_rod_point(world, id, hand->at);
+    tdl_rod_point(world, id, hand->at, &hand->place);
     bool at_end = point == first || point == last;
-    hand->leads = at_end && tdl_rod_lead(world, id, hand->end, hand->place);
+    hand->leads = at_end && tdl_rod_lead(world, id, hand->end, hand->place) == TDL_STATUS_OK;
 }
 
 static void move_hand(Live* live, TdlWorld* world, TdlVec3 target, double dt) {
     Hand* hand = &live->hand;
-    TdlVec3 now = tdl_rod_point(world, hand->rod, hand->at);
+    TdlVec3 now = hand->place;
+    tdl_rod_point(world, hand->rod, hand->at, &now);
     if (hand->leads) {
         double share = 1.0 - exp(-dt / LEAD_TIME);
         hand->place = tdl_axpy3(hand->place, share, tdl_sub3(target, hand->place));
         tdl_rod_lead(world, hand->rod, hand->end, hand->place);
         return;
     }
-    double mass = tdl_rod_info(world, hand->rod).mass;
+    TdlRodInfo info = {0};
+    tdl_rod_info(world, hand->rod, &info);
+    double mass = info.mass;
     double period = fmax(PULL_TIME, PULL_STEPS * dt);
     TdlVec3 velocity = tdl_scale3(1.0 / dt, tdl_sub3(now, hand->place));
     TdlVec3 force = tdl_scale3(mass / (period * period), tdl_sub3(target, now));
@@ -222,11 +233,24 @@ static void act(Live* live, TdlWorld* world, double dt) {
 
 // --- frames --------------------------------------------------------------------------------------
 
+// Without memory for them none are shown.
+static void observe_contacts(Live* live, const TdlWorld* world) {
+    int count = tdl_world_result_contacts(world, 0, NULL);
+    if (count > live->contact_capacity) {
+        size_t room = (size_t)count + (size_t)count / 2;
+        TdlResultContact* grown = realloc(live->contacts, room * sizeof *grown);
+        live->contacts = grown == NULL ? live->contacts : grown;
+        live->contact_capacity = grown == NULL ? live->contact_capacity : (int)room;
+    }
+    live->contact_count = count <= live->contact_capacity ? count : 0;
+    tdl_world_result_contacts(world, live->contact_count, live->contacts);
+}
+
 static FrameView observe(Live* live, const TdlWorld* world) {
     double* out = live->points;
     for (int r = 0; r < live->rod_count; ++r) {
         int count = live->point_start[r + 1] - live->point_start[r];
-        tdl_rod_points(world, tdl_world_rod(world, r), live->def.samples, live->scratch);
+        tdl_rod_points(world, tdl_world_body(world, "rod", r), live->def.samples, live->scratch);
         for (int i = 0; i < count; ++i) {
             *out++ = live->scratch[i].x;
             *out++ = live->scratch[i].y;
@@ -234,13 +258,18 @@ static FrameView observe(Live* live, const TdlWorld* world) {
         }
     }
     tdl_world_surface_points(world, (TdlVec3*)(void*)out); // three doubles in a row are a TdlVec3
-    int colliders = tdl_world_collider_count(world);
+    int colliders = count_bodies(world, "collider");
     for (int i = 0; i < live->pose_count; ++i) {
-        live->poses[i] =
-            i < colliders ? tdl_collider_pose(world, i) : tdl_rigid_pose(world, i - colliders);
+        if (i < colliders) {
+            tdl_collider_pose(world, tdl_world_body(world, "collider", i), &live->poses[i]);
+        } else {
+            tdl_rigid_pose(world, tdl_world_body(world, "rigid", i - colliders), &live->poses[i]);
+        }
     }
     FrameView view = {.time = tdl_world_time(world), .points = live->points, .poses = live->poses};
-    view.contacts = tdl_world_contact_forces(world, &view.contact_count);
+    observe_contacts(live, world);
+    view.contacts = live->contacts;
+    view.contact_count = live->contact_count;
     return view;
 }
 
@@ -309,7 +338,8 @@ static bool allocate(Live* live, const TdlWorld* world) {
     live->point_start =
         surfaces == NULL ? NULL : calloc((size_t)lines + 1, sizeof *live->point_start);
     for (int r = 0; live->point_start != NULL && r < rods; ++r) {
-        TdlRodInfo info = tdl_rod_info(world, tdl_world_rod(world, r));
+        TdlRodInfo info = {0};
+        tdl_rod_info(world, tdl_world_body(world, "rod", r), &info);
         int count = info.element_count * live->def.samples + 1;
         live->point_start[r + 1] = live->point_start[r] + count;
         most = count > most ? count : most;
@@ -330,36 +360,24 @@ static bool allocate(Live* live, const TdlWorld* world) {
            frame_coder_create(rods, lines, live->point_start, live->pose_count, &live->coder);
 }
 
-static int list_shapes(const TdlWorld* world, TdlResultShape* out) {
-    int count = 0, colliders = tdl_world_collider_count(world);
-    for (int i = 0; i < colliders; ++i) {
-        TdlColliderDef def = tdl_collider_def(world, i);
-        count += tdl_collider_shapes(&def, i, out == NULL ? NULL : out + count);
-    }
-    for (int i = 0; i < tdl_world_rigid_count(world); ++i) {
-        TdlRigidDef def = tdl_rigid_def(world, i);
-        count += tdl_rigid_shapes(&def, colliders + i, out == NULL ? NULL : out + count);
-    }
-    return count;
-}
-
 static bool make_page(Live* live, TdlWorld* world) {
-    int shape_count = list_shapes(world, NULL);
+    int shape_count = tdl_world_shapes(world, NULL);
     TdlResultShape* shapes = malloc(((size_t)shape_count + 1) * sizeof *shapes);
     double* radius = malloc(((size_t)live->rod_count + 1) * sizeof *radius);
     TdlResultSurface* surfaces = malloc(((size_t)live->surface_count + 1) * sizeof *surfaces);
     bool room = shapes != NULL && radius != NULL && surfaces != NULL;
     FILE* out = room ? open_memstream(&live->page, &live->page_size) : NULL;
     if (out != NULL) {
-        list_shapes(world, shapes);
+        tdl_world_shapes(world, shapes);
         tdl_world_surfaces(world, surfaces);
         for (int r = 0; r < live->rod_count; ++r) {
-            TdlRodInfo info = tdl_rod_info(world, tdl_world_rod(world, r));
+            TdlRodInfo info = {0};
+            tdl_rod_info(world, tdl_world_body(world, "rod", r), &info);
             radius[r] = sqrt(info.radius[0] * info.radius[1]);
         }
         FrameBounds bounds = frame_bounds_empty();
         frame_bounds_grow(&live->coder, observe(live, world).points, &bounds);
-        int colliders = tdl_world_collider_count(world);
+        int colliders = count_bodies(world, "collider");
         PageHead head = {.title = live->def.title,
                          .version = tdl_version(),
                          .live = true,
@@ -392,9 +410,9 @@ static void prepare(Live* live, TdlWorld* world) {
     TdlWorldDef def = tdl_world_def(world);
     live->gravity = def.gravity;
     live->mu = def.contacts.off ? -1.0 : def.contacts.law.mu;
-    live->rod_count = tdl_world_rod_count(world);
+    live->rod_count = count_bodies(world, "rod");
     live->surface_count = tdl_world_surfaces(world, NULL);
-    live->pose_count = tdl_world_collider_count(world) + tdl_world_rigid_count(world);
+    live->pose_count = count_bodies(world, "collider") + count_bodies(world, "rigid");
     live->failed = !allocate(live, world) || !make_page(live, world);
     if (!live->failed) {
         live->row[0] = tdl_world_time(world);
@@ -517,6 +535,7 @@ void live_stop(Live* live) {
     free(live->point_start);
     free(live->points);
     free(live->scratch);
+    free(live->contacts);
     free(live->poses);
     free(live->message);
     free(live);

@@ -2,6 +2,7 @@
 #ifndef TDL_APP_LIVE_H
 #define TDL_APP_LIVE_H
 
+#include "tendril/io.h"
 #include "tendril/tendril.h"
 
 typedef struct Live Live;

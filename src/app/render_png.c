@@ -2,10 +2,10 @@
 // frames from one point of view so that they make a film.
 #include "app/render_png.h"
 
+#include "app/frame_reader.h"
 #include "app/json.h"
 #include "app/output.h"
 #include "app/raster.h"
-#include "app/take.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const Color FLOOR = {0.93f, 0.93f, 0.92f}, SHADOW = {0.82f, 0.82f, 0.82f}
 
 typedef struct Painter {
     const Args* args;
-    Take take;
+    FrameReader reader;
     Camera camera;
     Canvas* canvas;
     Mesh mesh, shadow;
@@ -43,19 +43,19 @@ static void include(Bounds* b, const Camera* camera, TdlVec3 p, double radius) {
 }
 
 static void include_frame(Bounds* b, const Painter* p) {
-    const Take* take = &p->take;
-    for (int rod = 0; rod < take->info.rod_count; ++rod) {
-        for (int i = take->start[rod]; i < take->start[rod + 1]; ++i) {
-            include(b, &p->camera, take->points[i], take->radius[rod]);
+    const FrameReader* reader = &p->reader;
+    for (int rod = 0; rod < reader->info.rod_count; ++rod) {
+        for (int i = reader->start[rod]; i < reader->start[rod + 1]; ++i) {
+            include(b, &p->camera, reader->points[i], reader->radius[rod]);
         }
     }
-    for (int i = 0; i < take->info.surface_point_count; ++i) {
-        include(b, &p->camera, take->surface_points[i], 0.0);
+    for (int i = 0; i < reader->info.surface_point_count; ++i) {
+        include(b, &p->camera, reader->surface_points[i], 0.0);
     }
-    for (int k = 0; k < take->body_count; ++k) {
-        TdlPose pose = take->poses[k];
-        for (int i = 0; i < take->bodies[k].point_count && take->reach[k] == BODY_WHOLE; ++i) {
-            TdlVec3 x = tdl_mul33_3(pose.rotation, take->bodies[k].points[i]);
+    for (int k = 0; k < reader->body_count; ++k) {
+        TdlPose pose = reader->poses[k];
+        for (int i = 0; i < reader->bodies[k].point_count && reader->reach[k] == BODY_WHOLE; ++i) {
+            TdlVec3 x = tdl_mul33_3(pose.rotation, reader->bodies[k].points[i]);
             include(b, &p->camera, tdl_add3(pose.position, x), 0.0);
         }
     }
@@ -64,14 +64,14 @@ static void include_frame(Bounds* b, const Painter* p) {
 // Puts everything that moves into the middle of the picture, as large as it goes.
 static TdlStatus aim(Painter* p) {
     Bounds b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
-    int last = p->take.frame_count - 1, looks = last < LOOKED_AT ? last : LOOKED_AT;
+    int last = p->reader.frame_count - 1, looks = last < LOOKED_AT ? last : LOOKED_AT;
     TdlStatus status = TDL_STATUS_OK;
     for (int k = 0; k <= looks && status == TDL_STATUS_OK; ++k) {
-        status = take_load(&p->take, looks == 0 ? 0 : (int)((long)last * k / looks));
+        status = frame_reader_load(&p->reader, looks == 0 ? 0 : (int)((long)last * k / looks));
         include_frame(&b, p);
     }
     if (!(b.low[0] <= b.high[0])) { // only things without end
-        include(&b, &p->camera, tdl_scale3(0.5, tdl_add3(p->take.low, p->take.high)), 0.5);
+        include(&b, &p->camera, tdl_scale3(0.5, tdl_add3(p->reader.low, p->reader.high)), 0.5);
     }
     TdlVec3 centre = tdl_scale3(0.5 * (b.low[0] + b.high[0]), p->camera.right);
     p->camera.centre = tdl_axpy3(centre, 0.5 * (b.low[1] + b.high[1]), p->camera.up);
@@ -96,11 +96,11 @@ static Color rod_color(int rod, int count) {
 
 // The shadow of p->mesh on every plane, straight down from its free side: a lid just above it.
 static void draw_shadows(Painter* p) {
-    for (int k = 0; k < p->take.body_count; ++k) {
-        if (p->take.reach[k] != BODY_PLANE) {
+    for (int k = 0; k < p->reader.body_count; ++k) {
+        if (p->reader.reach[k] != BODY_PLANE) {
             continue;
         }
-        TdlVec3 normal = p->take.poses[k].rotation.cz, at = p->take.poses[k].position;
+        TdlVec3 normal = p->reader.poses[k].rotation.cz, at = p->reader.poses[k].position;
         Mesh* flat = &p->shadow;
         mesh_clear(flat);
         mesh_append(flat, &p->mesh);
@@ -116,25 +116,25 @@ static void draw_shadows(Painter* p) {
 }
 
 static void draw_rods(Painter* p) {
-    const Take* take = &p->take;
-    int sides = take->info.rod_count > CROWD ? 6 : 16;
+    const FrameReader* reader = &p->reader;
+    int sides = reader->info.rod_count > CROWD ? 6 : 16;
     double thinnest = 0.6 / p->camera.scale; // of what is drawn: a hair must be seen
-    for (int rod = 0; rod < take->info.rod_count; ++rod) {
-        int from = take->start[rod], count = take->start[rod + 1] - from;
+    for (int rod = 0; rod < reader->info.rod_count; ++rod) {
+        int from = reader->start[rod], count = reader->start[rod + 1] - from;
         mesh_clear(&p->mesh);
-        mesh_add_tube(&p->mesh, take->points + from, count, fmax(take->radius[rod], thinnest),
+        mesh_add_tube(&p->mesh, reader->points + from, count, fmax(reader->radius[rod], thinnest),
                       sides, true);
-        canvas_draw(p->canvas, &p->camera, &p->mesh, rod_color(rod, take->info.rod_count));
+        canvas_draw(p->canvas, &p->camera, &p->mesh, rod_color(rod, reader->info.rod_count));
         draw_shadows(p);
     }
 }
 
 static void draw_bodies(Painter* p) {
-    for (int k = 0; k < p->take.body_count; ++k) {
-        bool plane = p->take.reach[k] == BODY_PLANE;
+    for (int k = 0; k < p->reader.body_count; ++k) {
+        bool plane = p->reader.reach[k] == BODY_PLANE;
         mesh_clear(&p->mesh);
-        mesh_append(&p->mesh, &p->take.bodies[k]);
-        mesh_place(&p->mesh, 0, p->take.poses[k]);
+        mesh_append(&p->mesh, &p->reader.bodies[k]);
+        mesh_place(&p->mesh, 0, p->reader.poses[k]);
         canvas_draw(p->canvas, &p->camera, &p->mesh, plane ? FLOOR : BODY);
         if (!plane) {
             draw_shadows(p);
@@ -143,9 +143,9 @@ static void draw_bodies(Painter* p) {
 }
 
 static void draw_surfaces(Painter* p) {
-    for (int k = 0; k < p->take.surface_count; ++k) {
+    for (int k = 0; k < p->reader.surface_count; ++k) {
         mesh_clear(&p->mesh);
-        mesh_append(&p->mesh, &p->take.sheets[k]);
+        mesh_append(&p->mesh, &p->reader.sheets[k]);
         canvas_draw(p->canvas, &p->camera, &p->mesh, SHEET);
         draw_shadows(p);
     }
@@ -162,7 +162,7 @@ static double round_length(double length) {
 static void draw_foot(Painter* p) {
     char text[64];
     int size = p->width >= 640 ? 2 : 1, base = p->height - 12;
-    snprintf(text, sizeof text, "t = %.4g s", p->take.time);
+    snprintf(text, sizeof text, "t = %.4g s", p->reader.time);
     canvas_text(p->canvas, MARGIN, base, size, text);
     double length = round_length(0.25 * p->width / p->camera.scale);
     int pixels = (int)lround(length * p->camera.scale), right = p->width - MARGIN;
@@ -174,7 +174,7 @@ static void draw_foot(Painter* p) {
 }
 
 static TdlStatus paint(Painter* p, int index) {
-    TdlStatus status = take_load(&p->take, index);
+    TdlStatus status = frame_reader_load(&p->reader, index);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -209,7 +209,7 @@ static int paint_frames(Painter* p, const char* path) {
     size_t at, size;
     int width, code = EXIT_DONE;
     bool numbered = find_number(path, &at, &size, &width);
-    for (int k = 0; k < p->take.frame_count && code == EXIT_DONE; ++k) {
+    for (int k = 0; k < p->reader.frame_count && code == EXIT_DONE; ++k) {
         char file[OUTPUT_PATH_SIZE];
         snprintf(file, sizeof file, "%.4000s", path);
         if (numbered) {
@@ -226,7 +226,7 @@ static int paint_frames(Painter* p, const char* path) {
 
 // All frames on one sheet, row by row.
 static int paint_sheet(Painter* p, const char* path) {
-    int count = p->take.frame_count, columns = (int)ceil(sqrt((double)count));
+    int count = p->reader.frame_count, columns = (int)ceil(sqrt((double)count));
     int rows = (count + columns - 1) / columns;
     Canvas* sheet = canvas_create(columns * (p->width + SHEET_GAP) + SHEET_GAP,
                                   rows * (p->height + SHEET_GAP) + SHEET_GAP);
@@ -245,27 +245,27 @@ static int paint_sheet(Painter* p, const char* path) {
 
 // Frames a second at which a film runs as time does.
 static double frame_rate(Painter* p) {
-    if (take_load(&p->take, 0) != TDL_STATUS_OK) {
+    if (frame_reader_load(&p->reader, 0) != TDL_STATUS_OK) {
         return 25.0;
     }
-    double first = p->take.time;
-    if (take_load(&p->take, p->take.frame_count - 1) != TDL_STATUS_OK) {
+    double first = p->reader.time;
+    if (frame_reader_load(&p->reader, p->reader.frame_count - 1) != TDL_STATUS_OK) {
         return 25.0;
     }
-    double span = p->take.time - first;
-    return span > 0.0 ? (p->take.frame_count - 1) / span : 25.0;
+    double span = p->reader.time - first;
+    return span > 0.0 ? (p->reader.frame_count - 1) / span : 25.0;
 }
 
 static void report(Painter* p, const char* path, bool sheet) {
-    int count = p->take.frame_count;
+    int count = p->reader.frame_count;
     if (args_has(p->args, "json")) {
         printf("{\"picture\": ");
         json_text(path);
         printf(", \"frames\": %d, \"rods\": %d, \"bodies\": %d, \"width\": %d, \"height\": %d}\n",
-               count, p->take.info.rod_count, p->take.body_count, p->width, p->height);
+               count, p->reader.info.rod_count, p->reader.body_count, p->width, p->height);
     } else if (!args_has(p->args, "quiet")) {
         fprintf(stderr, "Drew %d frame%s of %d rod%s in %s\n", count, count == 1 ? "" : "s",
-                p->take.info.rod_count, p->take.info.rod_count == 1 ? "" : "s", path);
+                p->reader.info.rod_count, p->reader.info.rod_count == 1 ? "" : "s", path);
         if (count > 1 && !sheet) {
             fprintf(stderr, "A film: ffmpeg -framerate %.6g -i '%s' -pix_fmt yuv420p film.mp4\n",
                     frame_rate(p), path);
@@ -274,14 +274,14 @@ static void report(Painter* p, const char* path, bool sheet) {
 }
 
 // Evenly spread frames when nobody says which: --moments of them, from the first to the last.
-static void thin_out(Take* take, int wanted) {
-    int count = take->frame_count < wanted ? take->frame_count : wanted;
+static void thin_out(FrameReader* reader, int wanted) {
+    int count = reader->frame_count < wanted ? reader->frame_count : wanted;
     for (int k = 0; k < count; ++k) {
-        int last = take->frame_count - 1;
-        take->frames[k] =
-            take->frames[count > 1 ? (int)lround((double)last * k / (count - 1)) : last];
+        int last = reader->frame_count - 1;
+        reader->frames[k] =
+            reader->frames[count > 1 ? (int)lround((double)last * k / (count - 1)) : last];
     }
-    take->frame_count = count;
+    reader->frame_count = count;
 }
 
 int render_png(const Args* args, const char* path) {
@@ -299,13 +299,13 @@ int render_png(const Args* args, const char* path) {
                  .width = args_int(args, "width", sheet ? 320 : 960),
                  .height = args_int(args, "height", sheet ? 240 : 720)};
     p.camera = camera_make(args_real(args, "azimuth", 20.0), args_real(args, "elevation", 15.0));
-    int code = take_open(args, sheet || numbered ? ":" : "-1", &p.take);
-    if (code == EXIT_DONE && !numbered && !sheet && p.take.frame_count > 1) {
+    int code = frame_reader_open(args, sheet || numbered ? ":" : "-1", &p.reader);
+    if (code == EXIT_DONE && !numbered && !sheet && p.reader.frame_count > 1) {
         code =
             usage_error(args, "several frames need a number in the name, such as frame%%04d.png");
     }
     if (code == EXIT_DONE && sheet && !chosen) {
-        thin_out(&p.take, args_int(args, "moments", 12));
+        thin_out(&p.reader, args_int(args, "moments", 12));
     }
     if (code == EXIT_DONE) {
         p.canvas = canvas_create(p.width, p.height);
@@ -320,6 +320,6 @@ int render_png(const Args* args, const char* path) {
     canvas_destroy(p.canvas);
     mesh_destroy(&p.mesh);
     mesh_destroy(&p.shadow);
-    take_close(&p.take);
+    frame_reader_close(&p.reader);
     return code;
 }

@@ -49,14 +49,16 @@ static TdlStatus read_points(Writer* w, long frame, double* time) {
     // three doubles in a row are a TdlVec3
     TdlVec3* vertices = (TdlVec3*)(void*)(w->points + 3 * (size_t)w->info.point_count);
     TdlStatus status = tdl_result_read_frame(w->page->result, frame, time, w->points);
-    return status == TDL_STATUS_OK ? tdl_result_read_surfaces(w->page->result, frame, vertices)
-                                   : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return tdl_result_read_surfaces(w->page->result, frame, vertices);
 }
 
 // --- the head ------------------------------------------------------------------------------------
 
 static TdlStatus measure_contacts(Writer* w, long frame) {
-    const TdlContactForce* contacts;
+    const TdlResultContact* contacts;
     int count;
     TdlStatus status = tdl_result_read_contacts(w->page->result, frame, &contacts, &count);
     w->touches = w->touches || count > 0;
@@ -204,10 +206,14 @@ static TdlStatus put_frame(Writer* w, long k) {
     long frame = frame_at(w, k);
     FrameView view = {.points = w->points, .poses = w->poses};
     TdlStatus status = read_points(w, frame, &view.time);
-    status = status == TDL_STATUS_OK ? tdl_result_read_poses(result, frame, w->poses) : status;
-    if (status == TDL_STATUS_OK) {
-        status = tdl_result_read_contacts(result, frame, &view.contacts, &view.contact_count);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    status = tdl_result_read_poses(result, frame, w->poses);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_result_read_contacts(result, frame, &view.contacts, &view.contact_count);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -272,12 +278,25 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     return room ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
+static TdlStatus put_first(Writer* w, PageLog* log) {
+    TdlStatus status = page_log_read(w->page->log_path, log);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = measure(w);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = put_start(w, log);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return put_log(w, log);
+}
+
 static TdlStatus put_page(Writer* w) {
     PageLog log = {0};
-    TdlStatus status = page_log_read(w->page->log_path, &log);
-    status = status == TDL_STATUS_OK ? measure(w) : status;
-    status = status == TDL_STATUS_OK ? put_start(w, &log) : status;
-    status = status == TDL_STATUS_OK ? put_log(w, &log) : status;
+    TdlStatus status = put_first(w, &log);
     for (long k = 0; status == TDL_STATUS_OK && k < w->page->frame_count; ++k) {
         status = put_frame(w, k);
         if (k == 0) {

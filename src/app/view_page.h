@@ -4,6 +4,7 @@
 
 #include "app/frame_block.h"
 #include "app/page_log.h"
+#include "tendril/io.h"
 
 #include <stdio.h>
 

@@ -60,19 +60,26 @@ void* tdl_alloc_zero(const TdlAllocator* mem, size_t size) {
     return tdl_alloc_array(mem, 1, size);
 }
 
+bool tdl_reserve(const TdlAllocator* mem, void* array, int* capacity, int count, size_t item_size) {
+    if (count <= *capacity) {
+        return true;
+    }
+    void* block;
+    memcpy(&block, array, sizeof block);
+    int room = count + count / 2 + 16;
+    void* grown = tdl_grow_array(mem, block, (size_t)room, item_size);
+    if (grown == NULL) {
+        return false;
+    }
+    memcpy(array, &grown, sizeof grown);
+    *capacity = room;
+    return true;
+}
+
 void tdl_free(const TdlAllocator* mem, void* block) {
     if (block != NULL) {
         mem->resize(mem->user, (char*)block - HEADER_SIZE, block_size(block), 0);
     }
-}
-
-char* tdl_copy_text(const TdlAllocator* mem, const char* text) {
-    size_t size = strlen(text) + 1;
-    char* copy = tdl_alloc_array(mem, size, 1);
-    if (copy != NULL) {
-        memcpy(copy, text, size);
-    }
-    return copy;
 }
 
 typedef struct ArenaChunk {
@@ -166,12 +173,4 @@ void arena_release(Arena* arena, ArenaMark mark) {
         POISON(later->data, later->size);
     }
     arena->current = chunk;
-}
-
-size_t arena_capacity(const Arena* arena) {
-    size_t total = 0;
-    for (const ArenaChunk* chunk = arena->first; chunk != NULL; chunk = chunk->next) {
-        total += chunk->size;
-    }
-    return total;
 }

@@ -10,8 +10,10 @@ void* tdl_alloc_array(const TdlAllocator* mem, size_t count, size_t item_size); 
 // Grows `block` (null or from tdl_alloc_*) to `count` items; null on failure, block kept. The new
 // items are not cleared.
 void* tdl_grow_array(const TdlAllocator* mem, void* block, size_t count, size_t item_size);
+// Makes room for `count` items and half as many more, where `capacity` has less; `array` is the
+// address of a pointer from tdl_alloc_*, or of null. False on failure, which leaves all as it was.
+bool tdl_reserve(const TdlAllocator* mem, void* array, int* capacity, int count, size_t item_size);
 void tdl_free(const TdlAllocator* mem, void* block);
-char* tdl_copy_text(const TdlAllocator* mem, const char* text);
 
 // An arena hands out memory in order and takes it back all at once, or down to a mark. Blocks are
 // 64-byte aligned. What is not handed out is poisoned under the address sanitizer, so reading
@@ -34,7 +36,6 @@ void arena_destroy(Arena* arena);
 void* arena_alloc(Arena* arena, size_t count, size_t item_size); // not cleared; null on failure
 ArenaMark arena_mark(const Arena* arena);
 void arena_release(Arena* arena, ArenaMark mark);
-size_t arena_capacity(const Arena* arena); // bytes held from the allocator
 
 #define ARENA_NEW(arena, type, count) ((type*)arena_alloc((arena), (size_t)(count), sizeof(type)))
 

@@ -51,7 +51,26 @@ struct Pool {
     atomic_int next;
 };
 
-static void work(Pool* pool, int worker) {
+// The pools for which this thread is at work, from the innermost run outwards.
+typedef struct Duty {
+    const Pool* pool;
+    int worker;
+    const struct Duty* outer;
+} Duty;
+
+static _Thread_local const Duty* duty;
+
+// As which worker this thread is inside a run of the pool; -1: it is not.
+static int worker_inside(const Pool* pool) {
+    for (const Duty* d = duty; d != NULL; d = d->outer) {
+        if (d->pool == pool) {
+            return d->worker;
+        }
+    }
+    return -1;
+}
+
+static void take_blocks(Pool* pool, int worker) {
     for (;;) {
         int begin = atomic_fetch_add_explicit(&pool->next, pool->grain, memory_order_relaxed);
         if (begin >= pool->count) {
@@ -62,6 +81,13 @@ static void work(Pool* pool, int worker) {
             pool->fn(pool->user, i, worker);
         }
     }
+}
+
+static void work(Pool* pool, int worker) {
+    Duty own = {pool, worker, duty};
+    duty = &own;
+    take_blocks(pool, worker);
+    duty = own.outer;
 }
 
 static void* worker_main(void* arg) {
@@ -158,9 +184,10 @@ void pool_run(Pool* pool, int count, int grain, PoolFn fn, void* user) {
     TDL_ASSERT(grain > 0);
     // The counter overshoots by one block per thread: keep that below INT_MAX.
     TDL_ASSERT(count <= INT32_MAX - grain * (MAX_THREADS + 1));
-    if (pool == NULL) {
+    int inside = pool == NULL ? 0 : worker_inside(pool);
+    if (inside >= 0) {
         for (int i = 0; i < count; ++i) {
-            fn(user, i, 0);
+            fn(user, i, inside);
         }
         return;
     }

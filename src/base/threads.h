@@ -16,7 +16,8 @@ void pool_destroy(Pool* pool);
 int pool_thread_count(const Pool* pool);
 
 // Calls fn for every index in [0, count), in blocks of `grain`, and returns when all are done.
-// Without a pool this thread does it all. Not to be called from inside fn.
+// Without a pool this thread does it all. So does a worker that calls it from inside fn with the
+// pool it works for, under its own number. Otherwise one thread at a time may use a pool.
 void pool_run(Pool* pool, int count, int grain, PoolFn fn, void* user);
 
 #endif

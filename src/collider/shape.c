@@ -1,9 +1,14 @@
 // Checks of colliders, and the curves of combs, chains and rims.
 #include "collider/shape.h"
 
-#include "collider/surface.h"
+#include "body/surface.h"
 
 #include "curve/curve.h"
+
+TdlColliderDef tdl_collider_def_default(void) {
+    return (TdlColliderDef){
+        .shape = TDL_SHAPE_SPHERE, .radius = 0.01, .pose.rotation = tdl_identity33()};
+}
 
 static const double PI = 3.14159265358979323846;
 
@@ -42,10 +47,10 @@ static const char* find_shape_fault(const TdlColliderDef* def) {
         }
         return NULL;
     case TDL_SHAPE_MESH: {
-        const char* fault = surface_find_fault(&def->mesh, &(int){0});
-        return fault != NULL ? fault
-                             : vertex_motion_find_fault(&def->vertex_motion, &def->mesh, &(int){0},
-                                                        &(int){0});
+        const char* fault = tdl_mesh_fault(&def->mesh, &(int){0});
+        return fault != NULL
+                   ? fault
+                   : tdl_vertex_motion_fault(&def->vertex_motion, &def->mesh, &(int){0}, &(int){0});
     }
     }
     return "shape must be plane, sphere, cylinder, capsule, plate, comb, curves or mesh";

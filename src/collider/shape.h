@@ -2,7 +2,7 @@
 #ifndef TDL_COLLIDER_SHAPE_H
 #define TDL_COLLIDER_SHAPE_H
 
-#include "collider/motion.h"
+#include "body/motion.h"
 #include "tendril/collider.h"
 
 // The first thing that is wrong with a definition, its motion apart; or null.

@@ -64,9 +64,6 @@ static inline uint64_t pair_of(int i, int j) {
 void pair_list_add(const TdlAllocator* mem, PairList* list, uint64_t pair);
 void pair_list_free(const TdlAllocator* mem, PairList* list);
 
-// Sorts the pairs and removes duplicates; false when memory runs out.
-bool pair_list_sort(const TdlAllocator* mem, PairList* list);
-
 // An empty list for each worker; then all of them joined, sorted, each pair once. False when memory
 // ran out.
 bool pair_parts_start(const TdlAllocator* mem, PairParts* parts, int workers);

@@ -1,4 +1,4 @@
-// Inside of continuous collision detection. Every method works on the same form, (D.1):
+// Inside of continuous collision detection. Every method works on the same form, (K.1):
 //   F(t, u, v) = A(t) + u B(t) + v C(t), with A, B, C linear in t,
 // which holds for a vertex and a face as for two edges; only the domain of (u, v) differs.
 #ifndef TDL_DETECT_CCD_H
@@ -8,13 +8,13 @@
 
 // Unit roundoff.
 #define CCD_U 0x1p-53
-// Margin of F and of its radius over a box, in roundings of the size S. (D.7)
+// Margin of F and of its radius over a box, in roundings of the size S. (K.7)
 #define CCD_K_AXIS 48.0
-// Margin of a row y.F, in roundings of Y.S. (D.11)
+// Margin of a row y.F, in roundings of Y.S. (K.11)
 #define CCD_K_ROW 64.0
-// Margin of a flat row z.F, in roundings of Z.S. (D.17)
+// Margin of a flat row z.F, in roundings of Z.S. (K.17)
 #define CCD_K_FLAT 128.0
-// Outward rounding of a contracted parameter in [0, 1]. (D.13)
+// Outward rounding of a contracted parameter in [0, 1]. (K.13)
 #define CCD_SLACK 0x1p-50
 // Boxes checked when the caller does not say: below a millisecond for the contracting search.
 #define CCD_CHECKS_CONTRACT 3000
@@ -49,12 +49,12 @@ typedef struct CcdLimits {
     bool euclid;
 } CcdLimits;
 
-// Builds the scaled form of a query with finite coordinates. False: F is zero throughout. (D.2)
+// Builds the scaled form of a query with finite coordinates. False: F is zero throughout. (K.2)
 bool ccd_form_scaled(const TdlCcdQuery* query, const TdlCcdOptions* options, CcdForm* form,
                      CcdLimits* limits);
 
 // True when F certainly keeps farther than `separation` from 0 along one axis. No rounding is
-// involved: the subtractions are monotone. (D.3)
+// involved: the subtractions are monotone. (K.3)
 bool ccd_swept_apart(const TdlCcdQuery* query, double separation);
 
 bool ccd_query_finite(const TdlCcdQuery* query);

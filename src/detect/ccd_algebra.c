@@ -239,7 +239,8 @@ static int variations(const AlgPoly* p, const mpz_t num, unsigned k) {
     return changes;
 }
 
-void alg_root_refine(AlgRoot* root) {
+// Halves the interval.
+static void alg_root_refine(AlgRoot* root) {
     if (root->exact) {
         return;
     }

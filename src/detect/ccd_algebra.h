@@ -34,7 +34,6 @@ typedef struct AlgRoot {
 void alg_root_init(AlgRoot* root);
 void alg_root_clear(AlgRoot* root);
 void alg_root_set(AlgRoot* root, unsigned long num, unsigned k); // exact
-void alg_root_refine(AlgRoot* root);                             // halves the interval
 double alg_root_floor(AlgRoot* root);                            // a double just below or at it
 
 // Sign of p at the root: -1, 0 or 1.

@@ -26,10 +26,10 @@ typedef struct Box {
 // The form in lanes, the margins, and the state of one search.
 typedef struct Search {
     V4 a0, da, b0, db, c0, dc; // lanes: x, y, z
-    V4 margin;                 // (D.7)
-    V4 row_margin;             // lanes: the rows for t, u, v; (D.11)
+    V4 margin;                 // (K.7)
+    V4 row_margin;             // lanes: the rows for t, u, v; (K.11)
     V4 gt, gu, gv, size;       // bounds of |F_t|, |F_u|, |F_v| and |F|
-    V4 flat_margin[3];         // margins of the flat rows, by the normal chosen; (D.17)
+    V4 flat_margin[3];         // margins of the flat rows, by the normal chosen; (K.17)
     bool flat_ready;
     double separation, tolerance;
     bool triangle, euclid;
@@ -56,7 +56,7 @@ static inline V4 dot_rows(V4 yx, V4 yy, V4 yz, V4 a) {
 
 // The corner that u + v <= 1 cuts off a box reaches beyond the line by `excess`; where u and v pull
 // F the same way, the range ends earlier on that side. Returns half of that, signed: the centre
-// moves by it and the radius loses it. (D.5)
+// moves by it and the radius loses it. (K.5)
 static inline V4 triangle_shift(V4 fu, V4 fv, V4 u_vary, V4 v_vary, double excess) {
     V4 zero = v4_all(0.0);
     V4 pull = v4_min(v4_sub(v4_abs(fu), u_vary), v4_sub(v4_abs(fv), v_vary));
@@ -65,7 +65,7 @@ static inline V4 triangle_shift(V4 fu, V4 fv, V4 u_vary, V4 v_vary, double exces
     return v4_pick_above(v4_mul(fu, fv), zero, signed_half, zero);
 }
 
-// (D.4)
+// (K.4)
 static inline void evaluate(const Search* s, const Box* box, Centre* c) {
     V4 lo = v4_load(box->lo), hi = v4_load(box->hi);
     c->mid = v4_mul(v4_all(0.5), v4_add(lo, hi));
@@ -90,7 +90,7 @@ static inline void evaluate(const Search* s, const Box* box, Centre* c) {
     }
 }
 
-// True when F keeps farther than the separation from zero over the box, by its coordinates. (D.6)
+// True when F keeps farther than the separation from zero over the box, by its coordinates. (K.6)
 static inline bool apart_by_axes(const Search* s, const Centre* c) {
     V4 gap = v4_sub(v4_sub(v4_abs(v4_add(c->f, c->shift)), c->extent), s->margin);
     if (v4_above(gap, v4_all(s->separation)) != 0) {
@@ -105,7 +105,7 @@ static inline bool apart_by_axes(const Search* s, const Centre* c) {
     return square > s->separation * s->separation * (1.0 + 0x1p-48) + 0x1p-900;
 }
 
-// What a separation adds to the right-hand side of a row: its support function. (D.9)
+// What a separation adds to the right-hand side of a row: its support function. (K.9)
 static inline V4 row_support(const Search* s, V4 yx, V4 yy, V4 yz) {
     if (!s->euclid) {
         V4 sum = v4_add(v4_add(v4_abs(yx), v4_abs(yy)), v4_abs(yz));

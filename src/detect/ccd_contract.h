@@ -2,8 +2,8 @@
 // ccd_contract_avx2.c, which differ only in the lanes they put below it.
 //
 // Boxes of (t, u, v) wait in a heap, earliest first. A box is dropped when one coordinate of F, or
-// one of the rows of the adjugate of its Jacobian times F, keeps away from zero over it (D.6,
-// D.10); the same rows bound t, u and v within it to second order (D.12), so that a simple root is
+// one of the rows of the adjugate of its Jacobian times F, keeps away from zero over it (K.6,
+// K.10); the same rows bound t, u and v within it to second order (K.12), so that a simple root is
 // reached in a few boxes where bisection needs twenty levels; a box is split only where that fails.
 // The earliest box that is small enough is the answer. About 30 ns a box.
 //
@@ -24,7 +24,7 @@ static void keep_hit(Search* s, const Box* box, double tolerance) {
     nearest_place(s, box, &s->best.u, &s->best.v);
 }
 
-// Size of F's range over a box, in the norm of the search. (D.14)
+// Size of F's range over a box, in the norm of the search. (K.14)
 static inline double range_width(const Search* s, const Centre* c) {
     V4 width = v4_add(v4_add(c->extent, c->extent), s->margin);
     if (!s->euclid) {
@@ -210,7 +210,7 @@ static void search(Search* s, Box box) {
 // --- setting up
 // -------------------------------------------------------------------------------------
 
-// Margins from the sizes of the coefficients. (D.7), (D.11)
+// Margins from the sizes of the coefficients. (K.7), (K.11)
 static inline void set_margins(Search* s, V4 b1, V4 c1, V4 size) {
     s->margin = v4_add(v4_mul(v4_all(CCD_K_AXIS * CCD_U), v4_add(size, v4_all(s->separation))),
                        v4_set(CCD_TINY, CCD_TINY, CCD_TINY, 0.0));
@@ -307,7 +307,7 @@ static inline void end_range(const V4* p, bool face, V4* low, V4* high) {
     *high = v4_sub(a_high, b_low);
 }
 
-// Apart along an axis at both ends: apart throughout, without any rounding. (D.3)
+// Apart along an axis at both ends: apart throughout, without any rounding. (K.3)
 static inline bool points_apart(const Points* points, bool face, double separation) {
     V4 low0, high0, low1, high1, d = v4_all(separation);
     end_range(points->p, face, &low0, &high0);
@@ -315,7 +315,7 @@ static inline bool points_apart(const Points* points, bool face, double separati
     return (v4_above(v4_min(low0, low1), d) | v4_above(v4_neg(v4_max(high0, high1)), d)) != 0;
 }
 
-// The form (D.2) without scaling; false when its size asks for the scaled one.
+// The form (K.2) without scaling; false when its size asks for the scaled one.
 static inline bool load_directly(const Points* points, const TdlCcdOptions* options, Search* s) {
     const V4 *p = points->p, *q = points->q;
     bool face = s->triangle;

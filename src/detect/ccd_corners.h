@@ -1,6 +1,6 @@
 // Bounds of F over a box from its eight corners: the body of ccd_corners_scalar.c and
 // ccd_corners_avx2.c. F is linear along each parameter, so it lies in the convex hull of the
-// corners, and their box is the tightest along the axes. (D.4)
+// corners, and their box is the tightest along the axes. (K.4)
 #include "detect/ccd_lanes.h"
 #include "detect/ccd_levels.h"
 

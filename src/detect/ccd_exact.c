@@ -29,7 +29,7 @@ void exact_vector_add(ExactVector* out, const ExactVector* a, const ExactVector*
     }
 }
 
-void exact_vector_sub(ExactVector* out, const ExactVector* a, const ExactVector* b) {
+static void exact_vector_sub(ExactVector* out, const ExactVector* a, const ExactVector* b) {
     for (int i = 0; i < 3; ++i) {
         alg_sub(&out->x[i], &a->x[i], &b->x[i]);
     }

@@ -42,7 +42,6 @@ void exact_search_plane(Exact* e);
 void exact_vector_init(ExactVector* a);
 void exact_vector_clear(ExactVector* a);
 void exact_vector_add(ExactVector* out, const ExactVector* a, const ExactVector* b);
-void exact_vector_sub(ExactVector* out, const ExactVector* a, const ExactVector* b);
 void exact_vector_cross(ExactVector* out, const ExactVector* a, const ExactVector* b);
 void exact_vector_dot(AlgPoly* out, const ExactVector* a, const ExactVector* b);
 bool exact_vector_zero(const ExactVector* a);

@@ -1,9 +1,9 @@
 // Reader and writer of the collision benchmark: eight rows a query, numerator and denominator of
 // each coordinate and the truth, all decimal integers of any length. A quotient must be exactly a
 // double, which GMP decides.
+#include "detect/ccd_file.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "tendril/ccd.h"
 
 #include <errno.h>
 #include <gmp.h>
@@ -167,8 +167,8 @@ static TdlStatus read_query(Reader* r, TdlCcdKind kind) {
     return TDL_STATUS_OK;
 }
 
-TdlStatus tdl_ccd_file_parse(const TdlHost* host, const char* name, const char* text, size_t size,
-                             TdlCcdKind kind, TdlCcdFile* out) {
+TdlStatus ccd_file_parse(const TdlHost* host, const char* name, const char* text, size_t size,
+                         TdlCcdKind kind, TdlCcdFile* out) {
     Reader r = {.host = host, .name = name, .at = text, .end = text + size, .line = 1, .out = out};
     *out = (TdlCcdFile){.mem = host->mem};
     mpz_inits(r.numerator, r.denominator, r.back, NULL);
@@ -229,7 +229,7 @@ TdlStatus tdl_ccd_file_read(const TdlHost* host, const char* path, TdlCcdKind ki
     TdlStatus status = read_text(host, path, file, &text, &size);
     fclose(file);
     if (status == TDL_STATUS_OK) {
-        status = tdl_ccd_file_parse(host, path, text, size, kind, out);
+        status = ccd_file_parse(host, path, text, size, kind, out);
     }
     tdl_free(&host->mem, text);
     return status;

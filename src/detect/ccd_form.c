@@ -42,7 +42,7 @@ bool ccd_swept_apart(const TdlCcdQuery* query, double separation) {
     return false;
 }
 
-// Differences of axis values x at one end: A, B, C of (D.2).
+// Differences of axis values x at one end: A, B, C of (K.2).
 static void differences(const double* x, bool face, double* a, double* b, double* c) {
     *a = face ? x[0] - x[1] : x[0] - x[2];
     *b = face ? x[1] - x[2] : x[1] - x[0];

@@ -65,7 +65,7 @@ static void push_halves(Bisection* b, Corner box, int axis) {
     level_push(b, axis == 0 ? &b->late : &b->next, other);
 }
 
-// Largest change of F along each parameter over the whole domain. (D.8)
+// Largest change of F along each parameter over the whole domain. (K.8)
 static void set_kappa(Bisection* b) {
     const CcdForm* f = b->form;
     for (int i = 0; i < 3; ++i) {

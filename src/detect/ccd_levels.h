@@ -14,7 +14,7 @@ typedef bool (*CcdInclusionFn)(const CcdForm* form, const double* lo, const doub
 TdlStatus ccd_search_levels(const TdlCcdQuery* query, const TdlCcdOptions* options,
                             CcdInclusionFn inclusion, TdlCcdResult* result);
 
-// Eight corners, four to a register: the tightest bounds along the axes. (D.4)
+// Eight corners, four to a register: the tightest bounds along the axes. (K.4)
 bool ccd_inclusion_corners_scalar(const CcdForm* form, const double* lo, const double* width,
                                   double separation, double* out_lo, double* out_hi);
 #if defined(__x86_64__)

@@ -310,7 +310,7 @@ typedef struct StepWork {
     int first; // of the block
 } StepWork;
 
-// The time until which one pair keeps its share of distance. (D.20)
+// The time until which one pair keeps its share of distance. (K.20)
 static void test_step(void* user, int index, int worker) {
     StepWork* work = user;
     (void)worker;

@@ -6,7 +6,7 @@
 #include "detect/ccd_box.h"
 
 // Bounds of an unknown x, |x| <= 1, from g + (factor + e) x + rest = 0 with |e| <= vary and
-// |rest| <= bound, lane by lane; [-2, 2] where the factor may vanish. (D.12), (D.13)
+// |rest| <= bound, lane by lane; [-2, 2] where the factor may vanish. (K.12), (K.13)
 static inline void solve_lanes(V4 g, V4 factor, V4 vary, V4 bound, V4* low, V4* high) {
     V4 zero = v4_all(0.0), d = v4_abs(factor);
     V4 d_low = v4_sub(d, vary), d_high = v4_add(d, vary);
@@ -42,7 +42,7 @@ typedef struct Adjugate {
     int clear;   // bit i: the box is still large against the rounding of row i
 } Adjugate;
 
-// Shrinks the box by the three rows of the adjugate; false when nothing is left. (D.10)-(D.13)
+// Shrinks the box by the three rows of the adjugate; false when nothing is left. (K.10)-(K.13)
 static inline bool contract(const Search* s, const Centre* c, Adjugate* adjugate, Box* box) {
     V4 y1 = v4_cross(c->fu, c->fv), y2 = v4_cross(c->fv, c->ft), y3 = v4_cross(c->ft, c->fu);
     *adjugate = (Adjugate){.y = {y1, y2, y3}};
@@ -79,7 +79,7 @@ static inline bool contract(const Search* s, const Centre* c, Adjugate* adjugate
     return cut_box(s, c, low, high, box);
 }
 
-// Margins of the flat rows for each of the three normals. (D.17)
+// Margins of the flat rows for each of the three normals. (K.17)
 static void set_flat_margins(Search* s) {
     V4 normals[3] = {v4_cross_abs(s->gu, s->gv), v4_cross_abs(s->gv, s->gt),
                      v4_cross_abs(s->gt, s->gu)};
@@ -100,7 +100,7 @@ static inline V4 v4_zxy(V4 a) {
 
 // Where F_t, F_u, F_v lie nearly in a plane with normal N, the adjugate says nothing; the rows
 // N x F_t, N x F_u, N x F_v each remove one unknown within that plane and bound the other two to
-// second order. (D.16), (D.17)
+// second order. (K.16), (K.17)
 static bool contract_flat(Search* s, const Centre* c, const Adjugate* adjugate, Box* box) {
     if (!s->flat_ready) {
         set_flat_margins(s);
@@ -145,7 +145,7 @@ static bool contract_flat(Search* s, const Centre* c, const Adjugate* adjugate, 
 
 // A direction that may separate F from zero over the box: what is left of f after moving t, u and v
 // within the box to make it small, by two rounds of coordinate descent. Any direction is allowed,
-// so its rounding does not matter. (D.18)
+// so its rounding does not matter. (K.18)
 static void separating_direction(const Centre* c, double* y) {
     double g[3][4], r[4];
     v4_store(y, c->f);
@@ -189,7 +189,7 @@ typedef struct Rows {
 } Rows;
 
 // Shrinks the box by each row for each unknown, the others at their best; false when nothing is
-// left. (D.18)
+// left. (K.18)
 static bool contract_rows(const Search* s, const Centre* c, const Rows* rows, Box* box) {
     V4 tr = v4_spread0(c->rad), ur = v4_spread1(c->rad), vr = v4_spread2(c->rad);
     V4 et = v4_mul(v4_abs(rows->ft), tr), eu = v4_mul(v4_abs(rows->fu), ur);
@@ -221,7 +221,7 @@ static bool contract_rows(const Search* s, const Centre* c, const Rows* rows, Bo
 
 // The coordinates of F themselves, and F along a separating direction. With a separation, or where
 // the parts are parallel, the contacts may be a whole segment or face: this is what bounds their
-// time, and what tells parallel parts apart. (D.18)
+// time, and what tells parallel parts apart. (K.18)
 static bool contract_axes(const Search* s, const Centre* c, Box* box) {
     double y[4], m[4], d = s->separation;
     separating_direction(c, y);
@@ -242,7 +242,7 @@ static bool contract_axes(const Search* s, const Centre* c, Box* box) {
 
 // Maximum norm with a separation: the directions e x g, e along an axis and g one of F_u, F_v, are
 // those in which an edge of the cube meets an edge of the range. The rows of e_x, e_y, e_z together
-// are the cross product with g. (D.19)
+// are the cross product with g. (K.19)
 static bool contract_cube(const Search* s, const Centre* c, V4 g, V4 g_bound, Box* box) {
     V4 a = v4_abs(g), d = v4_all(s->separation * (1.0 + 0x1p-48));
     V4 support = v4_mul(d, v4_add(v4_yzx(a), v4_zxy(a)));

@@ -1,5 +1,5 @@
 // Contacts found by looking at points of a box: they bound the time of impact from above and end
-// the search where many boxes would touch. (D.15)
+// the search where many boxes would touch. (K.15)
 #ifndef TDL_DETECT_CCD_SAMPLE_H
 #define TDL_DETECT_CCD_SAMPLE_H
 
@@ -158,7 +158,7 @@ static void report_earlier(Search* s, double t) {
 
 // Looks for a contact in the box by sampling: within rounding, or, with a separation, within a
 // small share of it. One at the first time of the box settles the box (true); one later bounds the
-// time of all that is left. (D.15)
+// time of all that is left. (K.15)
 static bool touches_at_once(Search* s, const Box* box) {
     double u, v, t = box->lo[0];
     if (s->best.collision && s->best.time <= t + TIME_SLACK) {

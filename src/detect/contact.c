@@ -62,8 +62,8 @@ int contact_compare(const void* a, const void* b) {
         }
     }
     for (int k = 0; k < 2; ++k) {
-        if (x->s[k] != y->s[k]) {
-            return x->s[k] < y->s[k] ? -1 : 1;
+        if (x->u[k] != y->u[k]) {
+            return x->u[k] < y->u[k] ? -1 : 1;
         }
     }
     return 0;

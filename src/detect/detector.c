@@ -30,7 +30,7 @@ static const double SELF_RADII = 4.0;
 struct TdlDetector {
     TdlHost host;
     TdlDetectorDef def;
-    Pool* pool;
+    Pool *pool, *own_pool; // the second null: the first is lent
     Sweep* sweep;
     CapsuleTree* tree;
 
@@ -91,6 +91,11 @@ static TdlStatus check_def(const TdlHost* host, const TdlDetectorDef* def) {
 }
 
 TdlStatus tdl_detector_create(const TdlHost* host, const TdlDetectorDef* def, TdlDetector** out) {
+    return detector_create_lent(host, def, NULL, out);
+}
+
+TdlStatus detector_create_lent(const TdlHost* host, const TdlDetectorDef* def, Pool* pool,
+                               TdlDetector** out) {
     TdlStatus status = check_def(host, def);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -101,7 +106,10 @@ TdlStatus tdl_detector_create(const TdlHost* host, const TdlDetectorDef* def, Td
     }
     d->host = *host;
     d->def = *def;
-    status = pool_create(host, def->thread_count, &d->pool);
+    if (pool == NULL) {
+        status = pool_create(host, def->thread_count, &d->own_pool);
+    }
+    d->pool = pool == NULL ? d->own_pool : pool;
     if (status == TDL_STATUS_OK) {
         status = sweep_create(host, &d->sweep);
     }
@@ -121,7 +129,7 @@ void tdl_detector_destroy(TdlDetector* d) {
         return;
     }
     TdlAllocator mem = d->host.mem;
-    pool_destroy(d->pool);
+    pool_destroy(d->own_pool);
     sweep_destroy(d->sweep);
     capsule_tree_destroy(d->tree);
     pair_list_free(&mem, &d->pairs);
@@ -211,7 +219,7 @@ static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
         d->skip[index] = 1; // parameters tell nothing of arc length: neighbours do not touch
         apart = 0.0;
     }
-    bool stiff = fibre->rigid || fibre->fixed;
+    bool stiff = fibre->stiff || fibre->fixed;
     if (stiff) {
         d->skip[index] = fibre->fixed ? -1 : INT_MAX;
     }

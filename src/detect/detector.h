@@ -6,6 +6,11 @@
 #include "detect/contact.h"
 #include "detect/on_surface.h"
 
+// A detector that works with a pool of its owner's, which must outlive it, instead of
+// def->thread_count threads of its own; null: with these.
+TdlStatus detector_create_lent(const TdlHost* host, const TdlDetectorDef* def, Pool* pool,
+                               TdlDetector** out);
+
 // The gap up to which contacts are wanted from now on, m, >= 0. With `travel` (by element, in the
 // order of the fibres; null: none), which must stay until the next update is over, the pairs of the
 // broad phase are also those that may have met on the way.

@@ -87,7 +87,7 @@ static ContactSite make_site(const Element* a, const TdlCurve* cb, bool stiff,
                              const TdlDistance* d) {
     ContactSite site = {.contact = {.body = {a->fibre, 0},
                                     .element = {a->place, 0},
-                                    .s = {d->s[0], d->s[1]},
+                                    .u = {d->s[0], d->s[1]},
                                     .point = {d->point[0], d->point[1]},
                                     .gap = d->gap,
                                     .previous = -1},
@@ -300,7 +300,7 @@ static void narrow_plane(const TdlHost* host, const TdlDetectorDef* def, const E
         double height = gap[i] + tdl_curve_radius(a->curve, s[i]);
         ContactSite site = {.contact = {.body = {a->fibre, -1 - index},
                                         .element = {a->place, 0},
-                                        .s = {s[i], 0.0},
+                                        .u = {s[i], 0.0},
                                         .point = {at, tdl_axpy3(at, height, down)},
                                         .gap = gap[i],
                                         .previous = -1},
@@ -393,7 +393,7 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
         // the abreast part of an endless axis moves with the element: count from the place given
         if (obstacle->shape == TDL_SHAPE_CYLINDER) {
             TdlVec3 from = tdl_sub3(found[i].point[1], obstacle->pose.position);
-            site.arc[1] = site.contact.s[1] = tdl_dot3(from, obstacle->pose.rotation.cx);
+            site.arc[1] = site.contact.u[1] = tdl_dot3(from, obstacle->pose.rotation.cx);
         }
         site_list_add(&host->mem, out, &site);
     }

@@ -5,7 +5,7 @@
 // distance from an edge's line or a corner is a function of one parameter, whose minima are all
 // found by bisection with bounds on the second derivative. Of what is found that counts which is a
 // minimum against the whole surface: over a face, what has its foot there; at an edge or corner,
-// what lies in its cone of normals. (X.30) to (X.32)
+// what lies in its cone of normals. (X.31), (X.32), (X.35)
 #include "detect/on_surface.h"
 
 #include "curve/curve.h"
@@ -82,7 +82,7 @@ static bool falls_inwards(const TdlCurve* c, double s, TdlVec3 normal) {
     return (s <= 0.0 && slope - taper < -LEVEL) || (s >= c->end && slope - taper > LEVEL);
 }
 
-// A point behind a closed surface counts for the face that is nearest to it. (X.30)
+// A point behind a closed surface counts for the face that is nearest to it. (X.35)
 static void touch_side(Touching* t, int f, TdlVec3 normal) {
     const Surface* surface = t->surface;
     TdlColliderDef plane = {.shape = TDL_SHAPE_PLANE};
@@ -420,8 +420,14 @@ static double place_along(const Surface* surface, int triangle, TdlVec3 foot) {
     return tdl_dot3(ALONG, foot);
 }
 
-static int contact_element(const SurfaceBody* body, int triangle) {
-    return body->surface->from != NULL ? triangle : body->element;
+// Where the vertices move the triangle is told, and where on it.
+static void set_address(TdlContact* contact, int side, const SurfaceBody* body, int triangle,
+                        TdlVec3 foot) {
+    contact->element[side] = body->element;
+    if (body->surface->from != NULL) {
+        contact->element[side] += triangle;
+        surface_shares(body->surface, triangle, foot, &contact->u[side], &contact->v[side]);
+    }
 }
 
 // A ball about the element against one about the surface.
@@ -464,8 +470,8 @@ static ContactSite make_site(const Element* a, const SurfaceBody* other,
     double r = tdl_curve_radius(c, touch->s);
     ContactSite site = {
         .contact = {.body = {a->fibre, other->body},
-                    .element = {a->place, contact_element(other, touch->triangle)},
-                    .s = {touch->s, 0.0},
+                    .element = {a->place},
+                    .u = {touch->s},
                     .point = {tdl_curve_point(c, touch->s), pose_point(other->pose, touch->foot)},
                     .gap = touch->gap,
                     .previous = -1},
@@ -473,6 +479,7 @@ static ContactSite make_site(const Element* a, const SurfaceBody* other,
         .width = 2.0 * fmax(r, other->surface->radius),
         .bends = !a->stiff && other->body < 0,
         .faced = true};
+    set_address(&site.contact, 1, other, touch->triangle, touch->foot);
     double longest = fmax(c->end, other->surface->size);
     site.merge = a->stiff ? fmax(SAME_POINT * longest, DBL_MIN) : 2.0 * r;
     site.width = a->stiff ? fmax(site.width, STIFF_WIDTH * longest) : site.width;
@@ -486,15 +493,17 @@ static void turn_round(ContactSite* site) {
     TdlContact* x = &site->contact;
     TdlVec3 point = x->point[0];
     int body = x->body[0], element = x->element[0];
-    double s = x->s[0], arc = site->arc[0];
+    double u = x->u[0], v = x->v[0], arc = site->arc[0];
     x->point[0] = x->point[1];
     x->point[1] = point;
     x->body[0] = x->body[1];
     x->body[1] = body;
     x->element[0] = x->element[1];
     x->element[1] = element;
-    x->s[0] = x->s[1];
-    x->s[1] = s;
+    x->u[0] = x->u[1];
+    x->u[1] = u;
+    x->v[0] = x->v[1];
+    x->v[1] = v;
     site->arc[0] = site->arc[1];
     site->arc[1] = arc;
     x->basis = (TdlMat3){tdl_scale3(-1.0, x->basis.cx), x->basis.cy, tdl_scale3(-1.0, x->basis.cz)};
@@ -572,16 +581,18 @@ static void add_edge_site(const EdgeWalk* w, int e, double length, const Surface
         along = pose_point(pose_inverse(w->mesh->pose), on_mesh);
     }
     double size = fmax(mesh->size, w->box->surface->size);
-    ContactSite site = {
-        .contact = {.body = {w->box->body, w->mesh->body},
-                    .element = {w->box->element, contact_element(w->mesh, triangle)},
-                    .point = {pose_point(w->box->pose, touch->foot), on_mesh},
-                    .gap = touch->gap,
-                    .previous = -1},
-        .arc = {tdl_dot3(ALONG, touch->foot), place_along(mesh, triangle, along)},
-        .width = STIFF_WIDTH * size,
-        .merge = SAME_POINT * size,
-        .faced = true};
+    ContactSite site = {.contact = {.body = {w->box->body, w->mesh->body},
+                                    .element = {w->box->element},
+                                    .point = {pose_point(w->box->pose, touch->foot), on_mesh},
+                                    .gap = touch->gap,
+                                    .previous = -1},
+                        .arc = {place_along(w->box->surface, touch->triangle, touch->foot),
+                                place_along(mesh, triangle, along)},
+                        .width = STIFF_WIDTH * size,
+                        .merge = SAME_POINT * size,
+                        .faced = true};
+    set_address(&site.contact, 0, w->box, touch->triangle, touch->foot);
+    set_address(&site.contact, 1, w->mesh, triangle, along);
     TdlVec3 normal = tdl_scale3(-1.0, tdl_mul33_3(w->box->pose.rotation, touch->normal));
     site.contact.basis = tdl_frame_from_tangent_hint(normal, w->box->pose.rotation.cx);
     site_list_add(&w->host->mem, w->out, &site);

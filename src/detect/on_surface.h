@@ -2,7 +2,7 @@
 #ifndef TDL_DETECT_ON_SURFACE_H
 #define TDL_DETECT_ON_SURFACE_H
 
-#include "collider/surface.h"
+#include "body/surface.h"
 #include "detect/narrow.h"
 
 // A surface as detection sees it: part of a fibre, which is then rigid, or of a collider.

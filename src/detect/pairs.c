@@ -53,7 +53,8 @@ static bool pass(const uint64_t* from, uint64_t* to, long count, int shift) {
     return true;
 }
 
-bool pair_list_sort(const TdlAllocator* mem, PairList* list) {
+// Sorts the pairs and removes duplicates; false when memory runs out.
+static bool pair_list_sort(const TdlAllocator* mem, PairList* list) {
     if (list->count < 2) {
         return true;
     }

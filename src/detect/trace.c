@@ -2,7 +2,7 @@
 //
 // A file is a header and a block for each update of a detector: the curves that take part, each
 // once, the planes, and the pairs by their numbers. All is little-endian and packed.
-#include "tendril/trace.h"
+#include "detect/trace.h"
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -517,8 +517,8 @@ static TdlStatus read_block(Reader* r) {
     return TDL_STATUS_OK;
 }
 
-TdlStatus tdl_trace_parse(const TdlHost* host, const char* name, const void* data, size_t size,
-                          TdlTrace* out) {
+TdlStatus trace_parse(const TdlHost* host, const char* name, const void* data, size_t size,
+                      TdlTrace* out) {
     *out = (TdlTrace){.mem = host->mem};
     Reader r = {.host = host, .name = name, .data = data, .size = size, .out = out};
     char magic[sizeof MAGIC];
@@ -559,7 +559,7 @@ TdlStatus tdl_trace_load(const TdlHost* host, const char* path, TdlTrace* out) {
     }
     fclose(file);
     if (status == TDL_STATUS_OK) {
-        status = tdl_trace_parse(host, path, data, (size_t)size, out);
+        status = trace_parse(host, path, data, (size_t)size, out);
     }
     tdl_free(&host->mem, data);
     return status;

@@ -114,7 +114,9 @@ static void* work(void* user) {
         }
         TdlStatus status = test_run(campaign->host, &campaign->show, &campaign->tests[i]);
         pthread_mutex_lock(&campaign->lock);
-        campaign->status = campaign->status == TDL_STATUS_OK ? status : campaign->status;
+        if (campaign->status == TDL_STATUS_OK) {
+            campaign->status = status;
+        }
         pthread_mutex_unlock(&campaign->lock);
     }
 }

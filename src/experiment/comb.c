@@ -81,11 +81,6 @@ TdlCombDef tdl_comb_def_default(void) {
     };
 }
 
-const char* tdl_comb_presets(void) {
-    return "comb-1-wavy|comb-25-wavy|comb-2025-straight|comb-2025-wavy|comb-2025-curly|"
-           "comb-2025-wavy-dirty|comb-100-coiled";
-}
-
 bool tdl_comb_preset(const char* name, TdlCombDef* out) {
     for (size_t i = 0; i < sizeof PRESETS / sizeof *PRESETS; ++i) {
         const Preset* preset = &PRESETS[i];
@@ -244,7 +239,7 @@ static TdlStatus hang(const TdlHost* host, const TdlCombDef* def, TdlVec3* curva
     rod.load_count = 1;
     TdlWorldDef world_def = tdl_world_def_default();
     TdlWorld* world;
-    TdlRodId id;
+    TdlBodyId id;
     TdlStatus status = tdl_world_create(host, &world_def, &world);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -254,8 +249,12 @@ static TdlStatus hang(const TdlHost* host, const TdlCombDef* def, TdlVec3* curva
         status = tdl_world_settle(world, NULL);
     }
     double each = def->length / def->element_count;
+    const double* q = NULL;
+    if (status == TDL_STATUS_OK) {
+        status = tdl_rod_coordinates(world, id, &q);
+    }
     for (int i = 0; i < def->element_count && status == TDL_STATUS_OK; ++i) {
-        curvature[i] = tdl_scale3(1.0 / each, tdl_load3(tdl_rod_coordinates(world, id), i));
+        curvature[i] = tdl_scale3(1.0 / each, tdl_load3(q, i));
     }
     tdl_world_destroy(world);
     return status;
@@ -370,20 +369,27 @@ TdlStatus tdl_comb_write_scene(const TdlHost* host, const TdlCombDef* def, const
 
 // Of the material curvature vector of an element, 1/m.
 static double element_curvature(const TdlWorld* world, const TdlContactForce* c) {
-    TdlRodId rod = tdl_world_rod(world, c->index[0]);
-    TdlRodInfo info = tdl_rod_info(world, rod);
-    const double* q = tdl_rod_coordinates(world, rod);
+    TdlRodInfo info = {0};
+    const double* q;
+    tdl_rod_info(world, c->body[0], &info);
+    tdl_rod_coordinates(world, c->body[0], &q);
     double turn = tdl_norm3(
         (TdlVec3){q[3 * c->element[0]], q[3 * c->element[0] + 1], q[3 * c->element[0] + 2]});
     return turn * info.element_count / info.length;
+}
+
+static bool is_kind(const TdlWorld* world, TdlBodyId body, const char* kind) {
+    return strcmp(tdl_body_kind(world, body), kind) == 0;
 }
 
 TdlCombSample tdl_comb_measure(const TdlWorld* world, const TdlCombDef* def) {
     TdlCombSample sample = {
         .step = tdl_world_step_count(world),
         .time = tdl_world_time(world),
-        .force = tdl_world_contact_wrench(world, TDL_BODY_COLLIDER, 0).force,
     };
+    TdlWrench wrench = {0};
+    tdl_body_contact_wrench(world, tdl_world_body(world, "collider", 0), &wrench);
+    sample.force = wrench.force;
     sample.indentation = def->speed * (sample.time - tdl_comb_times(def).pull);
     double weight = 0.0, sum = 0.0;
     int count;
@@ -391,7 +397,8 @@ TdlCombSample tdl_comb_measure(const TdlWorld* world, const TdlCombDef* def) {
     for (int i = 0; i < count; ++i) {
         const TdlContactForce* c = &contacts[i];
         double push = tdl_dot3(c->force, c->normal);
-        if (c->kind[1] == TDL_BODY_COLLIDER && c->kind[0] == TDL_BODY_ROD && push > 0.0) {
+        if (is_kind(world, c->body[1], "collider") && is_kind(world, c->body[0], "rod") &&
+            push > 0.0) {
             ++sample.touches;
             weight += push;
             sum += push * element_curvature(world, c);

@@ -50,8 +50,7 @@ typedef struct TdlCombDef {
 
 TdlCombDef tdl_comb_def_default(void);
 
-// The names of the presets, separated by '|', and one of them; false when there is none so called.
-const char* tdl_comb_presets(void);
+// The preset of that name; false when there is none.
 bool tdl_comb_preset(const char* name, TdlCombDef* out);
 
 // The experiment with which one with a rest_step begins: looser, and over when its comb starts. In

@@ -41,38 +41,46 @@ static void draw_comb(const Sketch* sketch, const TdlCombDef* def, TdlPose pose,
             x, y, def->tooth_length * sketch->scale, x, y);
 }
 
+// One moment beside the others; `comb` is where the comb is.
+static void draw_moment(const Sketch* sketch, const TdlCombDef* def, int panel, double time,
+                        TdlPose comb, FILE* out) {
+    bool crowd = sketch->info.rod_count > 50;
+    int every = sketch->info.rod_count / CROWD + 1;
+    const int* start = tdl_result_point_start(sketch->result);
+    fprintf(out,
+            "<svg x=\"%d\" width=\"%d\" height=\"%d\"><g fill=\"none\" stroke=\"#b5651d\" "
+            "stroke-width=\"%s\" stroke-opacity=\"%s\">\n",
+            panel * PANEL, PANEL, TALL, crowd ? "0.5" : "1", crowd ? "0.4" : "0.9");
+    for (int rod = 0; rod < sketch->info.rod_count; rod += every) {
+        fprintf(out, "<polyline points=\"");
+        for (int i = start[rod]; i < start[rod + 1]; ++i) {
+            fprintf(out, "%.1f,%.1f ", (sketch->points[3 * i] - sketch->left) * sketch->scale,
+                    (sketch->top - sketch->points[3 * i + 2]) * sketch->scale);
+        }
+        fprintf(out, "\"/>\n");
+    }
+    fprintf(out, "</g>\n");
+    draw_comb(sketch, def, comb, out);
+    fprintf(out,
+            "<text x=\"10\" y=\"%d\" font-family=\"sans-serif\" font-size=\"14\">t = %.3g "
+            "s</text></svg>\n",
+            TALL - 10, time);
+}
+
 static TdlStatus draw_panel(Sketch* sketch, const TdlCombDef* def, int panel, FILE* out) {
     double time;
+    long frame = sketch->frame[panel];
+    TdlStatus status = tdl_result_read_frame(sketch->result, frame, &time, sketch->points);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     TdlPose* poses = calloc((size_t)sketch->info.collider_count + 1, sizeof *poses);
-    TdlStatus status = poses == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
-    status = status == TDL_STATUS_OK ? tdl_result_read_frame(sketch->result, sketch->frame[panel],
-                                                             &time, sketch->points)
-                                     : status;
-    status = status == TDL_STATUS_OK
-                 ? tdl_result_read_poses(sketch->result, sketch->frame[panel], poses)
-                 : status;
+    if (poses == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    status = tdl_result_read_poses(sketch->result, frame, poses);
     if (status == TDL_STATUS_OK) {
-        bool crowd = sketch->info.rod_count > 50;
-        int every = sketch->info.rod_count / CROWD + 1;
-        const int* start = tdl_result_point_start(sketch->result);
-        fprintf(out,
-                "<svg x=\"%d\" width=\"%d\" height=\"%d\"><g fill=\"none\" stroke=\"#b5651d\" "
-                "stroke-width=\"%s\" stroke-opacity=\"%s\">\n",
-                panel * PANEL, PANEL, TALL, crowd ? "0.5" : "1", crowd ? "0.4" : "0.9");
-        for (int rod = 0; rod < sketch->info.rod_count; rod += every) {
-            fprintf(out, "<polyline points=\"");
-            for (int i = start[rod]; i < start[rod + 1]; ++i) {
-                fprintf(out, "%.1f,%.1f ", (sketch->points[3 * i] - sketch->left) * sketch->scale,
-                        (sketch->top - sketch->points[3 * i + 2]) * sketch->scale);
-            }
-            fprintf(out, "\"/>\n");
-        }
-        fprintf(out, "</g>\n");
-        draw_comb(sketch, def, poses[0], out);
-        fprintf(out,
-                "<text x=\"10\" y=\"%d\" font-family=\"sans-serif\" font-size=\"14\">t = %.3g "
-                "s</text></svg>\n",
-                TALL - 10, time);
+        draw_moment(sketch, def, panel, time, poses[0], out);
     }
     free(poses);
     return status;

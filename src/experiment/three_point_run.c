@@ -109,7 +109,7 @@ static TdlStatus build(const TdlHost* host, const TdlThreePointRunDef* def, TdlW
     rod_def.density = def->density;
     // bent up: about -y
     rod_def.natural_curvature = rod_def.curvature = (TdlVec3){0.0, -setup->natural_curvature, 0.0};
-    TdlRodId rod;
+    TdlBodyId rod;
     status = tdl_world_add_rod(*world, &rod_def, &rod);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -117,7 +117,7 @@ static TdlStatus build(const TdlHost* host, const TdlThreePointRunDef* def, TdlW
     TdlKeyframe keys[RAMP_KEYS + 2];
     script(def, keys);
     TdlColliderDef disc_def = tdl_collider_def_default();
-    TdlColliderId disc;
+    TdlBodyId disc;
     disc_def.shape = TDL_SHAPE_CYLINDER;
     disc_def.radius = setup->support_radius;
     disc_def.pose.position = (TdlVec3){
@@ -142,7 +142,7 @@ static TdlThreePointSample measure(const TdlWorld* world, const TdlThreePointRun
             ++sample.contact_count;
             sample.force -= 2.0 * c->force.z;
             normal = tdl_axpy3(normal, push, c->normal);
-            arc += push * (c->element[0] + c->s[0]) * def->length / def->element_count;
+            arc += push * (c->element[0] + c->u[0]) * def->length / def->element_count;
             weight += push;
         }
     }
@@ -167,7 +167,9 @@ TdlStatus tdl_three_point_run(const TdlHost* host, const TdlThreePointRunDef* de
     for (int done = 0; done < def->point_count && status == TDL_STATUS_OK;) {
         TdlStepInfo info;
         status = tdl_world_step(world, &info);
-        double indentation = tdl_collider_pose(world, 0).position.z - start;
+        TdlPose disc = {0};
+        tdl_collider_pose(world, tdl_world_body(world, "collider", 0), &disc);
+        double indentation = disc.position.z - start;
         double wanted = def->depth * (done + 1) / def->point_count;
         if (status != TDL_STATUS_OK || indentation < wanted * (1.0 - 1.0e-12)) {
             continue;

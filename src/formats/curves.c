@@ -168,22 +168,26 @@ typedef struct Polylines {
 static TdlStatus add_polyline(void* user, const ObjFile* file, const char* at, const char* end) {
     Polylines* lines = user;
     Builder* b = lines->builder;
-    TdlStatus status = TDL_STATUS_OK;
     int before = lines->last;
-    for (int k = 0; status == TDL_STATUS_OK; ++k) {
+    for (int k = 0;; ++k) {
         int index;
-        status = obj_next_index(file, &at, end, "polyline", &index);
+        TdlStatus status = obj_next_index(file, &at, end, "polyline", &index);
         if (status != TDL_STATUS_OK || index < 0) {
-            break;
+            return status;
         }
         if (k == 0 && index == before) {
             continue; // goes on
         }
-        status = k == 0 ? add_start(b) : status;
-        status = status == TDL_STATUS_OK ? add_point(b, file->vertices[index]) : status;
+        status = k == 0 ? add_start(b) : TDL_STATUS_OK;
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        status = add_point(b, file->vertices[index]);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
         lines->last = index;
     }
-    return status;
 }
 
 static TdlStatus parse_obj(Builder* b, const char* data, size_t size) {
@@ -254,31 +258,41 @@ static TdlStatus parse_row(Builder* b, const char* at, const char* end, int line
     return TDL_STATUS_OK;
 }
 
+// A row's point; `last` has the values of the row before.
+static TdlStatus add_row(Builder* b, const double values[COLUMN_KINDS],
+                         const double last[COLUMN_KINDS]) {
+    if (values[COLUMN_FRAME] != last[COLUMN_FRAME]) { // only the last frame stays
+        b->set.count = b->point_count = 0;
+    }
+    if (b->set.count == 0 || values[COLUMN_CURVE] != last[COLUMN_CURVE]) {
+        TdlStatus status = add_start(b);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    return add_point(b, (TdlVec3){values[COLUMN_X], values[COLUMN_Y], values[COLUMN_Z]});
+}
+
 static TdlStatus parse_csv(Builder* b, const char* data, size_t size) {
     const char *end = data + size, *stop = line_end(data, end);
     int columns[COLUMN_KINDS];
-    double values[COLUMN_KINDS] = {0}, curve = 0.0, frame = 0.0;
+    double values[COLUMN_KINDS] = {0}, last[COLUMN_KINDS];
     TdlStatus status = parse_names(b, data, stop, columns);
     int line = 2;
-    for (const char* at = stop + 1; at < end && status == TDL_STATUS_OK; ++line) {
+    for (const char* at = stop + 1; at < end && status == TDL_STATUS_OK; ++line, at = stop + 1) {
         stop = line_end(at, end);
-        if (at + strspn(at, FIELD_BLANKS) < stop) {
-            status = parse_row(b, at, stop, line, columns, values);
-            TdlVec3 p = {values[COLUMN_X], values[COLUMN_Y], values[COLUMN_Z]};
-            if (status == TDL_STATUS_OK && !is_place(p)) {
-                status = bad_line(b, line, "a point is too far away");
-            }
-            if (values[COLUMN_FRAME] != frame) { // only the last frame stays
-                b->set.count = b->point_count = 0;
-                frame = values[COLUMN_FRAME];
-            }
-            if (status == TDL_STATUS_OK && (b->set.count == 0 || values[COLUMN_CURVE] != curve)) {
-                status = add_start(b);
-                curve = values[COLUMN_CURVE];
-            }
-            status = status == TDL_STATUS_OK ? add_point(b, p) : status;
+        if (at + strspn(at, FIELD_BLANKS) >= stop) {
+            continue;
         }
-        at = stop + 1;
+        memcpy(last, values, sizeof last);
+        status = parse_row(b, at, stop, line, columns, values);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        if (!is_place((TdlVec3){values[COLUMN_X], values[COLUMN_Y], values[COLUMN_Z]})) {
+            return bad_line(b, line, "a point is too far away");
+        }
+        status = add_row(b, values, last);
     }
     return status;
 }
@@ -304,7 +318,9 @@ TdlStatus curves_parse(const TdlHost* host, const char* name, CurveFormat format
                                                                         parse_csv};
     Builder b = {.host = host, .name = name};
     TdlStatus status = parse[format](&b, data, size);
-    status = status == TDL_STATUS_OK ? finish(&b) : status;
+    if (status == TDL_STATUS_OK) {
+        status = finish(&b);
+    }
     if (status != TDL_STATUS_OK) {
         curves_free(host, &b.set);
         b.set = (CurveSet){0};

@@ -99,7 +99,10 @@ static TdlStatus rename_synced(const TdlHost* host, const char* from, const char
 
 TdlStatus file_rename(const TdlHost* host, const char* from, const char* to) {
     TdlStatus status = file_sync(host, from);
-    return status == TDL_STATUS_OK ? rename_synced(host, from, to) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return rename_synced(host, from, to);
 }
 
 TdlStatus file_replace(const TdlHost* host, const char* path, const void* data, size_t size) {

@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "collider/surface.h"
 #include "formats/number.h"
 #include "formats/source.h"
 
@@ -33,7 +32,7 @@ const char* line_end(const char* at, const char* end) {
     return found == NULL ? end : found;
 }
 
-TdlStatus obj_bad(const ObjFile* file, const char* what) {
+static TdlStatus obj_bad(const ObjFile* file, const char* what) {
     return tdl_fail(file->host, TDL_STATUS_BAD_INPUT, "%s:%d: %s", file->name, file->line, what);
 }
 
@@ -146,7 +145,7 @@ static TdlStatus add_triangle(const ObjFile* file, Triangles* t, const int corne
     const TdlVec3 place[3] = {file->vertices[corner[0]], file->vertices[corner[1]],
                               file->vertices[corner[2]]};
     const TdlMesh one = {place, 3, (const int[3]){0, 1, 2}, 1};
-    const char* what = surface_find_fault(&one, &fault);
+    const char* what = tdl_mesh_fault(&one, &fault);
     if (what != NULL) {
         return obj_bad(file, what);
     }

@@ -24,7 +24,6 @@ typedef struct ObjFile {
     int vertex_count, vertex_capacity;
 } ObjFile;
 
-TdlStatus obj_bad(const ObjFile* file, const char* what);
 TdlStatus obj_not_a_number(const ObjFile* file, const char* word);
 
 // Reads all of a file, which has a zero byte behind it: keeps its vertices, and calls `fn` with

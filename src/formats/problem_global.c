@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "friction/problem.h"
 
+#include <math.h>
 #include <string.h>
 
 // Doubles that may be held for each entry of the file, and for any file.
@@ -216,8 +216,30 @@ static void whiten(Parts* p, const RawProblem* raw) {
     memcpy(p->u_free, raw->q, (size_t)raw->n * (size_t)raw->d * sizeof(double));
 }
 
+// Arrays of a problem, given up with it.
+typedef struct Owned {
+    TdlAllocator mem;
+    int *dof_start, *body;
+    double *velocity, *h;
+} Owned;
+
+static void owned_release(void* user) {
+    Owned* o = user;
+    TdlAllocator mem = o->mem;
+    tdl_free(&mem, o->dof_start);
+    tdl_free(&mem, o->body);
+    tdl_free(&mem, o->velocity);
+    tdl_free(&mem, o->h);
+    tdl_free(&mem, o);
+}
+
 static TdlStatus make_problem(const TdlHost* host, const RawProblem* raw, Parts* p,
                               TdlFrictionProblem** out) {
+    Owned* owned = tdl_alloc_zero(&host->mem, sizeof *owned);
+    if (owned == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    *owned = (Owned){host->mem, p->dof_start, p->body, p->velocity, p->h};
     TdlFrictionBodiesDef def = {
         .laws = {.block_size = raw->d, .contact_count = raw->n, .mu = raw->mu},
         .body_count = p->count,
@@ -226,15 +248,17 @@ static TdlStatus make_problem(const TdlHost* host, const RawProblem* raw, Parts*
         .u_free = p->u_free,
         .body = p->body,
         .h = p->h,
-        .y = p->h};
+        .y = p->h,
+        .release = owned_release,
+        .release_user = owned};
     TdlStatus status = tdl_friction_problem_create_bodies(host, &def, out);
-    if (status == TDL_STATUS_OK) {
-        void* owned[] = {p->dof_start, p->velocity, p->body, p->h};
-        memcpy((*out)->owned, owned, sizeof owned);
-        p->dof_start = p->body = NULL;
-        p->velocity = p->h = NULL;
+    if (status != TDL_STATUS_OK) {
+        tdl_free(&host->mem, owned);
+        return status;
     }
-    return status;
+    p->dof_start = p->body = NULL;
+    p->velocity = p->h = NULL;
+    return TDL_STATUS_OK;
 }
 
 static TdlStatus build(const TdlHost* host, const char* name, const RawProblem* raw, Parts* p,

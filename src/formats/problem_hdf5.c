@@ -7,9 +7,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "formats/problem_io.h"
-#include "friction/problem.h"
 
 #include <hdf5.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -563,34 +563,38 @@ static bool put(hid_t group, const char* name, hid_t type, size_t count, const v
     return good;
 }
 
+// W by rows, scalar, and what the law sees of b.
 typedef struct RowsOut {
     int *p, *i;
     double *x, *q;
 } RowsOut;
 
-// W by rows, scalar
-static void spread_rows(const TdlFrictionProblem* p, RowsOut* o) {
-    int d = p->d, k = 0;
+static void spread_rows(const TdlFrictionMatrixDef* m, RowsOut* o) {
+    int d = m->laws.block_size, n = m->laws.contact_count, k = 0;
     o->p[0] = 0;
-    for (int i = 0; i < p->n; ++i) {
+    for (int i = 0; i < n; ++i) {
         for (int row = 0; row < d; ++row) {
-            for (int e = p->start[i]; e < p->start[i + 1]; ++e) {
+            for (int e = m->row_start[i]; e < m->row_start[i + 1]; ++e) {
                 for (int c = 0; c < d; ++c, ++k) {
-                    o->i[k] = p->column[e] * d + c;
-                    o->x[k] = p->blocks[(size_t)e * (size_t)(d * d) + (size_t)(c * d + row)];
+                    o->i[k] = m->column[e] * d + c;
+                    o->x[k] = m->blocks[(size_t)e * (size_t)(d * d) + (size_t)(c * d + row)];
                 }
             }
             o->p[i * d + row + 1] = k;
         }
     }
+    for (int row = 0; row < n * d; ++row) {
+        o->q[row] = m->b[row] - (row % d == 0 ? m->laws.normal_velocity[row / d] : 0.0);
+    }
 }
 
-static bool put_problem(hid_t file, const TdlFrictionProblem* p, const RowsOut* o) {
-    int size = p->d * p->n, nz = -2, nzmax = p->start[p->n] * p->d * p->d;
+static bool put_problem(hid_t file, const TdlFrictionMatrixDef* m, const RowsOut* o) {
+    int d = m->laws.block_size, n = m->laws.contact_count;
+    int size = d * n, nz = -2, nzmax = m->row_start[n] * d * d;
     hid_t local = H5Gcreate2(file, "fclib_local", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hid_t w = H5Gcreate2(local, "W", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hid_t vectors = H5Gcreate2(local, "vectors", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = put(local, "spacedim", H5T_NATIVE_INT, 1, &p->d) &&
+    bool good = put(local, "spacedim", H5T_NATIVE_INT, 1, &d) &&
                 put(w, "m", H5T_NATIVE_INT, 1, &size) && put(w, "n", H5T_NATIVE_INT, 1, &size) &&
                 put(w, "nz", H5T_NATIVE_INT, 1, &nz) &&
                 put(w, "nzmax", H5T_NATIVE_INT, 1, &nzmax) &&
@@ -598,35 +602,40 @@ static bool put_problem(hid_t file, const TdlFrictionProblem* p, const RowsOut* 
                 put(w, "i", H5T_NATIVE_INT, (size_t)nzmax, o->i) &&
                 put(w, "x", H5T_NATIVE_DOUBLE, (size_t)nzmax, o->x) &&
                 put(vectors, "q", H5T_NATIVE_DOUBLE, (size_t)size, o->q) &&
-                put(vectors, "mu", H5T_NATIVE_DOUBLE, (size_t)p->n, p->mu);
+                put(vectors, "mu", H5T_NATIVE_DOUBLE, (size_t)n, m->laws.mu);
     H5Gclose(vectors);
     H5Gclose(w);
     H5Gclose(local);
     return good;
 }
 
-TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionProblem* p) {
-    size_t size = (size_t)p->d * (size_t)p->n;
-    size_t entries = (size_t)p->start[p->n] * (size_t)(p->d * p->d);
+static TdlStatus write_rows(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m,
+                            RowsOut* o) {
+    spread_rows(m, o);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = file >= 0 && put_problem(file, m, o);
+    good = file >= 0 && H5Fclose(file) >= 0 && good;
+    return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
+}
+
+TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m) {
+    size_t d = (size_t)m->laws.block_size, n = (size_t)m->laws.contact_count;
+    size_t entries = (size_t)m->row_start[n] * d * d;
     if (entries > INT32_MAX) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "%s: W has too many entries", path);
     }
-    RowsOut o = {.p = tdl_alloc_array(&p->mem, size + 1, sizeof(int)),
-                 .i = tdl_alloc_array(&p->mem, entries, sizeof(int)),
-                 .x = tdl_alloc_array(&p->mem, entries, sizeof(double)),
-                 .q = p->q};
+    RowsOut o = {.p = tdl_alloc_array(&host->mem, d * n + 1, sizeof(int)),
+                 .i = tdl_alloc_array(&host->mem, entries, sizeof(int)),
+                 .x = tdl_alloc_array(&host->mem, entries, sizeof(double)),
+                 .q = tdl_alloc_array(&host->mem, d * n, sizeof(double))};
     TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (o.p != NULL && o.i != NULL && o.x != NULL) {
-        spread_rows(p, &o);
-        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-        hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        bool good = file >= 0 && put_problem(file, p, &o);
-        good = file >= 0 && H5Fclose(file) >= 0 && good;
-        status =
-            good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
+    if (o.p != NULL && o.i != NULL && o.x != NULL && o.q != NULL) {
+        status = write_rows(host, path, m, &o);
     }
-    tdl_free(&p->mem, o.p);
-    tdl_free(&p->mem, o.i);
-    tdl_free(&p->mem, o.x);
+    tdl_free(&host->mem, o.p);
+    tdl_free(&host->mem, o.i);
+    tdl_free(&host->mem, o.x);
+    tdl_free(&host->mem, o.q);
     return status;
 }

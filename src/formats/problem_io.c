@@ -29,7 +29,7 @@ bool triplets_add(const TdlAllocator* mem, Triplets* t, int row, int col, double
     return true;
 }
 
-void triplets_free(const TdlAllocator* mem, Triplets* t) {
+static void triplets_free(const TdlAllocator* mem, Triplets* t) {
     tdl_free(mem, t->row);
     tdl_free(mem, t->col);
     tdl_free(mem, t->value);
@@ -136,8 +136,8 @@ static TdlStatus local_problem(const TdlHost* host, const RawProblem* raw,
     return status;
 }
 
-TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProblem* raw,
-                           TdlFrictionProblem** out) {
+static TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProblem* raw,
+                                  TdlFrictionProblem** out) {
     for (int i = 0; i < raw->n; ++i) {
         if (!(raw->mu[i] >= 0.0) || isinf(raw->mu[i])) {
             return tdl_fail(host, TDL_STATUS_BAD_INPUT,
@@ -285,11 +285,10 @@ TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
         status = tdl_friction_problem_explicit(host, problem, &formed);
         problem = formed;
     }
-    if (status == TDL_STATUS_OK && (ends_with(path, ".hdf5") || ends_with(path, ".h5"))) {
-        status = problem_write_hdf5(host, path, problem);
-    } else if (status == TDL_STATUS_OK) {
+    if (status == TDL_STATUS_OK) {
+        bool hdf5 = ends_with(path, ".hdf5") || ends_with(path, ".h5");
         m = tdl_friction_problem_matrix(problem);
-        status = write_text(host, path, &m);
+        status = hdf5 ? problem_write_hdf5(host, path, &m) : write_text(host, path, &m);
     }
     tdl_friction_problem_destroy(formed);
     return status;

@@ -5,7 +5,7 @@
 #ifndef TDL_FORMATS_PROBLEM_IO_H
 #define TDL_FORMATS_PROBLEM_IO_H
 
-#include "tendril/friction.h"
+#include "tendril/formats.h"
 
 // A sparse matrix as a list of entries; repeated ones are added.
 typedef struct Triplets {
@@ -16,7 +16,6 @@ typedef struct Triplets {
 } Triplets;
 
 bool triplets_add(const TdlAllocator* mem, Triplets* t, int row, int col, double value);
-void triplets_free(const TdlAllocator* mem, Triplets* t);
 
 // What a file holds: local (m empty: u = w r + q) or global (m v = f + h r, u = h' v + q).
 typedef struct RawProblem {
@@ -38,14 +37,10 @@ TdlStatus problem_parse_hdf5(const TdlHost* host, const char* name, const unsign
                              size_t size, RawProblem* raw);
 bool problem_looks_like_hdf5(const unsigned char* data, size_t size);
 
-// Builds a problem from what was read, checking values.
-TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProblem* raw,
-                           TdlFrictionProblem** out);
-
-// The same from bytes of either kind; what the fuzz targets call.
+// Builds a problem from bytes of either kind, checking values; what the fuzz targets call.
 TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes, size_t size,
                              TdlFrictionProblem** out);
 
-TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionProblem* p);
+TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m);
 
 #endif

@@ -7,25 +7,27 @@
 //
 // Steps are taken on W + eps D, b - eps D r (F.22): its sticking contacts are regular whatever W
 // is, and with eps going down its solution becomes that of W.
-#include "friction/front_lu.h"
 #include "friction/run.h"
+#include "linalg/front_lu.h"
 
 #include <string.h>
 
-// The first eps and its bounds; what it is multiplied by after an easy, a fair and a hard problem.
-static const double EPS_FIRST = 1.0e-4, EPS_LEAST = 1.0e-11, EPS_MOST = 1.0e3;
+// eps in units of a contact's own stiffness: the first, and the least, below which digits are
+// lost; what it is multiplied by after an easy, a fair and a hard problem.
+static const double EPS_FIRST = 1.0e-4, EPS_LEAST = 1.0e-11;
 static const double EPS_EASY = 0.1, EPS_FAIR = 0.5, EPS_HARD = 10.0;
+// Steps of an easy and of a fair problem, and after which one is hard; steps refused by the search
+// and hard problems in a row that end it.
 enum { EASY_STEPS = 2, FAIR_STEPS = 5, MOST_STEPS = 10, MOST_REFUSED = 2, MOST_HARD = 15 };
-// Accelerated sweeps after a step, and how much less error ends a problem.
+// Accelerated sweeps after a step, which put the modes right.
 enum { SWEEPS = 20 };
-static const double PART = 0.1;
 // Full steps: at most so many in a row, and the part of the contacts that may change their mode
-// from one to the next; sweeps between them lower the error by FALL, or are given up.
+// from one to the next; so many sweeps between them lower the error to ROUND_PART, or are given up.
 enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
-static const double FULL_CHANGES = 0.01, FALL = 0.1;
-// They are tried where sweeps that lowered the error by FALL changed the modes of few, and where
-// all of them cost less than sweeps to the end would at the pace of the last ones; a multiplication
-// of a factorisation takes this part of the time of one of a sweep.
+static const double FULL_CHANGES = 0.01;
+// They are tried where sweeps that lowered the error to ROUND_PART changed the modes of few, and
+// where all of them cost less than sweeps to the end would at the pace of the last ones; a
+// multiplication of a factorisation takes this part of the time of one of a sweep.
 static const double FEW_CHANGES = 0.05, CHEAPER = 0.3;
 // Lengths of a step that are tried: each this part of the one before.
 static const double SHORTER = 0.4;
@@ -164,31 +166,37 @@ static void take_modes(Turns* t) {
     }
 }
 
-// x <- the step from base. TDL_STATUS_STOPPED: the factors would be too large, or not worth it.
-static TdlStatus find_step(Turns* t) {
+// x <- the step from base, by the factors of a matrix just analysed.
+static void solve_step(Turns* t, FrontLu* lu) {
     System* sys = &t->sys;
+    front_lu_factor(lu, sys->blocks, sys->pool);
+    t->run->work += lu->flops;
+    system_velocity(sys, t->base, t->trial_u);
+    for (int i = 0; i < sys->n; ++i) {
+        for (int k = 0; k < t->reduced[i].size; ++k) {
+            const double *s = t->reduced[i].test + 3 * k, *u = t->trial_u + 3 * i;
+            t->x[3 * i + k] = -(s[0] * u[0] + s[1] * u[1] + s[2] * u[2]);
+        }
+    }
+    front_lu_solve(lu, t->x);
+}
+
+// The same with the modes of (u, r). TDL_STATUS_STOPPED: the factors would be too large, or not
+// worth it.
+static TdlStatus find_step(Turns* t) {
     Arena* arena = t->run->arena;
     ArenaMark mark = arena_mark(arena);
     take_modes(t);
     FrontLu lu;
-    TdlStatus status = front_lu_analyse(&lu, arena, sys, t->reduced);
-    if (status == TDL_STATUS_OK && (lu.flops > t->run->worth || run_spent(t->run, lu.flops))) {
-        status = TDL_STATUS_STOPPED;
-    }
-    if (status == TDL_STATUS_OK) {
-        front_lu_factor(&lu);
-        t->run->work += lu.flops;
-        system_velocity(sys, t->base, t->trial_u);
-        for (int i = 0; i < sys->n; ++i) {
-            for (int k = 0; k < t->reduced[i].size; ++k) {
-                const double *s = t->reduced[i].test + 3 * k, *u = t->trial_u + 3 * i;
-                t->x[3 * i + k] = -(s[0] * u[0] + s[1] * u[1] + s[2] * u[2]);
-            }
-        }
-        front_lu_solve(&lu, t->x);
+    BlockPattern pattern = system_pattern(&t->sys);
+    TdlStatus status = front_lu_analyse(&lu, arena, &pattern, t->reduced);
+    bool good = status == TDL_STATUS_OK;
+    bool dear = good && (lu.flops > t->run->worth || run_spent(t->run, lu.flops));
+    if (good && !dear) {
+        solve_step(t, &lu);
     }
     arena_release(arena, mark);
-    return status;
+    return dear ? TDL_STATUS_STOPPED : status;
 }
 
 // out <- base + alpha x; what slides stays on the cone as long as it is pressed.
@@ -271,12 +279,12 @@ static TdlStatus sweep(Turns* t, int count, double* error) {
     return status;
 }
 
-// The problem around the present r, until its error has fallen by PART. `steps` counts.
+// The problem around the present r, until its error has fallen by ROUND_PART. `steps` counts.
 static TdlStatus solve_around(Turns* t, int limit, int* steps, bool* good) {
     double target = t->run->sys->target;
     set_centre(t);
     double error = system_error(&t->sys, t->u, t->r);
-    double goal = fmax(PART * error, 0.3 * target);
+    double goal = fmax(ROUND_PART * error, 0.3 * target);
     int refused = 0;
     *good = error <= goal;
     for (*steps = 0; *steps < limit && *steps < MOST_STEPS && refused <= MOST_REFUSED && !*good;) {
@@ -291,9 +299,9 @@ static TdlStatus solve_around(Turns* t, int limit, int* steps, bool* good) {
         error = now;
         if (now > 0.1 * target) {
             status = sweep(t, isinf(now) ? 2 * SWEEPS : SWEEPS, &error);
-        }
-        if (status != TDL_STATUS_OK) {
-            return status;
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
         }
         *good = error <= goal;
     }
@@ -342,12 +350,16 @@ static TdlStatus step_freely(Turns* t) {
 static TdlStatus begin_strides(Turns* t, Run* run, ArenaMark* mark) {
     TdlStatus status = system_form_rows(run->sys, run->arena);
     *mark = arena_mark(run->arena);
-    status = status == TDL_STATUS_OK ? turns_init(t, run) : status;
-    if (status == TDL_STATUS_OK) {
-        t->eps = EPS_LEAST;
-        memset(t->mode, 0xff, (size_t)t->sys.n); // none
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    return status;
+    status = turns_init(t, run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    t->eps = EPS_LEAST;
+    memset(t->mode, 0xff, (size_t)t->sys.n); // none
+    return TDL_STATUS_OK;
 }
 
 double run_worth(const Run* run, double sweeps) {
@@ -359,28 +371,39 @@ static double sweeps_left(const Run* run, double before, int sweeps) {
     return log(run->error / run->sys->target) / log(before / run->error) * sweeps;
 }
 
+// Sweeps that lower the error to ROUND_PART, then full steps, for which t is made ready the first
+// time.
+static TdlStatus stride(Run* run, Turns* t, ArenaMark* mark) {
+    System* sys = run->sys;
+    double target = sys->target, before = run->error;
+    int begun = run->iterations;
+    sys->target = fmax(target, ROUND_PART * before);
+    TdlStatus status = run_anderson(run);
+    sys->target = target;
+    if (status != TDL_STATUS_OK || run_done(run)) {
+        return status;
+    }
+    if (t->run == NULL) {
+        status = begin_strides(t, run, mark);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    run->worth = run_worth(run, sweeps_left(run, before, run->iterations - begun));
+    return step_freely(t);
+}
+
 // Accelerated sweeps and full steps from the best iterate, until sweeps no longer help.
 TdlStatus run_strides(Run* run) {
     ArenaMark mark;
-    System* sys = run->sys;
     Turns t = {0}; // until the first step
     TdlStatus status = TDL_STATUS_OK;
-    double target = sys->target, before = INFINITY;
+    double before = INFINITY;
     int limit = run->limit;
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
-    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * FALL * before) {
+    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * ROUND_PART * before) {
         before = run->error;
-        int begun = run->iterations;
-        sys->target = fmax(target, FALL * before);
-        status = run_anderson(run);
-        sys->target = target;
-        if (status == TDL_STATUS_OK && t.run == NULL && !run_done(run)) {
-            status = begin_strides(&t, run, &mark);
-        }
-        if (status == TDL_STATUS_OK && !run_done(run)) {
-            run->worth = run_worth(run, sweeps_left(run, before, run->iterations - begun));
-            status = step_freely(&t);
-        }
+        status = stride(run, &t, &mark);
     }
     run->limit = limit;
     run->worth = INFINITY;
@@ -412,7 +435,7 @@ TdlStatus run_turns(Run* run) {
                         : steps <= EASY_STEPS ? EPS_EASY
                         : steps <= FAIR_STEPS ? EPS_FAIR
                                               : 1.0;
-        t.eps = fmin(fmax(t.eps * factor, EPS_LEAST), EPS_MOST);
+        t.eps = fmax(t.eps * factor, EPS_LEAST);
     }
     run->failsafe += t.inner.failsafe;
     run->unsolvable += t.inner.unsolvable;

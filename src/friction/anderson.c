@@ -14,7 +14,7 @@ enum { MAX_MEMORY = 32 };
 // Contacts whose part of the vectors is handled at once, by one thread: their parts of the columns
 // stay in its cache, and sums are taken over them in their order.
 enum { CHUNK = 512 };
-// Growth of the residual that rejects an accelerated point.
+// Growth of the residual, as a factor, that rejects an accelerated point; less is usual on the way.
 static const double MAX_GROWTH = 4.0;
 // Relative Tikhonov term of the Gram matrix: keeps gamma bounded, far below what matters.
 static const double TIKHONOV = 1.0e-13;
@@ -31,7 +31,7 @@ typedef struct Memory {
 typedef struct Accelerator {
     Memory mem;
     Sweeper sweeper;
-    Light light; // where the sweeper uses it
+    SingleRows single; // where the sweeper uses it
     Run* run;
     double *r, *g, *f, *g_last, *f_last, *u;
     double* sums;             // [chunks][2 MAX_MEMORY] of a pass
@@ -212,15 +212,17 @@ static TdlStatus accelerator_init(Accelerator* a, Run* run) {
     a->good = INFINITY;
     memcpy(a->r, run->best, size * sizeof(double));
     TdlStatus status = sweeper_init(&a->sweeper, run);
-    if (status == TDL_STATUS_OK && light_fits(run->sys)) {
-        status = light_init(&a->light, run->arena, run->sys);
-        a->sweeper.light = &a->light;
+    if (status != TDL_STATUS_OK || !single_rows_fit(run->sys)) {
+        return status;
     }
-    if (status == TDL_STATUS_OK && a->sweeper.light != NULL) {
-        system_velocity(run->sys, a->r, a->u);
-        light_correct(&a->light, run->sys, a->r, a->u);
+    status = single_rows_init(&a->single, run->arena, run->sys);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    return status;
+    a->sweeper.single = &a->single;
+    system_velocity(run->sys, a->r, a->u);
+    single_rows_correct(&a->single, run->sys, a->r, a->u);
+    return TDL_STATUS_OK;
 }
 
 // One sweep and the next point. Returns the error met.
@@ -228,8 +230,8 @@ static double accelerate(Accelerator* a) {
     Run* run = a->run;
     size_t size = a->mem.size;
     memcpy(a->g, a->r, size * sizeof(double));
-    if (a->sweeper.light != NULL) {
-        light_refresh(&a->light, run->sys, a->g);
+    if (a->sweeper.single != NULL) {
+        single_rows_refresh(&a->single, run->sys, a->g);
     } else if (run->sys->sweep_bodies) {
         system_refresh_bodies(run->sys, a->g);
     }
@@ -285,11 +287,11 @@ TdlStatus run_anderson(Run* run) {
         ++run->iterations;
         run->work += work;
         last = run_spent(run, work) || k + 1 == run->limit;
-        if (met <= 2.0 * run->sys->target || k % 25 == 24 || last) {
+        if (met <= 2.0 * run->sys->target || k % MEASURE_EVERY == MEASURE_EVERY - 1 || last) {
             system_velocity(run->sys, a.g, a.u);
             run_offer(run, a.u, a.g);
-            if (a.sweeper.light != NULL) {
-                light_correct(&a.light, run->sys, a.g, a.u);
+            if (a.sweeper.single != NULL) {
+                single_rows_correct(&a.single, run->sys, a.g, a.u);
             }
         }
     }

@@ -41,7 +41,8 @@ TdlStatus barrier_init(Barrier* p, Run* run) {
         }
     }
     p->unit = sum > 0.0 ? sqrt(sum / (double)n) : 1.0;
-    return block_lu_analyse(&p->lu, run->arena, sys);
+    BlockPattern pattern = system_pattern(sys);
+    return block_lu_analyse(&p->lu, run->arena, &pattern);
 }
 
 // --- one contact ---------------------------------------------------------------------------------
@@ -215,7 +216,7 @@ void barrier_factor(Barrier* p) {
             }
         }
     }
-    block_lu_factor(&p->lu, sys, p->value, NULL, false);
+    block_lu_factor(&p->lu, p->value, NULL, false);
     p->run->work += p->lu.flops;
 }
 

@@ -5,8 +5,8 @@
 #ifndef TDL_FRICTION_BARRIER_H
 #define TDL_FRICTION_BARRIER_H
 
-#include "friction/block_lu.h"
 #include "friction/run.h"
+#include "linalg/block_lu.h"
 
 typedef struct Barrier {
     Run* run;

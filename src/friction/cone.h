@@ -1,4 +1,4 @@
-// The contact laws as cones: projections and the De Saxce shift. friction.md (F.3)-(F.8)
+// The contact laws as cones: projections and the De Saxce shift. friction.md (F.3)-(F.5)
 //
 // Vectors are (normal, tangential...) with `d` components; the small loops unroll when d is known.
 #ifndef TDL_FRICTION_CONE_H

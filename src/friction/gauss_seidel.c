@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-enum { MEASURE_EVERY = 25 };
-// Sweeps after which the relaxation is judged, and its bounds.
+// Sweeps over which the contraction is seen that relaxation is chosen by, and the most it may be:
+// above, contacts that stick and slip by turns diverge.
 enum { RELAX_WINDOW = 12 };
 static const double OMEGA_MAX = 1.5;
 
@@ -83,8 +83,8 @@ static inline void sweep_rows(Sweeper* s, int d, int begin, int end, double* par
     double sum = 0.0, u[CONE_MAX], dr[CONE_MAX];
     for (int i = begin; i < end; ++i) {
         double* r = s->r + (size_t)i * (size_t)d;
-        if (s->light != NULL) {
-            light_velocity(s->light, sys->v, i, u);
+        if (s->single != NULL) {
+            single_rows_velocity(s->single, sys->v, i, u);
         } else if (sys->sweep_bodies) {
             body_row_fetch(sys, i + 1);
             body_row_velocity(sys, i, u);
@@ -99,8 +99,8 @@ static inline void sweep_rows(Sweeper* s, int d, int begin, int end, double* par
             }
         }
         sum += visit(s, d, i, u, r, dr, counts);
-        if (s->light != NULL) {
-            light_apply(s->light, sys->v, i, dr);
+        if (s->single != NULL) {
+            single_rows_apply(s->single, sys->v, i, dr);
         } else if (sys->sweep_bodies) {
             body_row_apply(sys, i, dr);
         }

@@ -1,27 +1,17 @@
-// Accelerated projected gradient, alone and inside Cadoux's fixed point (S4 eq. 3.11-3.13).
+// Accelerated projected gradient with the friction shift renewed in every step (S4 eq. 3.13).
 //
 // min 1/2 r'W r + (b + E s)'r over the cones, by Nesterov's method with steps 1/(L D_i), D_i the
 // contact's own stiffness and L the largest eigenvalue of D^-1/2 W D^-1/2 from a power iteration,
-// raised when a step proves it too small; momentum restarts when it points uphill. Alone, the shift
-// s follows every iterate; in the fixed point it is held until the convex problem is solved well
-// enough, then renewed. Needs only products W r, so it works through bodies too.
-#include "friction/run.h"
+// raised when a step proves it too small; momentum restarts when it points uphill. The shift s
+// follows every iterate. Needs only products W r, so it works through bodies too.
+#include "friction/gradient.h"
 
 #include <string.h>
 
-enum { POWER_STEPS = 12, INNER_LIMIT = 400 };
-// Growth of L when the sufficient decrease fails, and its slow decay otherwise.
+// Steps of the power iteration: L to some per cent, which growth makes good.
+enum { POWER_STEPS = 12 };
+// Factors of L when the sufficient decrease fails, and slowly otherwise.
 static const double L_GROWTH = 1.5, L_DECAY = 0.995;
-// The convex problem is solved this much better than the change of s demands.
-static const double INNER_PART = 0.1;
-
-typedef struct Gradient {
-    Run* run;
-    double* weight; // [n] 1 / D_i
-    double* s;      // [n] shift
-    double *r, *r_last, *y, *u_y, *u_r;
-    double lipschitz, theta;
-} Gradient;
 
 static double stiffness(const System* sys, int i) {
     double trace = 0.0;
@@ -65,7 +55,7 @@ static double largest_eigenvalue(Gradient* g) {
     return fmax(1.1 * value, 1.0);
 }
 
-static TdlStatus gradient_init(Gradient* g, Run* run) {
+TdlStatus gradient_init(Gradient* g, Run* run) {
     System* sys = run->sys;
     size_t size = run_size(run);
     g->run = run;
@@ -91,7 +81,7 @@ static TdlStatus gradient_init(Gradient* g, Run* run) {
     return TDL_STATUS_OK;
 }
 
-static void renew_shift(Gradient* g, const double* u) {
+void gradient_renew_shift(Gradient* g, const double* u) {
     System* sys = g->run->sys;
     for (int i = 0; i < sys->n; ++i) {
         g->s[i] = shift_of(sys->d, sys->law[i], sys->mu[i], u + i * sys->d);
@@ -139,14 +129,13 @@ static void extrapolate(Gradient* g) {
     g->theta = next;
 }
 
-// One accelerated step; u_r is the velocity of the new r.
-static void step(Gradient* g, bool follow) {
+void gradient_step(Gradient* g, bool follow) {
     System* sys = g->run->sys;
     size_t size = run_size(g->run);
     memcpy(g->r_last, g->r, size * sizeof(double));
     system_velocity(sys, g->y, g->u_y);
     if (follow) {
-        renew_shift(g, g->u_y);
+        gradient_renew_shift(g, g->u_y);
     }
     for (int trial = 0; trial < 20; ++trial) {
         descend(g);
@@ -168,60 +157,10 @@ TdlStatus run_gradient(Run* run) {
     }
     double work = run_sweep_work(run);
     for (int k = 0; k < run->limit && !run_done(run) && !run_spent(run, work); ++k) {
-        step(&g, true);
+        gradient_step(&g, true);
         run->work += work;
         ++run->iterations;
         run_offer(run, g.u_r, g.r);
-    }
-    arena_release(run->arena, mark);
-    return TDL_STATUS_OK;
-}
-
-// --- Cadoux's fixed point ------------------------------------------------------------------------
-
-// |r - P(r - rho (u + E s))| with s held: how well the convex problem is solved
-static double convex_error(const Gradient* g) {
-    const System* sys = g->run->sys;
-    int d = sys->d;
-    double sum = 0.0;
-    for (int i = 0; i < sys->n; ++i) {
-        double x[CONE_MAX] = {0}, p[CONE_MAX];
-        for (int k = 0; k < d; ++k) {
-            double u = g->u_r[i * d + k] + (k == 0 ? g->s[i] : 0.0);
-            x[k] = g->r[i * d + k] - sys->rho * u;
-        }
-        law_project(d, sys->law[i], sys->mu[i], x, p);
-        for (int k = 0; k < d; ++k) {
-            sum += (g->r[i * d + k] - p[k]) * (g->r[i * d + k] - p[k]);
-        }
-    }
-    return sqrt(sum);
-}
-
-TdlStatus run_fixed_point(Run* run) {
-    ArenaMark mark = arena_mark(run->arena);
-    Gradient g;
-    if (gradient_init(&g, run) != TDL_STATUS_OK) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    int limit = run->iterations + run->limit;
-    system_velocity(run->sys, g.r, g.u_r);
-    double error = run_offer(run, g.u_r, g.r);
-    double work = run_sweep_work(run);
-    while (run->iterations < limit && !run_done(run) && !run_spent(run, work)) {
-        renew_shift(&g, g.u_r);
-        memcpy(g.y, g.r, run_size(run) * sizeof(double));
-        g.theta = 1.0;
-        double goal = fmax(INNER_PART * error, 0.3 * run->sys->target);
-        for (int k = 0; k < INNER_LIMIT && run->iterations < limit; ++k) {
-            step(&g, false);
-            run->work += work;
-            ++run->iterations;
-            if (convex_error(&g) <= goal) {
-                break;
-            }
-        }
-        error = run_offer(run, g.u_r, g.r);
     }
     arena_release(run->arena, mark);
     return TDL_STATUS_OK;

@@ -6,16 +6,24 @@
 // P, V the scaling and C the derivative of the shift, in the pattern of W: 20 to 60 factorisations
 // bring any problem we met near a solution, singular W included, from where the proximal method
 // gives the last digits. friction.md section 4.6
-#include "friction/block_lu.h"
 #include "friction/run.h"
+#include "linalg/block_lu.h"
 
 #include <string.h>
 
-enum { MAX_STEPS = 120, WORTH_STEPS = 40, MAX_SHORT = 8, PLAIN_STEPS = 10 };
-static const double SHORT_STEP = 1.0e-3, LEAST_SIGMA = 1.0e-4, LEAST_GAP = 1.0e-22;
+// Steps in all, where 20 to 60 do if any; how many must fit into the budget for the first to be
+// worth it.
+enum { MAX_STEPS = 120, WORTH_STEPS = 40 };
+// A step shorter than this part of the way is none, and after so many in a row nothing is to come.
+static const double SHORT_STEP = 1.0e-3;
+enum { MAX_SHORT = 8 };
+// A step cut below this part by the derivative of the shift is followed by so many without it.
+static const double CUT_STEP = 0.1;
+enum { PLAIN_STEPS = 10 };
 // Part of the way to the boundary a step may go.
 static const double TO_BOUNDARY = 0.98;
-// Penalty that stands for r_T = 0 of frictionless contacts, relative to their own stiffness.
+// Stands for r_T = 0 of frictionless contacts, in units of their own stiffness: far above it, and
+// far from where digits are lost.
 static const double HELD = 1.0e10;
 
 typedef struct Interior {
@@ -69,7 +77,8 @@ static TdlStatus interior_init(Interior* in, Run* run) {
             in->x[i * sys->d] = in->y[i * sys->d] = 1.0;
         }
     }
-    return block_lu_analyse(&in->lu, run->arena, sys);
+    BlockPattern pattern = system_pattern(sys);
+    return block_lu_analyse(&in->lu, run->arena, &pattern);
 }
 
 static double det_of(int d, const double* a) {
@@ -217,7 +226,7 @@ static void factor_all(Interior* in) {
             }
         }
     }
-    block_lu_factor(&in->lu, sys, in->value, NULL, !in->coupled);
+    block_lu_factor(&in->lu, in->value, NULL, !in->coupled);
     in->run->work += in->lu.flops;
 }
 
@@ -389,7 +398,7 @@ static double interior_step(Interior* in, double gap, double ratio) {
     solve_step(in, 0.0, false);
     double predicted = fmin(step_length(in), 1.0), left = 1.0 - predicted;
     keep_predictor(in);
-    double sigma = fmax(fmax(left * left * left, fmin(1.0, ratio)), LEAST_SIGMA);
+    double sigma = fmax(left * left * left, fmin(1.0, ratio));
     solve_step(in, sigma * gap, true);
     return fmin(step_length(in), 1.0);
 }
@@ -412,14 +421,14 @@ TdlStatus run_interior(Run* run) {
         double gap = scale_all(&in), rest = residual(&in);
         gap_first = k == 0 ? gap : gap_first;
         residual_first = k == 0 ? rest + 1.0e-300 : residual_first;
-        if (!(gap > LEAST_GAP)) {
+        if (!(gap > 0.0)) {
             break;
         }
         // the shift's derivative makes steps quadratic, or very short: then leave it out a while
         in.coupled = plain == 0;
         double alpha = interior_step(&in, gap, rest / residual_first / (gap / gap_first));
         shorts = alpha < SHORT_STEP && !in.coupled ? shorts + 1 : 0;
-        plain = in.coupled && alpha < 0.1 ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
+        plain = in.coupled && alpha < CUT_STEP ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
         ++run->iterations;
         if (!advance(&in, alpha)) {
             break;

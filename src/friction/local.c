@@ -7,6 +7,8 @@
 // linear, and a safeguarded Newton iteration needs two or three steps. Cost about 100 to 200 ns.
 #include "friction/local.h"
 
+#include "friction/study/study.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -297,39 +299,12 @@ LocalResult local_solve(TdlFrictionLocal kind, int d, const double* w, double* p
     if (kind == TDL_FRICTION_LOCAL_ENUMERATE && d == 3) {
         return local_enumerate(prep, mu, b, r);
     }
-    int iterations;
-    LocalResult result = local_fischer(d, w, mu, b, r, &iterations);
+    LocalResult result = local_fischer(d, w, mu, b, r);
     if (result != LOCAL_FAILED || kind == TDL_FRICTION_LOCAL_FISCHER) {
         return result;
     }
     ++*failsafe;
     return d == 3 ? local_enumerate(prep, mu, b, r) : local_secular6(prep, law, mu, b, r);
-}
-
-TdlOneContact tdl_friction_one_contact(TdlFrictionLocal kind, const double w[9], const double b[3],
-                                       double mu, double r[3]) {
-    double prep[40];
-    ContactLaw law = mu == 0.0 ? LAW_SMOOTH : isinf(mu) ? LAW_ROUGH : LAW_CONE;
-    local_prepare(3, w, prep);
-    TdlOneContact answer = {.solved = true};
-    memset(r, 0, 3 * sizeof(double));
-    if (law != LAW_CONE) {
-        answer.solved = local_secular3(prep, law, mu, b, r) == LOCAL_SOLVED;
-        return answer;
-    }
-    LocalResult result = LOCAL_FAILED;
-    if (kind == TDL_FRICTION_LOCAL_FISCHER || kind == TDL_FRICTION_LOCAL_HYBRID) {
-        result = local_fischer(3, w, mu, b, r, &answer.iterations);
-        answer.failsafe = kind == TDL_FRICTION_LOCAL_HYBRID && result == LOCAL_FAILED;
-    }
-    bool singular = prep[PREP_S] == 0.0 || prep[PREP_S + 1] == 0.0;
-    if (kind == TDL_FRICTION_LOCAL_SECULAR && !singular) {
-        result = local_secular3(prep, law, mu, b, r);
-    } else if (kind != TDL_FRICTION_LOCAL_FISCHER && result == LOCAL_FAILED) {
-        result = local_enumerate(prep, mu, b, r);
-    }
-    answer.solved = result == LOCAL_SOLVED;
-    return answer;
 }
 
 const char* tdl_friction_local_name(TdlFrictionLocal kind) {

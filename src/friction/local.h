@@ -34,13 +34,6 @@ void local_prepare(int d, const double* w, double* prep);
 LocalResult local_secular3(double* prep, ContactLaw law, double mu, const double* b, double* r);
 LocalResult local_secular6(double* prep, ContactLaw law, double mu, const double* b, double* r);
 
-// Take-off, stick, slide through the quartic, cones of dimension 3 only. Certifies LOCAL_NONE.
-LocalResult local_enumerate(const double* prep, double mu, const double* b, double* r);
-
-// Fischer-Burmeister semismooth Newton from the guess in r, cones only.
-LocalResult local_fischer(int d, const double* w, double mu, const double* b, double* r,
-                          int* iterations);
-
 // The selected solver on one block; `failsafe` counts enumerations of the hybrid.
 LocalResult local_solve(TdlFrictionLocal kind, int d, const double* w, double* prep, ContactLaw law,
                         double mu, const double* b, double* r, long long* failsafe);

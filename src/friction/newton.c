@@ -1,40 +1,18 @@
-// Nonsmooth Newton on the Alart-Curnier function (S1 algorithms 1 and 2), and a proximal point
-// method around it.
+// Steps of a nonsmooth Newton method on the Alart-Curnier function (S1 algorithms 1 and 2).
 //
 // F(r) = 0 with u = W r + b; the generalised Jacobian is G_u W + G_r, a matrix with the block
 // pattern of W. Along a direction u is affine, so that a trial of the Goldstein-Price search costs
 // O(n) and no product. Steps of the maps are 1/W_NN and 1/W_TT per contact, which makes F unit-free
-// and independent of how contacts are scaled.
-//
-// Where W is singular (nu > 1) so is the Jacobian at sticking contacts. The proximal method solves
-// a sequence of problems with W + eps D, D the contacts' own stiffness, and b - eps D r_k: the same
-// solutions, regular Jacobians, and outer convergence the faster the smaller eps. friction.md 4.4
-#include "friction/block_lu.h"
-#include "friction/run.h"
+// and independent of how contacts are scaled. friction.md section 4.4
+#include "friction/newton.h"
 
 #include <string.h>
 
-// Goldstein-Price bounds of S1 algorithm 2, and its limit of trials.
+// Goldstein-Price bounds of S1 algorithm 2, in units of the slope, and its limit of trials.
 static const double SEARCH_LOW = 0.1, SEARCH_HIGH = 0.9;
 enum { MAX_TRIALS = 30 };
 
-typedef struct Newton {
-    Run* run;
-    BlockLu lu;
-    double* value;         // [blocks d d] the Jacobian
-    bool* idle;            // [n] rows that are the identity
-    double *rho_n, *rho_t; // [n] steps of the maps
-    double *r, *u;         // [n d] iterate and its velocity W r + b (+ the proximal term)
-    double* f;             // [n d] F
-    double *step, *du;     // [n d] direction and W step
-    double *trial, *u_trial;
-    double* center; // [n d] proximal centre
-    double* weight; // [n] D
-    double eps;     // 0: plain Newton
-    bool original;  // disc of radius mu max(0, r_N - rho u_N) instead of mu r_N
-} Newton;
-
-static TdlStatus newton_init(Newton* nw, Run* run) {
+TdlStatus newton_init(Newton* nw, Run* run) {
     System* sys = run->sys;
     size_t n = (size_t)sys->n, size = run_size(run), d = (size_t)sys->d;
     memset(nw, 0, sizeof *nw);
@@ -67,7 +45,8 @@ static TdlStatus newton_init(Newton* nw, Run* run) {
         nw->weight[i] = (w[0] + tangent * (double)(d - 1)) / (double)d;
     }
     memcpy(nw->r, run->start != NULL ? run->start : run->best, size * sizeof(double));
-    return block_lu_analyse(&nw->lu, run->arena, sys);
+    BlockPattern pattern = system_pattern(sys);
+    return block_lu_analyse(&nw->lu, run->arena, &pattern);
 }
 
 // The parts of F and of its derivatives at one contact.
@@ -130,8 +109,7 @@ static void piece_of(const Newton* nw, int i, const double* u, const double* r, 
     }
 }
 
-// half the squared norm of F
-static double merit(const Newton* nw, const double* u, const double* r, double* f) {
+double newton_merit(const Newton* nw, const double* u, const double* r, double* f) {
     const System* sys = nw->run->sys;
     int d = sys->d;
     double sum = 0.0;
@@ -186,8 +164,7 @@ static void jacobian(Newton* nw) {
     }
 }
 
-// u <- W r + b + eps D (r - center)
-static void proximal_velocity(Newton* nw, const double* r, double* u) {
+void newton_velocity(Newton* nw, const double* r, double* u) {
     System* sys = nw->run->sys;
     system_velocity(sys, r, u);
     for (int i = 0; nw->eps > 0.0 && i < sys->n; ++i) {
@@ -214,7 +191,7 @@ static double merit_at(Newton* nw, double alpha) {
         nw->trial[k] = nw->r[k] + alpha * nw->step[k];
         nw->u_trial[k] = nw->u[k] + alpha * nw->du[k];
     }
-    return merit(nw, nw->u_trial, nw->trial, NULL);
+    return newton_merit(nw, nw->u_trial, nw->trial, NULL);
 }
 
 // S1 algorithm 2. The slope of the merit along a Newton direction is -2 q0. Returns the best
@@ -244,11 +221,10 @@ static double goldstein_price(Newton* nw, double q0) {
     return best;
 }
 
-// One Newton step from r, u, f. Returns the new merit, or a negative number when it failed.
-static double newton_step(Newton* nw, double q0) {
+double newton_step(Newton* nw, double q0) {
     size_t size = run_size(nw->run);
     jacobian(nw);
-    block_lu_factor(&nw->lu, nw->run->sys, nw->value, nw->idle, false);
+    block_lu_factor(&nw->lu, nw->value, nw->idle, false);
     nw->run->work += nw->lu.flops;
     for (size_t k = 0; k < size; ++k) {
         nw->step[k] = -nw->f[k];
@@ -267,100 +243,6 @@ static double newton_step(Newton* nw, double q0) {
     for (size_t k = 0; k < size; ++k) {
         nw->r[k] += alpha * nw->step[k];
     }
-    proximal_velocity(nw, nw->r, nw->u);
-    return merit(nw, nw->u, nw->r, nw->f);
-}
-
-TdlStatus run_newton(Run* run) {
-    ArenaMark mark = arena_mark(run->arena);
-    Newton nw;
-    TdlStatus status = newton_init(&nw, run);
-    if (status != TDL_STATUS_OK) {
-        arena_release(run->arena, mark);
-        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
-    }
-    system_velocity(run->sys, nw.r, nw.u);
-    double q = merit(&nw, nw.u, nw.r, nw.f);
-    for (int k = 0; k < run->limit && !run_done(run); ++k) {
-        q = newton_step(&nw, q);
-        ++run->iterations;
-        if (q < 0.0) {
-            break;
-        }
-        run_offer(run, nw.u, nw.r);
-    }
-    arena_release(run->arena, mark);
-    return TDL_STATUS_OK;
-}
-
-// --- proximal point ------------------------------------------------------------------------------
-
-static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9, EPS_MOST = 1.0e3;
-// Reduction of eps after an easy problem, and how far each problem is solved.
-static const double EPS_SHRINK = 0.01, INNER_PART = 0.1;
-enum { INNER_STEPS = 15, MAX_FAILURES = 12, MAX_IDLE = 3 };
-
-// Newton on the problem around the centre until F has fallen by `part`. True when it has.
-static bool inner_newton(Newton* nw, double part) {
-    proximal_velocity(nw, nw->r, nw->u);
-    double q = merit(nw, nw->u, nw->r, nw->f), goal = part * part * q;
-    for (int k = 0; k < INNER_STEPS && q > goal && !run_spent(nw->run, nw->lu.flops); ++k) {
-        q = newton_step(nw, q);
-        ++nw->run->iterations;
-        if (q < 0.0) {
-            return false;
-        }
-    }
-    return q <= goal;
-}
-
-// The next eps: smaller after an easy problem, larger after a hard one. A problem that failed is
-// first tried again with the other of the two discs.
-typedef struct Schedule {
-    double shrink;
-    int failures;
-} Schedule;
-
-static void adapt(Newton* nw, Schedule* s, bool good, int used) {
-    if (good) {
-        double factor = used <= 4 ? s->shrink : used <= 8 ? sqrt(s->shrink) : 0.8;
-        nw->eps = fmax(nw->eps * factor, EPS_LEAST);
-        s->shrink = fmax(0.8 * s->shrink, EPS_SHRINK);
-        s->failures = 0;
-        return;
-    }
-    memcpy(nw->r, nw->center, run_size(nw->run) * sizeof(double));
-    nw->original = !nw->original;
-    if (nw->original) {
-        nw->eps = fmin(nw->eps * 4.0, EPS_MOST);
-        s->shrink = 0.5;
-        ++s->failures;
-    }
-}
-
-TdlStatus run_proximal(Run* run) {
-    ArenaMark mark = arena_mark(run->arena);
-    Newton nw;
-    TdlStatus status = newton_init(&nw, run);
-    if (status != TDL_STATUS_OK) {
-        arena_release(run->arena, mark);
-        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
-    }
-    nw.eps = EPS_FIRST;
-    nw.original = true;
-    Schedule schedule = {EPS_SHRINK, 0};
-    int limit = run->iterations + run->limit, idle = 0;
-    while (!run_done(run) && run->iterations < limit && schedule.failures < MAX_FAILURES &&
-           idle < MAX_IDLE && !run_spent(run, nw.lu.flops)) {
-        memcpy(nw.center, nw.r, run_size(run) * sizeof(double));
-        int before = run->iterations;
-        bool good = inner_newton(&nw, INNER_PART);
-        system_velocity(run->sys, nw.r, nw.u);
-        run_offer(run, nw.u, nw.r);
-        // a map that vanishes while the caller's error does not: no digits are left
-        idle = run->iterations == before ? idle + 1 : 0;
-        adapt(&nw, &schedule, good, run->iterations - before);
-    }
-    arena_release(run->arena, mark);
-    return TDL_STATUS_OK;
+    newton_velocity(nw, nw->r, nw->u);
+    return newton_merit(nw, nw->u, nw->r, nw->f);
 }

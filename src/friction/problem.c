@@ -107,8 +107,8 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     tdl_free(&mem, p->column);
     tdl_free(&mem, p->blocks);
     tdl_free(&mem, p->own_y);
-    for (int k = 0; k < 8; ++k) {
-        tdl_free(&mem, p->owned[k]);
+    if (p->release != NULL) {
+        p->release(p->release_user);
     }
     tdl_free(&mem, p->side);
     tdl_free(&mem, p);
@@ -279,9 +279,10 @@ static TdlStatus build_rows(TdlFrictionProblem* p, const TdlFrictionMatrixDef* d
 TdlStatus tdl_friction_problem_create(const TdlHost* host, const TdlFrictionMatrixDef* def,
                                       TdlFrictionProblem** out) {
     TdlStatus status = problem_check_laws(host, &def->laws);
-    if (status == TDL_STATUS_OK) {
-        status = check_matrix(host, def);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    status = check_matrix(host, def);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -327,6 +328,36 @@ static void put_coupling(void* user, int i, int j, const double* w) {
     }
 }
 
+// The couplings, counted before, into x, and the problem from there.
+static TdlStatus create_coupled(const TdlHost* host, const TdlFrictionProblem* p,
+                                TdlFrictionMatrixDef def, Explicit* x, TdlFrictionProblem** out) {
+    size_t count = (size_t)x->count;
+    x->count = 0;
+    x->row_start = tdl_alloc_array(&p->mem, (size_t)p->n + 1, sizeof(int));
+    x->column = tdl_alloc_array(&p->mem, count, sizeof(int));
+    x->blocks = tdl_alloc_array(&p->mem, count * (size_t)(p->d * p->d), sizeof(double));
+    if (x->row_start == NULL || x->column == NULL || x->blocks == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = problem_each_coupling(p, put_coupling, x);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    // contacts between obstacles have empty rows
+    for (int i = 0; i < p->n; ++i) {
+        x->row_start[i + 1] = x->row_start[i + 1] > 0 ? x->row_start[i + 1] : x->row_start[i];
+    }
+    def.row_start = x->row_start;
+    def.column = x->column;
+    def.blocks = x->blocks;
+    status = tdl_friction_problem_create(host, &def, out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    (*out)->asymmetry = 0.0; // the upper part was given alone
+    return TDL_STATUS_OK;
+}
+
 TdlStatus tdl_friction_problem_explicit(const TdlHost* host, const TdlFrictionProblem* p,
                                         TdlFrictionProblem** out) {
     TdlFrictionMatrixDef def = {
@@ -339,30 +370,10 @@ TdlStatus tdl_friction_problem_explicit(const TdlHost* host, const TdlFrictionPr
     }
     Explicit x = {.d = p->d};
     TdlStatus status = problem_each_coupling(p, put_coupling, &x);
-    size_t count = (size_t)x.count;
-    x.count = 0;
-    x.row_start = tdl_alloc_array(&p->mem, (size_t)p->n + 1, sizeof(int));
-    x.column = tdl_alloc_array(&p->mem, count, sizeof(int));
-    x.blocks = tdl_alloc_array(&p->mem, count * (size_t)(p->d * p->d), sizeof(double));
-    if (x.row_start == NULL || x.column == NULL || x.blocks == NULL) {
-        status = TDL_STATUS_NO_MEMORY;
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = problem_each_coupling(p, put_coupling, &x);
-        // contacts between obstacles have empty rows
-        for (int i = 0; i < p->n; ++i) {
-            x.row_start[i + 1] = x.row_start[i + 1] > 0 ? x.row_start[i + 1] : x.row_start[i];
-        }
-    }
-    if (status == TDL_STATUS_OK) {
-        def.row_start = x.row_start;
-        def.column = x.column;
-        def.blocks = x.blocks;
-        status = tdl_friction_problem_create(host, &def, out);
-        if (status == TDL_STATUS_OK) {
-            (*out)->asymmetry = 0.0; // the upper part was given alone
-        }
-    }
+    status = create_coupled(host, p, def, &x, out);
     tdl_free(&p->mem, x.row_start);
     tdl_free(&p->mem, x.column);
     tdl_free(&p->mem, x.blocks);

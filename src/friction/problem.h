@@ -10,6 +10,7 @@ typedef struct SideRows {
     size_t h, y;      // the first double of each; y: nothing of a side that does not move its body
     int first, count; // coordinates of its body
     int apart;        // doubles from a row of H to the next
+    const int* list;  // or `count` coordinates of a list, with `first` 0; null: the span
 } SideRows;
 
 struct TdlFrictionProblem {
@@ -32,12 +33,14 @@ struct TdlFrictionProblem {
 
     // velocity space; null in explicit form
     int body_count;
+    int moving_count; // of bodies that have coordinates
     const int* dof_start;
     const double* velocity;
     const int* body; // [2 n]
     const double *h, *y;
-    double* own_y;  // y when it was computed here
-    void* owned[8]; // arrays of a caller that handed them over, freed with the problem
+    double* own_y;        // y when it was computed here
+    TdlReleaseFn release; // of a caller that handed its arrays over
+    void* release_user;
     SideRows* side; // [2 n]
 };
 
@@ -77,13 +80,14 @@ static inline bool side_moves(const TdlFrictionProblem* p, int side) {
 typedef struct Rows {
     const double* row;
     int first, count;
-    int apart; // doubles from a row to the next
+    int apart;       // doubles from a row to the next
+    const int* list; // or but for those of a list; null: from `first` on
 } Rows;
 
 // Those of H: what velocities do at the contact.
 static inline Rows rows_of_h(const TdlFrictionProblem* p, int side) {
     SideRows x = p->side[side];
-    return (Rows){p->h + x.h, x.first, x.count, x.apart};
+    return (Rows){p->h + x.h, x.first, x.count, x.apart, x.list};
 }
 
 // Those of Y, of a side that moves: what impulses do to velocities.
@@ -92,7 +96,7 @@ static inline Rows rows_of_y(const TdlFrictionProblem* p, int side) {
         return rows_of_h(p, side);
     }
     int m = body_dofs(p, p->body[side]);
-    return (Rows){p->y + p->side[side].y, 0, m, m};
+    return (Rows){p->y + p->side[side].y, 0, m, m, NULL};
 }
 
 // What a sweep over some contacts reads: all blocks of a contact's row of W, or its rows of H and
@@ -111,6 +115,15 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w);
 // The upper part (j >= i) of W from bodies: calls add for every coupled pair once, i ascending.
 typedef void (*CouplingFn)(void* user, int i, int j, const double* w);
 TdlStatus problem_each_coupling(const TdlFrictionProblem* p, CouplingFn fn, void* user);
+
+// The sum of a[i] b[list[i]].
+static inline double gather_product(int n, const double* a, const int* list, const double* b) {
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        sum += a[i] * b[list[i]];
+    }
+    return sum;
+}
 
 static inline double dot_product(size_t n, const double* a, const double* b) {
     double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;

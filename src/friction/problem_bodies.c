@@ -7,7 +7,21 @@
 
 #include <string.h>
 
+// Whether a side's list has rising coordinates of its body.
+static bool list_is_good(const int* list, int count, int m) {
+    for (int j = 0; j < count; ++j) {
+        if (list[j] < (j == 0 ? 0 : list[j - 1] + 1) || list[j] >= m) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* def) {
+    if (def->list != NULL && (def->span == NULL || def->y == def->h)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "lists of coordinates go with spans, and with rows of Y of their own");
+    }
     for (int k = 0; k < def->body_count; ++k) {
         if (def->dof_start[k + 1] < def->dof_start[k]) {
             return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "body %d has negative size", k);
@@ -21,7 +35,9 @@ static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* d
         int m =
             def->body[i] < 0 ? 0 : def->dof_start[def->body[i] + 1] - def->dof_start[def->body[i]];
         TdlSpan span = def->span == NULL ? (TdlSpan){0, m} : def->span[i];
-        if (span.count < 0 || span.first < 0 || span.first > m - span.count) {
+        const int* list = def->list == NULL ? NULL : def->list[i];
+        if (span.count < 0 || span.first < 0 || span.first > m - span.count ||
+            (list != NULL && (span.first != 0 || !list_is_good(list, span.count, m)))) {
             return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                             "contact %d: rows are about coordinates that body %d does not have",
                             i / 2, def->body[i]);
@@ -51,13 +67,16 @@ static void trim_rows(const TdlFrictionProblem* p, SideRows* x) {
 }
 
 // Tells how many doubles `h` and `y` have.
-static void place_rows(TdlFrictionProblem* p, const TdlSpan* span, size_t* h, size_t* y) {
+static void place_rows(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def, size_t* h,
+                       size_t* y) {
+    const TdlSpan* span = def->span;
     size_t d = (size_t)p->d;
     *h = *y = 0;
     for (int side = 0; side < 2 * p->n; ++side) {
         int m = p->body[side] < 0 ? 0 : body_dofs(p, p->body[side]);
         TdlSpan about = m > 0 && span != NULL ? span[side] : (TdlSpan){0, m};
-        p->side[side] = (SideRows){*h, *y, about.first, about.count, about.count};
+        const int* list = m > 0 && def->list != NULL ? def->list[side] : NULL;
+        p->side[side] = (SideRows){*h, *y, about.first, about.count, about.count, list};
         *h += d * (size_t)about.count;
         *y += side_moves(p, side) ? d * (size_t)(problem_whitened(p) ? about.count : m) : 0;
         if (span == NULL) {
@@ -71,7 +90,7 @@ static void add_row(const TdlFrictionProblem* p, int side, int k, double* whole)
     Rows x = rows_of_h(p, side);
     const double* row = x.row + (ptrdiff_t)k * x.apart;
     for (int j = 0; j < x.count; ++j) {
-        whole[x.first + j] += row[j];
+        whole[x.list == NULL ? x.first + j : x.list[j]] += row[j];
     }
 }
 
@@ -111,7 +130,9 @@ static double row_times(const TdlFrictionProblem* p, int side, int k, const doub
     }
     Rows x = rows_of_h(p, side);
     const double* row = x.row + (ptrdiff_t)k * x.apart;
-    return dot_product((size_t)x.count, row, v + p->dof_start[p->body[side]] + x.first);
+    const double* own = v + p->dof_start[p->body[side]];
+    return x.list == NULL ? dot_product((size_t)x.count, row, own + x.first)
+                          : gather_product(x.count, row, x.list, own);
 }
 
 // b = H v_free + u_free
@@ -128,12 +149,36 @@ static void free_velocity(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def
     }
 }
 
+// Places of the rows, Y where it was not given, and b; everything finite.
+static TdlStatus lay_out(const TdlHost* host, TdlFrictionProblem* p,
+                         const TdlFrictionBodiesDef* def) {
+    size_t h_used, y_used;
+    p->side = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(SideRows));
+    if (p->side == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    place_rows(p, def, &h_used, &y_used);
+    TdlStatus status = p->y == NULL ? solve_columns(p, def, y_used) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    free_velocity(p, def);
+    problem_finish(p);
+    if (!problem_all_finite(p->h, h_used) || !problem_all_finite(p->y, y_used) ||
+        !isfinite(p->q_norm)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "the contacts' rows or velocities are not finite");
+    }
+    return TDL_STATUS_OK;
+}
+
 TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrictionBodiesDef* def,
                                              TdlFrictionProblem** out) {
     TdlStatus status = problem_check_laws(host, &def->laws);
-    if (status == TDL_STATUS_OK) {
-        status = check_bodies(host, def);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    status = check_bodies(host, def);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -142,35 +187,22 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
         return TDL_STATUS_NO_MEMORY;
     }
     p->body_count = def->body_count;
+    for (int k = 0; k < def->body_count; ++k) {
+        p->moving_count += def->dof_start[k + 1] > def->dof_start[k];
+    }
     p->dof_start = def->dof_start;
     p->velocity = def->velocity;
     p->body = def->body;
     p->h = def->h;
     p->y = def->y;
     p->dof_count = def->body_count == 0 ? 0 : def->dof_start[def->body_count];
-    p->side = tdl_alloc_array(&p->mem, 2 * (size_t)p->n, sizeof(SideRows));
-    if (p->side == NULL) {
-        tdl_friction_problem_destroy(p);
-        return TDL_STATUS_NO_MEMORY;
-    }
-    size_t h_used, y_used;
-    place_rows(p, def->span, &h_used, &y_used);
-    if (p->y == NULL) {
-        status = solve_columns(p, def, y_used);
-    }
-    if (status == TDL_STATUS_OK) {
-        free_velocity(p, def);
-        problem_finish(p);
-        if (!problem_all_finite(p->h, h_used) || !problem_all_finite(p->y, y_used) ||
-            !isfinite(p->q_norm)) {
-            status = tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
-                              "the contacts' rows or velocities are not finite");
-        }
-    }
+    status = lay_out(host, p, def);
     if (status != TDL_STATUS_OK) {
         tdl_friction_problem_destroy(p);
         return status;
     }
+    p->release = def->release;
+    p->release_user = def->release_user;
     *out = p;
     return TDL_STATUS_OK;
 }
@@ -206,6 +238,17 @@ static void add_products(int d, int count, const double* h, int h_apart, const d
     }
 }
 
+// The same where rows of H are about a list of coordinates.
+static void add_gathered(int d, Rows h, Rows y, double* w) {
+    for (int col = 0; col < d; ++col) {
+        for (int row = 0; row < d; ++row) {
+            const double* a = h.row + (ptrdiff_t)row * h.apart;
+            const double* b = y.row + (ptrdiff_t)col * y.apart;
+            w[col * d + row] += gather_product(h.count, a, h.list, b);
+        }
+    }
+}
+
 void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) {
     for (int a = 2 * i; a < 2 * i + 2; ++a) {
         for (int c = 2 * j; c < 2 * j + 2; ++c) {
@@ -213,6 +256,10 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) 
                 continue;
             }
             Rows h = rows_of_h(p, a), y = rows_of_y(p, c);
+            if (h.list != NULL) {
+                add_gathered(p->d, h, y, w);
+                continue;
+            }
             int first = h.first > y.first ? h.first : y.first;
             int h_end = h.first + h.count, y_end = y.first + y.count;
             int count = (h_end < y_end ? h_end : y_end) - first;

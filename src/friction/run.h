@@ -28,16 +28,12 @@ typedef TdlStatus (*RunFn)(Run* run);
 
 TdlStatus run_gauss_seidel(Run* run);
 TdlStatus run_anderson(Run* run);
-TdlStatus run_newton(Run* run);
 TdlStatus run_proximal(Run* run);
-TdlStatus run_admm(Run* run);
-TdlStatus run_fixed_point(Run* run);
 TdlStatus run_gradient(Run* run);
 TdlStatus run_alternating(Run* run);
-TdlStatus run_alive(Run* run);   // the same, without the last resort to sweeps
+TdlStatus run_active(Run* run);  // the same, without the last resort to sweeps
 TdlStatus run_turns(Run* run);   // the same, over all contacts, as long as run->worth allows
 TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start that is not far off
-TdlStatus run_faceted(Run* run);
 TdlStatus run_interior(Run* run);
 TdlStatus run_path(Run* run);
 TdlStatus run_wedges(Run* run);
@@ -63,6 +59,10 @@ double run_factor_work(const Run* run);
 // Multiplications that a factorisation may take where steps shall not cost more than so many
 // sweeps.
 double run_worth(const Run* run, double sweeps);
+
+// The part of its error that a regularised problem, or sweeps before full steps, may keep: more
+// digits are for the next.
+static const double ROUND_PART = 0.1;
 
 // Blocks of W from bodies above which it is not formed: about 360 MB.
 enum { MAX_FORMED = 5000000 };

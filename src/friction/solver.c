@@ -3,18 +3,18 @@
 // Islands of few contacts are solved whole by one thread each, largest first; large ones one after
 // the other with all threads inside, where there is something to share. Which one is large does not
 // depend on the number of threads, so neither do the bits.
+#include "friction/solver.h"
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "friction/error.h"
 #include "friction/islands.h"
 #include "friction/run.h"
+#include "friction/study/study.h"
 
 #include <string.h>
 
-// Contacts of a whole problem up to which one thread does it all.
-enum { FEW_CONTACTS = 200 };
 // Contacts of an island up to which forming W is not worth it.
 enum { HANDFUL = 3 };
 // A first guess counts as warm when its error is below this part of that of zero.
@@ -31,7 +31,7 @@ typedef struct IslandResult {
 struct TdlFrictionSolver {
     TdlHost host;
     TdlFrictionOptions options;
-    Pool* pool;
+    Pool *pool, *own_pool; // the second null: the first is lent
     int thread_count;
     Arena arena;   // islands, shared arrays
     Arena* worker; // [thread_count]
@@ -85,6 +85,11 @@ static TdlStatus check_options(const TdlHost* host, const TdlFrictionOptions* o)
 
 TdlStatus tdl_friction_solver_create(const TdlHost* host, const TdlFrictionOptions* options,
                                      TdlFrictionSolver** out) {
+    return friction_solver_create_lent(host, options, NULL, out);
+}
+
+TdlStatus friction_solver_create_lent(const TdlHost* host, const TdlFrictionOptions* options,
+                                      Pool* pool, TdlFrictionSolver** out) {
     TdlStatus status = check_options(host, options);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -96,7 +101,10 @@ TdlStatus tdl_friction_solver_create(const TdlHost* host, const TdlFrictionOptio
     s->host = *host;
     s->options = *options;
     arena_init(&s->arena, &host->mem);
-    status = pool_create(host, options->threads, &s->pool);
+    if (pool == NULL) {
+        status = pool_create(host, options->threads, &s->own_pool);
+    }
+    s->pool = pool == NULL ? s->own_pool : pool;
     if (status == TDL_STATUS_OK) {
         s->thread_count = pool_thread_count(s->pool);
         s->worker = tdl_alloc_array(&host->mem, (size_t)s->thread_count, sizeof(Arena));
@@ -123,7 +131,7 @@ void tdl_friction_solver_destroy(TdlFrictionSolver* s) {
     TdlAllocator mem = s->host.mem;
     tdl_free(&mem, s->worker);
     arena_destroy(&s->arena);
-    pool_destroy(s->pool);
+    pool_destroy(s->own_pool);
     tdl_free(&mem, s);
 }
 
@@ -255,6 +263,7 @@ static TdlStatus order_island(TdlFrictionSolver* s, Arena* arena, int* contact, 
                : TDL_STATUS_OK;
 }
 
+// Builds the island, and solves it from the better of the first guess and zero.
 static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island, bool large,
                                  IslandResult* result) {
     int* contact = s->islands.contact + s->islands.start[island];
@@ -267,9 +276,10 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
                          .sweep_bodies = result->reached,
                          .local_of = s->local_of};
     TdlStatus status = order_island(s, arena, contact, n, &phases);
-    if (status == TDL_STATUS_OK) {
-        status = system_build(&sys, arena, s->problem, contact, n, &setup);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    status = system_build(&sys, arena, s->problem, contact, n, &setup);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -279,13 +289,16 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     run.limit = s->options.max_iterations;
     run.budget = run.worth = INFINITY;
     status = first_guess(s, &run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     if (island == 0) { // the first and largest; one thread alone comes here
         s->setup_end = clock_now();
     }
-    if (status == TDL_STATUS_OK && !run_done(&run)) {
+    if (!run_done(&run)) {
         status = dispatch(&run, &result->solver);
     }
-    write_back(s, &run);
+    write_back(s, &run); // the best iterate, even when memory ran out
     result->iterations = run.iterations;
     result->failsafe = run.failsafe;
     result->unsolvable = run.unsolvable;
@@ -342,7 +355,7 @@ static TdlStatus solve_islands(TdlFrictionSolver* s) {
         solve_island(s, k, 0);
     }
     // waking threads costs more than a few contacts do
-    bool alone = s->problem->n < FEW_CONTACTS;
+    bool alone = s->problem->n < SMALL_ISLAND;
     for (int k = s->large_count; alone && k < s->islands.count; ++k) {
         solve_island(s, k, 0);
     }
@@ -408,10 +421,12 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
     s->r = r;
     s->setup_end = 0.0;
     TdlStatus status = prepare(s, p);
-    if (status == TDL_STATUS_OK) {
-        status = solve_islands(s);
-        summarise(s, info);
+    if (status != TDL_STATUS_OK) {
+        arena_release(&s->arena, mark);
+        return status;
     }
+    status = solve_islands(s);
+    summarise(s, info);
     arena_release(&s->arena, mark);
     if (status != TDL_STATUS_OK) {
         return status;

@@ -11,9 +11,6 @@
 #include <immintrin.h>
 #endif
 
-// Rows handed to a thread at once in products; also the unit of reduction.
-enum { ROW_CHUNK = 128, BODY_GRAIN = 8 };
-
 static TdlStatus allocate(System* sys, Arena* arena, int n, int d) {
     size_t nd = (size_t)n * (size_t)d;
     sys->law = ARENA_NEW(arena, ContactLaw, n);
@@ -210,7 +207,7 @@ TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* prob
                (size_t)d * sizeof(double));
     }
     if (problem_has_bodies(problem)) {
-        int bodies = problem->body_count > 0 ? problem->body_count : 1;
+        int bodies = problem->moving_count > 0 ? problem->moving_count : 1;
         sys->block_count = (int)fmin(4.0 * problem->n / bodies * n, INT_MAX);
     } else if (copy_rows(sys, arena, setup->local_of) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
@@ -528,7 +525,10 @@ void body_row_velocity(const System* sys, int i, double* out) {
         }
         Rows x = rows_of_h(p, s);
         const double* v = sys->v + p->dof_start[p->body[s]] + x.first;
-        for (int k = 0; k < d; k += 3) {
+        for (int k = 0; k < d && x.list != NULL; ++k) {
+            out[k] += gather_product(x.count, x.row + (ptrdiff_t)k * x.apart, x.list, v);
+        }
+        for (int k = 0; k < d && x.list == NULL; k += 3) {
             rows3_times(x.count, x.apart, x.row + (ptrdiff_t)k * x.apart, v, out + k);
         }
     }
@@ -640,19 +640,14 @@ void system_velocity(System* sys, const double* r, double* u) {
     pool_run(sys->pool, chunks, 1, product_chunk, &job);
 }
 
-double system_error_kind(const System* sys, TdlFrictionError kind, double rho, const double* u,
-                         const double* r) {
+double system_error(const System* sys, const double* u, const double* r) {
     int d = sys->d;
     double sum = 0.0, f[CONE_MAX];
     for (int i = 0; i < sys->n; ++i) {
-        error_map(kind, d, sys->law[i], sys->mu[i], rho, u + i * d, r + i * d, f);
+        error_map(sys->error_kind, d, sys->law[i], sys->mu[i], sys->rho, u + i * d, r + i * d, f);
         for (int k = 0; k < d; ++k) {
             sum += f[k] * f[k];
         }
     }
     return sqrt(sum);
-}
-
-double system_error(const System* sys, const double* u, const double* r) {
-    return system_error_kind(sys, sys->error_kind, sys->rho, u, r);
 }

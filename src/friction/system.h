@@ -11,10 +11,16 @@
 #include "friction/cone.h"
 #include "friction/islands.h"
 #include "friction/problem.h"
+#include "linalg/block_pattern.h"
 
-// Contacts from which an island has all threads: W is formed and multiplied by them, and sweeps go
-// by groups of bodies.
+// Contacts from which an island is large: threads share its products and its sweeps by groups of
+// bodies, which fewer do not repay, and cheap steps come before dear ones.
 enum { LARGE_ISLAND = 1000 };
+// Contacts up to which an island is small: its factors cost less than many sweeps, and all of it
+// less than waking threads.
+enum { SMALL_ISLAND = 200 };
+// Contacts, and bodies, that a thread takes at once in products: some microseconds of work.
+enum { ROW_CHUNK = 128, BODY_GRAIN = 8 };
 
 typedef struct System {
     int d, n;
@@ -66,6 +72,11 @@ TdlStatus system_list_bodies(System* sys, Arena* arena);
 // Forms the rows of W when the island has only bodies so far.
 TdlStatus system_form_rows(System* sys, Arena* arena);
 
+// Where the blocks of W are, once its rows are there.
+static inline BlockPattern system_pattern(const System* sys) {
+    return (BlockPattern){sys->n, sys->d, sys->start, sys->column};
+}
+
 // u <- W r + b
 void system_velocity(System* sys, const double* r, double* u);
 
@@ -74,8 +85,6 @@ void system_refresh_bodies(System* sys, const double* r);
 
 // The norm of the caller's error map at (u, r), unit-free. Same bits for any number of threads.
 double system_error(const System* sys, const double* u, const double* r);
-double system_error_kind(const System* sys, TdlFrictionError kind, double rho, const double* u,
-                         const double* r);
 
 // out <- b_i + sum_j W_ij r_j for one row. The scalar version is the definition.
 void row_velocity_scalar(int d, const double* blocks, const int* column, int count, const double* r,

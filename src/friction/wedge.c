@@ -115,25 +115,26 @@ static TdlStatus press(Wedge* w, double* b, int* cones, double* r) {
     size_t size = run_size(run);
     Barrier p;
     TdlStatus status = barrier_init(&p, run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     double *base = ARENA_NEW(run->arena, double, size), *dx = ARENA_NEW(run->arena, double, size),
            *dy = ARENA_NEW(run->arena, double, size);
-    if (status == TDL_STATUS_OK && (base == NULL || dx == NULL || dy == NULL)) {
-        status = TDL_STATUS_NO_MEMORY;
+    if (base == NULL || dx == NULL || dy == NULL) {
+        return TDL_STATUS_NO_MEMORY;
     }
     p.out = w->out;
-    if (status == TDL_STATUS_OK) {
-        int before = cones == NULL ? 0 : *cones;
+    int before = cones == NULL ? 0 : *cones;
+    find_inside(&p, base, dx, dy);
+    while (cones != NULL && (*cones = sift(&p, w)) > 0 && *cones != before) {
+        before = *cones;
         find_inside(&p, base, dx, dy);
-        while (cones != NULL && (*cones = sift(&p, w)) > 0 && *cones != before) {
-            before = *cones;
-            find_inside(&p, base, dx, dy);
-        }
-        memcpy(r, p.r, size * sizeof(double));
     }
+    memcpy(r, p.r, size * sizeof(double));
     w->run->iterations = with_b.iterations;
     w->run->work = with_b.work;
     arena_release(w->run->arena, mark);
-    return status;
+    return TDL_STATUS_OK;
 }
 
 // --- holding them --------------------------------------------------------------------------------
@@ -232,18 +233,17 @@ static bool check_stress(Wedge* w) {
 // Finds, eliminates and checks until what is held can be. False: nothing can.
 static TdlStatus hold(Wedge* w, bool* found) {
     const System* sys = w->run->sys;
-    TdlStatus status = TDL_STATUS_OK;
     int cones = 0;
     for (int i = 0; i < sys->n; ++i) {
         w->out[i] = sys->law[i] == LAW_SMOOTH || sys->law[i] == LAW_ROUGH;
         cones += sys->law[i] == LAW_CONE;
     }
     *found = false;
-    for (int k = 0; k < HOLD_ROUNDS && status == TDL_STATUS_OK && !*found; ++k) {
+    for (int k = 0; k < HOLD_ROUNDS && !*found; ++k) {
         memset(w->u, 0, run_size(w->run) * sizeof(double));
-        status = press(w, w->u, &cones, w->stress);
-        if (cones == 0 || status != TDL_STATUS_OK) {
-            break;
+        TdlStatus status = press(w, w->u, &cones, w->stress);
+        if (status != TDL_STATUS_OK || cones == 0) {
+            return status;
         }
         w->held = 0;
         for (int i = 0; i < sys->n; ++i) {
@@ -253,7 +253,7 @@ static TdlStatus hold(Wedge* w, bool* found) {
         eliminate(w);
         *found = check_stress(w);
     }
-    return status;
+    return TDL_STATUS_OK;
 }
 
 // --- what is left --------------------------------------------------------------------------------
@@ -396,14 +396,15 @@ static TdlStatus solve_rest(Wedge* w) {
     status = recover(w, best, b, r);
     system_velocity(run->sys, r, w->u);
     run_offer(run, w->u, r);
-    if (status == TDL_STATUS_OK && !run_done(run)) {
-        int limit = run->limit;
-        run->start = r;
-        run->limit = LAST_STEPS;
-        status = run_proximal(run);
-        run->start = NULL;
-        run->limit = limit;
+    if (status != TDL_STATUS_OK || run_done(run)) {
+        return status;
     }
+    int limit = run->limit;
+    run->start = r;
+    run->limit = LAST_STEPS;
+    status = run_proximal(run);
+    run->start = NULL;
+    run->limit = limit;
     return status;
 }
 
@@ -436,5 +437,8 @@ TdlStatus run_wedged(Run* run) {
     TdlFrictionSolverKind used;
     TdlStatus status = run_wedges(run);
     run->depth = DEPTH_MOST;
-    return status == TDL_STATUS_OK && !run_done(run) ? run_auto(run, &used) : status;
+    if (status != TDL_STATUS_OK || run_done(run)) {
+        return status;
+    }
+    return run_auto(run, &used);
 }

@@ -8,8 +8,9 @@
 // overlap by half, so that the cost is linear in the number of elements and an error made early is
 // corrected later. Twist that the points say nothing about (straight pieces) is kept small by a
 // weight far below the resolution of single precision.
-#include "inverse/helix_fit.h"
+#include "tendril/inverse.h"
 
+#include "base/memory.h"
 #include "math/dense.h"
 #include "rod/helix.h"
 
@@ -170,7 +171,7 @@ static TdlVec3 guess_from(const Guess* guess, TdlMat3 frame) {
 
 // --- least squares --------------------------------------------------------------------------
 
-typedef struct Problem {
+typedef struct Window {
     double l;              // m, of an element
     int count;             // elements in the window
     bool turns;            // the frame of the start is unknown too
@@ -182,10 +183,10 @@ typedef struct Problem {
     TdlMat3 shift[WINDOW], turn[WINDOW]; // of an element's end, by its q, in world axes
     TdlVec3 x[WINDOW * SAMPLES];
     TdlMat3 own[WINDOW * SAMPLES]; // of a sample, by the q of its own element
-} Problem;
+} Window;
 
 // The squared distances, in units of an element; positions and derivatives in passing.
-static double evaluate(Problem* p) {
+static double evaluate(Window* p) {
     double cost = 0.0;
     p->pose[0] = p->start;
     for (int e = 0; e < p->count; ++e) {
@@ -219,7 +220,7 @@ static TdlVec3 column(const TdlMat3* m, int c) {
 
 // The columns of the Jacobian for one sample: how it moves with each unknown that comes before it.
 // Returns the number of columns that are not zero.
-static int sample_rows(const Problem* p, int element, int sample, TdlVec3* rows) {
+static int sample_rows(const Window* p, int element, int sample, TdlVec3* rows) {
     int i = element * SAMPLES + sample, n = 0;
     for (int c = 0; c < 3; ++c) { // the frame of the start, about the axes of the world
         TdlVec3 axis = {c == 0, c == 1, c == 2};
@@ -239,7 +240,7 @@ static int sample_rows(const Problem* p, int element, int sample, TdlVec3* rows)
 }
 
 // Lower triangle of J'J and J'r, in units of an element.
-static void normal_equations(const Problem* p, double* a, double* b) {
+static void normal_equations(const Window* p, double* a, double* b) {
     int n = 3 + 3 * p->count;
     TdlVec3 rows[UNKNOWNS];
     memset(a, 0, (size_t)(n * n) * sizeof *a);
@@ -267,7 +268,7 @@ static void normal_equations(const Problem* p, double* a, double* b) {
     }
 }
 
-static void move(Problem* p, const double* step) {
+static void move(Window* p, const double* step) {
     TdlVec3 turn = {-step[0], -step[1], -step[2]};
     if (p->turns) {
         p->start.rotation = tdl_mul33(tdl_rotation_exp(turn), p->start.rotation);
@@ -278,7 +279,7 @@ static void move(Problem* p, const double* step) {
 }
 
 // Levenberg and Marquardt, until a step gains nothing any more.
-static void minimise(Problem* p, Problem* trial) {
+static void minimise(Window* p, Window* trial) {
     double a[UNKNOWNS * UNKNOWNS], factor[UNKNOWNS * UNKNOWNS], b[UNKNOWNS], step[UNKNOWNS];
     int n = 3 + 3 * p->count;
     double cost = evaluate(p), damping = 1.0e-3;
@@ -323,8 +324,8 @@ static void sample_curve(const Smooth* curve, int element_count, TdlVec3* target
 }
 
 // Window after window; each keeps the first half of its elements, the last all.
-static void fit_windows(Problem* p, Problem* trial, const Guess* guesses, const TdlVec3* targets,
-                        int element_count, HelixFit* out) {
+static void fit_windows(Window* p, Window* trial, const Guess* guesses, const TdlVec3* targets,
+                        int element_count, TdlVec3* curvature, TdlHelixFit* out) {
     int begin = 0, known = 0; // elements with a value from an earlier window
     double largest = 0.0;
     for (bool last = false; !last;) {
@@ -343,7 +344,7 @@ static void fit_windows(Problem* p, Problem* trial, const Guess* guesses, const 
         out->start = begin == 0 ? p->start : out->start;
         int kept = last ? p->count : WINDOW / 2;
         for (int e = 0; e < kept; ++e) {
-            out->curvature_of[begin + e] = tdl_scale3(1.0 / p->l, p->q[e]);
+            curvature[begin + e] = tdl_scale3(1.0 / p->l, p->q[e]);
             for (int i = e * SAMPLES; i < (e + 1) * SAMPLES; ++i) {
                 largest = fmax(largest, tdl_norm3(tdl_sub3(p->x[i], p->target[i])));
             }
@@ -356,14 +357,13 @@ static void fit_windows(Problem* p, Problem* trial, const Guess* guesses, const 
     out->error = largest;
 }
 
-TdlStatus helix_fit(Arena* arena, const TdlVec3* points, int count, int element_count,
-                    HelixFit* out) {
+static TdlStatus fit(Arena* arena, const TdlVec3* points, int count, int element_count,
+                     TdlVec3* curvature, TdlHelixFit* out) {
     Smooth curve;
-    *out = (HelixFit){.curvature_of = ARENA_NEW(arena, TdlVec3, element_count)};
     Guess* guesses = ARENA_NEW(arena, Guess, element_count);
     TdlVec3* targets = ARENA_NEW(arena, TdlVec3, (size_t)element_count * SAMPLES);
-    Problem* work = ARENA_NEW(arena, Problem, 2);
-    if (out->curvature_of == NULL || guesses == NULL || targets == NULL || work == NULL ||
+    Window* work = ARENA_NEW(arena, Window, 2);
+    if (guesses == NULL || targets == NULL || work == NULL ||
         !make_smooth(arena, points, count, &curve)) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -373,7 +373,24 @@ TdlStatus helix_fit(Arena* arena, const TdlVec3* points, int count, int element_
     out->length = curve.s[curve.count - 1];
     make_guesses(&curve, element_count, guesses);
     sample_curve(&curve, element_count, targets);
-    work[0] = (Problem){.l = out->length / element_count, .start = {curve.x[0], guesses[0].frame}};
-    fit_windows(&work[0], &work[1], guesses, targets, element_count, out);
+    work[0] = (Window){.l = out->length / element_count, .start = {curve.x[0], guesses[0].frame}};
+    fit_windows(&work[0], &work[1], guesses, targets, element_count, curvature, out);
     return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_helix_fit(const TdlHost* host, const TdlVec3* points, int count, int element_count,
+                        TdlVec3* curvature, TdlHelixFit* out) {
+    *out = (TdlHelixFit){0};
+    bool good = count > 0 && element_count > 0;
+    for (int i = 0; good && i < count; ++i) {
+        good = tdl_finite3(points[i]);
+    }
+    if (!good) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    Arena arena;
+    arena_init(&arena, &host->mem);
+    TdlStatus status = fit(&arena, points, count, element_count, curvature, out);
+    arena_destroy(&arena);
+    return status;
 }

@@ -162,18 +162,3 @@ void banded_solve(int n, int width, const double* band, int rhs_count, double* b
         }
     }
 }
-
-void banded_multiply(int n, int width, const double* band, const double* x, double* y) {
-    ptrdiff_t stride = width + 1;
-    for (int i = 0; i < n; ++i) {
-        y[i] = 0.0;
-    }
-    for (int j = 0; j < n; ++j) {
-        const double* c = band + j * stride;
-        int below = entries_below(n, width, j);
-        y[j] += c[0] * x[j] + tdl_dot(below, c + 1, x + j + 1);
-        for (int i = 1; i <= below; ++i) {
-            y[j + i] += c[i] * x[j];
-        }
-    }
-}

@@ -12,7 +12,4 @@ int banded_cholesky(int n, int width, double* band);
 // Solves A X = B in place from the factor, for rhs_count columns of b.
 void banded_solve(int n, int width, const double* band, int rhs_count, double* b, int ldb);
 
-// y = A x, for a matrix not yet factored.
-void banded_multiply(int n, int width, const double* band, const double* x, double* y);
-
 #endif

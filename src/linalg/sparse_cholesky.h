@@ -1,7 +1,8 @@
 // Direct solvers for sparse symmetric matrices, behind a table of functions.
 //
 // Life cycle: analyse a pattern once, factor many matrices with that pattern, solve many
-// right-hand sides with each factor, destroy.
+// right-hand sides with each factor, destroy. This is where matrices of meshes come in: a solver
+// for narrow bands or with supernodes is one more table, and its users do not change.
 #ifndef TDL_LINALG_SPARSE_CHOLESKY_H
 #define TDL_LINALG_SPARSE_CHOLESKY_H
 

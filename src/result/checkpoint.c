@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#define CHECKPOINT_VERSION 1u
+#define CHECKPOINT_VERSION 2u
 
 static const char MAGIC[8] = {'T', 'D', 'L', 'C', 'H', 'E', 'C', 'K'};
 

@@ -1,5 +1,5 @@
 // result.h5 from inside: a writer that appends frames, and a reader of whole frames. The public
-// part of the reader is in tendril/run.h. HDF5 is called from one thread at a time.
+// part of the reader is in tendril/result.h. HDF5 is called from one thread at a time.
 //
 //   /                     attributes: format, format_version, tendril_version, title, step,
 //                         step_total, samples
@@ -16,7 +16,7 @@
 //   /frames/*             one row a frame: the sets of the table RESULT_SETS of result_format.c
 //
 // Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers, version 3 no
-// surfaces; they are read as such.
+// surfaces, version 4 no v of contacts; they are read as such.
 //
 // Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
 // is left out.
@@ -24,7 +24,7 @@
 #define TDL_RESULT_RESULT_H
 
 #include "formats/file.h"
-#include "tendril/run.h"
+#include "tendril/result.h"
 
 #include "result/result_contacts.h"
 #include "result/result_format.h"
@@ -32,7 +32,7 @@
 #include <hdf5.h>
 
 #define RESULT_FORMAT "tendril-result"
-enum { RESULT_VERSION = 4, RESULT_OLDEST = 1 };
+enum { RESULT_VERSION = 5, RESULT_OLDEST = 1 };
 
 typedef struct ResultRod {
     const char* model;
@@ -74,15 +74,15 @@ typedef struct ResultCounts {
 typedef struct ResultFrame {
     double time;
     int64_t step;
-    double energy[3];          // kinetic, elastic, gravity
-    float* points;             // [3 points]
-    double *q, *v;             // [dofs]
-    double* poses;             // [12 colliders]: position, then the columns of the rotation
-    double* body_poses;        // [12 bodies]
-    double* observed;          // [3 observers]
-    float* surface_points;     // [3 surface_points]
-    int contact_count;         //
-    TdlContactForce* contacts; // [contact_count]
+    double energy[3];           // kinetic, elastic, gravity
+    float* points;              // [3 points]
+    double *q, *v;              // [dofs]
+    double* poses;              // [12 colliders]: position, then the columns of the rotation
+    double* body_poses;         // [12 bodies]
+    double* observed;           // [3 observers]
+    float* surface_points;      // [3 surface_points]
+    int contact_count;          //
+    TdlResultContact* contacts; // [contact_count]
     int contact_capacity;
     int64_t contact_end; // rows of /contacts up to this frame; the writer counts them itself
 } ResultFrame;

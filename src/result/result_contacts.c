@@ -16,35 +16,42 @@ typedef enum ContactColumn {
     CONTACT_KIND = 0,
     CONTACT_INDEX,
     CONTACT_ELEMENT,
-    CONTACT_S,
+    CONTACT_U,
     CONTACT_POINT,
     CONTACT_NORMAL,
     CONTACT_FORCE,
     CONTACT_GAP,
     CONTACT_MU,
     CONTACT_SLIDING,
+    CONTACT_V,
 } ContactColumn;
 
 typedef struct ColumnSpec {
     const char *name, *unit, *meaning;
     ResultType type;
     hsize_t width; // numbers per contact
+    int since;     // version of the format
 } ColumnSpec;
 
 static const ColumnSpec COLUMNS[CONTACT_COLUMNS] = {
     [CONTACT_KIND] = {"kind", "1", "what touches: 0 a rod, 1 a rigid body, 2 a collider",
-                      TYPE_INT32, 2},
-    [CONTACT_INDEX] = {"index", "1", "which of its kind, from 0", TYPE_INT32, 2},
+                      TYPE_INT32, 2, 2},
+    [CONTACT_INDEX] = {"index", "1", "which of its kind, from 0", TYPE_INT32, 2, 2},
     [CONTACT_ELEMENT] = {"element", "1", "element of a rod; triangle of a mesh whose vertices move",
-                         TYPE_INT32, 2},
-    [CONTACT_S] = {"s", "1", "place along the element of a rod, 0 to 1", TYPE_FLOAT32, 2},
-    [CONTACT_POINT] = {"point", "m", "where the first body's surface was touched", TYPE_FLOAT32, 3},
-    [CONTACT_NORMAL] = {"normal", "1", "from the first body to the second", TYPE_FLOAT32, 3},
+                         TYPE_INT32, 2, 2},
+    [CONTACT_U] = {"s", "1", "u of the place: along a curve, or share of a triangle's 2nd corner",
+                   TYPE_FLOAT32, 2, 2},
+    [CONTACT_POINT] = {"point", "m", "where the first body's surface was touched", TYPE_FLOAT32, 3,
+                       2},
+    [CONTACT_NORMAL] = {"normal", "1", "from the first body to the second", TYPE_FLOAT32, 3, 2},
     [CONTACT_FORCE] = {"force", "N", "on the second body, mean over the step before the frame",
-                       TYPE_FLOAT64, 3},
-    [CONTACT_GAP] = {"gap", "m", "between the surfaces at the start of that step", TYPE_FLOAT64, 1},
-    [CONTACT_MU] = {"mu", "1", "friction coefficient", TYPE_FLOAT32, 1},
-    [CONTACT_SLIDING] = {"sliding", "1", "1 where it slides, 0 where it sticks", TYPE_INT32, 1},
+                       TYPE_FLOAT64, 3, 2},
+    [CONTACT_GAP] = {"gap", "m", "between the surfaces at the start of that step", TYPE_FLOAT64, 1,
+                     2},
+    [CONTACT_MU] = {"mu", "1", "friction coefficient", TYPE_FLOAT32, 1, 2},
+    [CONTACT_SLIDING] = {"sliding", "1", "1 where it slides, 0 where it sticks", TYPE_INT32, 1, 2},
+    [CONTACT_V] = {"v", "1", "v of the place: share of a triangle's 3rd corner; else 0",
+                   TYPE_FLOAT32, 2, 5},
 };
 
 // --- numbers of a contact ------------------------------------------------------------------------
@@ -53,7 +60,7 @@ static double component(TdlVec3 v, int c) {
     return c == 0 ? v.x : c == 1 ? v.y : v.z;
 }
 
-static double get_number(const TdlContactForce* contact, ContactColumn column, int c) {
+static double get_number(const TdlResultContact* contact, ContactColumn column, int c) {
     switch (column) {
     case CONTACT_KIND:
         return contact->kind[c];
@@ -61,8 +68,10 @@ static double get_number(const TdlContactForce* contact, ContactColumn column, i
         return contact->index[c];
     case CONTACT_ELEMENT:
         return contact->element[c];
-    case CONTACT_S:
-        return contact->s[c];
+    case CONTACT_U:
+        return contact->u[c];
+    case CONTACT_V:
+        return contact->v[c];
     case CONTACT_POINT:
         return component(contact->point, c);
     case CONTACT_NORMAL:
@@ -79,11 +88,11 @@ static double get_number(const TdlContactForce* contact, ContactColumn column, i
     return contact->sliding;
 }
 
-static void put_numbers(TdlContactForce* contact, ContactColumn column, const double* x) {
+static void put_numbers(TdlResultContact* contact, ContactColumn column, const double* x) {
     switch (column) {
     case CONTACT_KIND:
-        contact->kind[0] = (TdlBodyKind)x[0];
-        contact->kind[1] = (TdlBodyKind)x[1];
+        contact->kind[0] = (TdlResultKind)x[0];
+        contact->kind[1] = (TdlResultKind)x[1];
         break;
     case CONTACT_INDEX:
         contact->index[0] = (int)x[0];
@@ -93,9 +102,13 @@ static void put_numbers(TdlContactForce* contact, ContactColumn column, const do
         contact->element[0] = (int)x[0];
         contact->element[1] = (int)x[1];
         break;
-    case CONTACT_S:
-        contact->s[0] = x[0];
-        contact->s[1] = x[1];
+    case CONTACT_U:
+        contact->u[0] = x[0];
+        contact->u[1] = x[1];
+        break;
+    case CONTACT_V:
+        contact->v[0] = x[0];
+        contact->v[1] = x[1];
         break;
     case CONTACT_POINT:
         contact->point = tdl_load3(x, 0);
@@ -199,7 +212,7 @@ static hid_t select_rows(hid_t set, hsize_t width, hsize_t first, hsize_t count)
     return space;
 }
 
-static bool append_column(ContactSets* sets, int column, const TdlContactForce* contacts,
+static bool append_column(ContactSets* sets, int column, const TdlResultContact* contacts,
                           int count) {
     hsize_t width = COLUMNS[column].width;
     double* x = sets->scratch;
@@ -222,7 +235,7 @@ static bool append_column(ContactSets* sets, int column, const TdlContactForce* 
     return good;
 }
 
-bool contact_sets_append(ContactSets* sets, const TdlContactForce* contacts, int count) {
+bool contact_sets_append(ContactSets* sets, const TdlResultContact* contacts, int count) {
     if (count == 0) {
         return true;
     }
@@ -263,13 +276,13 @@ static bool open_column(ContactSets* sets, hid_t group, int column) {
     return true;
 }
 
-bool contact_sets_open(ContactSets* sets, hid_t file, const char** what) {
+bool contact_sets_open(ContactSets* sets, hid_t file, int version, const char** what) {
     hid_t group = object_open(file, "contacts", H5I_GROUP);
     *what = "the group /contacts is missing";
     bool good = group >= 0;
     for (int i = 0; good && i < CONTACT_COLUMNS; ++i) {
         *what = "a set of /contacts is missing or has another type, rank or layout than expected";
-        good = open_column(sets, group, i);
+        good = COLUMNS[i].since > version || open_column(sets, group, i);
     }
     if (group >= 0) {
         H5Gclose(group);
@@ -305,9 +318,9 @@ static bool read_column(ContactSets* sets, int column, hsize_t first, int count)
     return good;
 }
 
-static bool is_sound(const TdlContactForce* contact) {
+static bool is_sound(const TdlResultContact* contact) {
     for (int i = 0; i < 2; ++i) {
-        if (contact->kind[i] < TDL_BODY_ROD || contact->kind[i] > TDL_BODY_COLLIDER ||
+        if (contact->kind[i] < TDL_RESULT_ROD || contact->kind[i] > TDL_RESULT_COLLIDER ||
             contact->index[i] < 0) {
             return false;
         }
@@ -316,8 +329,14 @@ static bool is_sound(const TdlContactForce* contact) {
 }
 
 bool contact_sets_read(ContactSets* sets, const char* path, hsize_t first, int count,
-                       TdlContactForce* out, const char** what) {
+                       TdlResultContact* out, const char** what) {
+    for (int i = 0; i < count; ++i) {
+        out[i] = (TdlResultContact){0};
+    }
     for (int column = 0; count > 0 && column < CONTACT_COLUMNS; ++column) {
+        if (sets->sets[column] < 0) {
+            continue; // the file is older
+        }
         *what = "/contacts has no data for this frame; the file was cut";
         if (!rows_are_there(sets, column, path, first, (hsize_t)count)) {
             return false;

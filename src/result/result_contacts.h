@@ -3,11 +3,11 @@
 #ifndef TDL_RESULT_RESULT_CONTACTS_H
 #define TDL_RESULT_RESULT_CONTACTS_H
 
-#include "tendril/world.h"
+#include "tendril/result.h"
 
 #include <hdf5.h>
 
-enum { CONTACT_COLUMNS = 10 };
+enum { CONTACT_COLUMNS = 11 };
 
 typedef struct ContactSets {
     TdlHost host;
@@ -27,15 +27,15 @@ TdlStatus contact_sets_reserve(ContactSets* sets, int count);
 
 // --- writing; false: HDF5 failed -----------------------------------------------------------------
 bool contact_sets_create(ContactSets* sets, hid_t file);
-bool contact_sets_append(ContactSets* sets, const TdlContactForce* contacts, int count);
+bool contact_sets_append(ContactSets* sets, const TdlResultContact* contacts, int count);
 bool contact_sets_flush(const ContactSets* sets);
 
 // --- reading -------------------------------------------------------------------------------------
-// Opens the sets; on failure *what says what is wrong with which.
-bool contact_sets_open(ContactSets* sets, hid_t file, const char** what);
+// Opens the sets of a file of that version; on failure *what says what is wrong with which.
+bool contact_sets_open(ContactSets* sets, hid_t file, int version, const char** what);
 
 // Rows [first, first + count) of the file at `path`; on failure *what says why.
 bool contact_sets_read(ContactSets* sets, const char* path, hsize_t first, int count,
-                       TdlContactForce* out, const char** what);
+                       TdlResultContact* out, const char** what);
 
 #endif

@@ -147,7 +147,7 @@ TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int coun
     }
     size_t capacity = (size_t)count + (size_t)count / 2;
     capacity = capacity > INT_MAX ? INT_MAX : capacity;
-    TdlContactForce* grown =
+    TdlResultContact* grown =
         tdl_grow_array(&host->mem, frame->contacts, capacity, sizeof *frame->contacts);
     if (grown == NULL) {
         return TDL_STATUS_NO_MEMORY;

@@ -2,6 +2,7 @@
 // kind, type, extent and place before it is read, and every number that points somewhere.
 #include "result/result_reader.h"
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "result/result_object.h"
 
@@ -57,11 +58,6 @@ static TdlStatus read_texts(TdlResult* r, const char* group, const char* name, i
     return status;
 }
 
-static TdlStatus read_words(TdlResult* r, const char* group, const char* name, int rows,
-                            char (*out)[TDL_RESULT_WORD_SIZE]) {
-    return read_texts(r, group, name, rows, TDL_RESULT_WORD_SIZE, (char*)out);
-}
-
 static TdlStatus read_reals(TdlResult* r, const char* group, const char* name, int width, int rows,
                             double* out) {
     Column column = {group, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (hsize_t)width};
@@ -70,6 +66,36 @@ static TdlStatus read_reals(TdlResult* r, const char* group, const char* name, i
         if (!isfinite(out[i])) {
             status = result_bad_set(r, group, name, "holds something that is not a number");
         }
+    }
+    return status;
+}
+
+// A column that is wanted of a table: its name, what it holds, numbers or bytes a row, and where
+// to.
+typedef enum Content { WHOLES, REALS, TEXTS } Content;
+typedef struct Wanted {
+    const char* name;
+    Content content;
+    int width;
+    void* out;
+} Wanted;
+
+static TdlStatus read_wanted(TdlResult* r, const char* group, int rows, const Wanted* w) {
+    if (w->content == TEXTS) {
+        return read_texts(r, group, w->name, rows, (size_t)w->width, w->out);
+    }
+    if (w->content == REALS) {
+        return read_reals(r, group, w->name, w->width, rows, w->out);
+    }
+    Column column = {group, w->name, H5T_STD_I32LE, H5T_NATIVE_INT, (hsize_t)w->width};
+    return read_column(r, &column, rows, w->out);
+}
+
+static TdlStatus read_table(TdlResult* r, const char* group, int rows, const Wanted* wanted,
+                            int count) {
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < count; ++i) {
+        status = read_wanted(r, group, rows, &wanted[i]);
     }
     return status;
 }
@@ -125,14 +151,12 @@ static TdlStatus read_rod_facts(TdlResult* r) {
     char(*models)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *models);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (r->rods != NULL && reals != NULL && elements != NULL && models != NULL) {
-        Column whole = {"rods", "element_count", H5T_STD_I32LE, H5T_NATIVE_INT, 1};
-        status = read_column(r, &whole, n, elements);
-        status = status == TDL_STATUS_OK ? read_reals(r, "rods", "length", 1, n, reals) : status;
-        status =
-            status == TDL_STATUS_OK ? read_reals(r, "rods", "mass", 1, n, reals + rows) : status;
-        status = status == TDL_STATUS_OK ? read_reals(r, "rods", "radius", 2, n, reals + 2 * rows)
-                                         : status;
-        status = status == TDL_STATUS_OK ? read_words(r, "rods", "model", n, models) : status;
+        const Wanted wanted[] = {{"element_count", WHOLES, 1, elements},
+                                 {"length", REALS, 1, reals},
+                                 {"mass", REALS, 1, reals + rows},
+                                 {"radius", REALS, 2, reals + 2 * rows},
+                                 {"model", TEXTS, TDL_RESULT_WORD_SIZE, models}};
+        status = read_table(r, "rods", n, wanted, 5);
     }
     for (size_t i = 0; status == TDL_STATUS_OK && i < rows; ++i) {
         TdlResultRod* rod = &r->rods[i];
@@ -150,24 +174,26 @@ static TdlStatus read_rod_facts(TdlResult* r) {
 
 static TdlStatus read_rods(TdlResult* r) {
     int rows = 0, dof_rows = 0;
-    int* dof_start = NULL;
     TdlStatus status = read_starts(r, "rods", "point_start", &r->point_start, &rows);
-    if (status == TDL_STATUS_OK) {
-        status = read_starts(r, "rods", "dof_start", &dof_start, &dof_rows);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK && rows != dof_rows) {
-        status = result_bad(r, "the tables of /rods differ in length");
-    }
-    if (status == TDL_STATUS_OK) {
-        r->counts.rods = rows - 1;
-        r->counts.points = r->point_start[rows - 1];
-        r->counts.dofs = dof_start[rows - 1];
-    }
-    if (status == TDL_STATUS_OK && r->counts.points > INT_MAX / 3) {
-        status = result_bad(r, "has more points than can be");
-    }
+    int* dof_start = NULL;
+    status = read_starts(r, "rods", "dof_start", &dof_start, &dof_rows);
+    r->counts.dofs = status == TDL_STATUS_OK ? dof_start[dof_rows - 1] : 0;
     tdl_free(&r->host.mem, dof_start);
-    return status == TDL_STATUS_OK ? read_rod_facts(r) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (rows != dof_rows) {
+        return result_bad(r, "the tables of /rods differ in length");
+    }
+    r->counts.rods = rows - 1;
+    r->counts.points = r->point_start[rows - 1];
+    if (r->counts.points > INT_MAX / 3) {
+        return result_bad(r, "has more points than can be");
+    }
+    return read_rod_facts(r);
 }
 
 // The number of rows of a table, from its first column.
@@ -195,11 +221,10 @@ static TdlStatus read_collider_shapes(TdlResult* r) {
     char(*words)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *words);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (r->shapes != NULL && reals != NULL && words != NULL) {
-        status = read_words(r, "colliders", "shape", n, words);
-        status =
-            status == TDL_STATUS_OK ? read_reals(r, "colliders", "radius", 1, n, reals) : status;
-        status = status == TDL_STATUS_OK ? read_reals(r, "colliders", "length", 1, n, reals + rows)
-                                         : status;
+        const Wanted wanted[] = {{"shape", TEXTS, TDL_RESULT_WORD_SIZE, words},
+                                 {"radius", REALS, 1, reals},
+                                 {"length", REALS, 1, reals + rows}};
+        status = read_table(r, "colliders", n, wanted, 3);
     }
     for (int i = 0; status == TDL_STATUS_OK && i < n; ++i) {
         TdlResultShape* shape = &r->shapes[i];
@@ -226,12 +251,11 @@ static TdlStatus read_shapes(TdlResult* r) {
     char(*words)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *words);
     status = TDL_STATUS_NO_MEMORY;
     if (r->shapes != NULL && reals != NULL && words != NULL && bodies != NULL) {
-        Column whole = {"shapes", "body", H5T_STD_I32LE, H5T_NATIVE_INT, 1};
-        status = read_words(r, "shapes", "shape", n, words);
-        status = status == TDL_STATUS_OK ? read_column(r, &whole, n, bodies) : status;
-        status = status == TDL_STATUS_OK ? read_reals(r, "shapes", "size", 3, n, reals) : status;
-        status = status == TDL_STATUS_OK ? read_reals(r, "shapes", "pose", 12, n, reals + 3 * rows)
-                                         : status;
+        const Wanted wanted[] = {{"shape", TEXTS, TDL_RESULT_WORD_SIZE, words},
+                                 {"body", WHOLES, 1, bodies},
+                                 {"size", REALS, 3, reals},
+                                 {"pose", REALS, 12, reals + 3 * rows}};
+        status = read_table(r, "shapes", n, wanted, 4);
     }
     for (int i = 0; status == TDL_STATUS_OK && i < n; ++i) {
         TdlResultShape* shape = &r->shapes[i];
@@ -271,49 +295,96 @@ static TdlStatus share_meshes(TdlResult* r, const int* vertex_start, const int* 
     return TDL_STATUS_OK;
 }
 
+// Where the parts of each of several surfaces start, in the columns of their vertices and
+// triangles.
+typedef struct Starts {
+    int *vertices, *triangles; // [rows]
+    int rows;                  // one more than there are surfaces
+} Starts;
+
+static TdlStatus starts_read(TdlResult* r, const char* group, const char* vertices, Starts* out) {
+    int rows = 0;
+    TdlStatus status = read_starts(r, group, vertices, &out->vertices, &out->rows);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = read_starts(r, group, "triangle_start", &out->triangles, &rows);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    int last = out->rows - 1;
+    bool fit = rows == out->rows && out->vertices[last] <= RESULT_MAX_ROWS &&
+               out->triangles[last] <= RESULT_MAX_ROWS;
+    return fit ? TDL_STATUS_OK
+               : tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                          "%s: the tables of /%s differ in length or are absurdly long", r->path,
+                          group);
+}
+
+static void starts_free(const TdlResult* r, Starts* starts) {
+    tdl_free(&r->host.mem, starts->vertices);
+    tdl_free(&r->host.mem, starts->triangles);
+}
+
+// The vertices and triangles of all meshes, `count` in number.
+static TdlStatus read_mesh_parts(TdlResult* r, const Starts* starts, int count) {
+    if (starts->rows != count + 1) {
+        return result_bad(r, "the tables of /meshes do not fit the shapes");
+    }
+    int vertices = starts->vertices[count], triangles = starts->triangles[count];
+    r->vertices = tdl_alloc_array(&r->host.mem, (size_t)vertices + 1, sizeof *r->vertices);
+    r->corners = tdl_alloc_array(&r->host.mem, 3 * (size_t)triangles + 1, sizeof *r->corners);
+    if (r->vertices == NULL || r->corners == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    // three doubles in a row are a TdlVec3
+    const Wanted points = {"vertices", REALS, 3, r->vertices};
+    const Wanted corners = {"triangles", WHOLES, 3, r->corners};
+    TdlStatus status = read_wanted(r, "meshes", vertices, &points);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = read_wanted(r, "meshes", triangles, &corners);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return share_meshes(r, starts->vertices, starts->triangles);
+}
+
 static TdlStatus read_meshes(TdlResult* r) {
-    int count = 0, rows[2] = {0};
+    int count = 0;
     for (int i = 0; i < r->info.shape_count; ++i) {
         count += strcmp(r->shapes[i].shape, "mesh") == 0;
     }
     if (count == 0) {
         return TDL_STATUS_OK;
     }
-    int *vertex_start = NULL, *triangle_start = NULL;
-    TdlStatus status = read_starts(r, "meshes", "vertex_start", &vertex_start, &rows[0]);
+    Starts starts = {0};
+    TdlStatus status = starts_read(r, "meshes", "vertex_start", &starts);
     if (status == TDL_STATUS_OK) {
-        status = read_starts(r, "meshes", "triangle_start", &triangle_start, &rows[1]);
+        status = read_mesh_parts(r, &starts, count);
     }
-    if (status == TDL_STATUS_OK &&
-        (rows[0] != count + 1 || rows[1] != count + 1 || vertex_start[count] > RESULT_MAX_ROWS ||
-         triangle_start[count] > RESULT_MAX_ROWS)) {
-        status = result_bad(r, "the tables of /meshes do not fit the shapes");
-    }
-    if (status == TDL_STATUS_OK) {
-        int vertices = vertex_start[count], triangles = triangle_start[count];
-        r->vertices = tdl_alloc_array(&r->host.mem, (size_t)vertices + 1, sizeof *r->vertices);
-        r->corners = tdl_alloc_array(&r->host.mem, 3 * (size_t)triangles + 1, sizeof *r->corners);
-        Column corners = {"meshes", "triangles", H5T_STD_I32LE, H5T_NATIVE_INT, 3};
-        // three doubles in a row are a TdlVec3
-        status = r->vertices == NULL || r->corners == NULL
-                     ? TDL_STATUS_NO_MEMORY
-                     : read_reals(r, "meshes", "vertices", 3, vertices, (double*)r->vertices);
-        status = status == TDL_STATUS_OK ? read_column(r, &corners, triangles, r->corners) : status;
-        status = status == TDL_STATUS_OK ? share_meshes(r, vertex_start, triangle_start) : status;
-    }
-    tdl_free(&r->host.mem, vertex_start);
-    tdl_free(&r->host.mem, triangle_start);
+    starts_free(r, &starts);
     return status;
 }
 
 static TdlStatus read_bodies(TdlResult* r) {
     TdlStatus status = count_rows(r, "colliders", "shape", &r->counts.colliders);
-    if (status != TDL_STATUS_OK || r->version < 2) {
-        return status == TDL_STATUS_OK ? read_collider_shapes(r) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (r->version < 2) {
+        return read_collider_shapes(r);
     }
     status = count_rows(r, "bodies", "shape", &r->counts.bodies);
-    status = status == TDL_STATUS_OK ? read_shapes(r) : status;
-    return status == TDL_STATUS_OK && r->version >= 3 ? read_meshes(r) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = read_shapes(r);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return r->version >= 3 ? read_meshes(r) : TDL_STATUS_OK;
 }
 
 // Whether the triangles of a surface have their vertices; those of the file follow each other.
@@ -335,27 +406,24 @@ static TdlStatus share_surface(TdlResult* r, int index, const int* point_start,
 }
 
 // The columns beside those of starts; n surfaces.
-static TdlStatus read_surface_facts(TdlResult* r, int n, const int* point_start,
-                                    const int* triangle_start) {
-    size_t rows = (size_t)n, corners = 3 * (size_t)triangle_start[n];
+static TdlStatus read_surface_facts(TdlResult* r, int n, const Starts* starts) {
+    size_t rows = (size_t)n, corners = 3 * (size_t)starts->triangles[n];
     r->surfaces = tdl_alloc_array(&r->host.mem, rows, sizeof *r->surfaces);
     r->surface_corners = tdl_alloc_array(&r->host.mem, corners + 1, sizeof *r->surface_corners);
     double* radius = tdl_alloc_array(&r->host.mem, rows, sizeof *radius);
     int* body = tdl_alloc_array(&r->host.mem, rows, sizeof *body);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (r->surfaces != NULL && r->surface_corners != NULL && radius != NULL && body != NULL) {
-        Column bodies = {"surfaces", "body", H5T_STD_I32LE, H5T_NATIVE_INT, 1};
-        Column triangles = {"surfaces", "triangles", H5T_STD_I32LE, H5T_NATIVE_INT, 3};
-        status = read_column(r, &bodies, n, body);
-        status =
-            status == TDL_STATUS_OK ? read_reals(r, "surfaces", "radius", 1, n, radius) : status;
-        status = status == TDL_STATUS_OK
-                     ? read_column(r, &triangles, triangle_start[n], r->surface_corners)
-                     : status;
+        const Wanted wanted[] = {{"body", WHOLES, 1, body}, {"radius", REALS, 1, radius}};
+        status = read_table(r, "surfaces", n, wanted, 2);
+    }
+    if (status == TDL_STATUS_OK) {
+        const Wanted triangles = {"triangles", WHOLES, 3, r->surface_corners};
+        status = read_wanted(r, "surfaces", starts->triangles[n], &triangles);
     }
     for (int i = 0; status == TDL_STATUS_OK && i < n; ++i) {
         r->surfaces[i] = (TdlResultSurface){.body = body[i], .radius = radius[i]};
-        status = share_surface(r, i, point_start, triangle_start);
+        status = share_surface(r, i, starts->vertices, starts->triangles);
     }
     tdl_free(&r->host.mem, radius);
     tdl_free(&r->host.mem, body);
@@ -366,23 +434,15 @@ static TdlStatus read_surfaces(TdlResult* r) {
     if (r->version < 4 || H5Lexists(r->file, "surfaces", H5P_DEFAULT) <= 0) {
         return TDL_STATUS_OK;
     }
-    int rows[2] = {0}, *point_start = NULL, *triangle_start = NULL;
-    TdlStatus status = read_starts(r, "surfaces", "point_start", &point_start, &rows[0]);
+    Starts starts = {0};
+    TdlStatus status = starts_read(r, "surfaces", "point_start", &starts);
     if (status == TDL_STATUS_OK) {
-        status = read_starts(r, "surfaces", "triangle_start", &triangle_start, &rows[1]);
-    }
-    int n = rows[0] - 1;
-    if (status == TDL_STATUS_OK && (rows[1] != rows[0] || point_start[n] > RESULT_MAX_ROWS ||
-                                    triangle_start[n] > RESULT_MAX_ROWS)) {
-        status = result_bad(r, "the tables of /surfaces differ in length or are absurdly long");
-    }
-    if (status == TDL_STATUS_OK) {
-        status = read_surface_facts(r, n, point_start, triangle_start);
-        r->counts.surface_points = r->info.surface_point_count = point_start[n];
+        int n = starts.rows - 1;
+        status = read_surface_facts(r, n, &starts);
+        r->counts.surface_points = r->info.surface_point_count = starts.vertices[n];
         r->info.surface_count = n;
     }
-    tdl_free(&r->host.mem, point_start);
-    tdl_free(&r->host.mem, triangle_start);
+    starts_free(r, &starts);
     return status;
 }
 
@@ -401,9 +461,10 @@ static TdlStatus read_observers(TdlResult* r) {
     char(*word)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, 2 * rows, sizeof *word);
     status = TDL_STATUS_NO_MEMORY;
     if (r->observers != NULL && name != NULL && word != NULL) {
-        status = read_texts(r, "observers", "name", n, TDL_RESULT_NAME_SIZE, (char*)name);
-        status = status == TDL_STATUS_OK ? read_words(r, "observers", "quantity", n, word) : status;
-        status = status == TDL_STATUS_OK ? read_words(r, "observers", "unit", n, word + n) : status;
+        const Wanted wanted[] = {{"name", TEXTS, TDL_RESULT_NAME_SIZE, name},
+                                 {"quantity", TEXTS, TDL_RESULT_WORD_SIZE, word},
+                                 {"unit", TEXTS, TDL_RESULT_WORD_SIZE, word + n}};
+        status = read_table(r, "observers", n, wanted, 3);
     }
     for (size_t i = 0; status == TDL_STATUS_OK && i < rows; ++i) {
         memcpy(r->observers[i].name, name[i], sizeof name[i]);
@@ -417,8 +478,12 @@ static TdlStatus read_observers(TdlResult* r) {
 }
 
 TdlStatus result_read_tables(TdlResult* r) {
-    TdlStatus status = read_rods(r);
-    status = status == TDL_STATUS_OK ? read_bodies(r) : status;
-    status = status == TDL_STATUS_OK ? read_surfaces(r) : status;
-    return status == TDL_STATUS_OK ? read_observers(r) : status;
+    // in this order: each may rely on the counts of those before
+    static TdlStatus (*const READERS[])(TdlResult*) = {read_rods, read_bodies, read_surfaces,
+                                                       read_observers};
+    TdlStatus status = TDL_STATUS_OK;
+    for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof READERS / sizeof *READERS; ++i) {
+        status = READERS[i](r);
+    }
+    return status;
 }

@@ -81,7 +81,7 @@ static TdlStatus open_sets(TdlResult* r) {
     H5Gclose(group);
     const char* what;
     if (status == TDL_STATUS_OK && r->version >= 2 &&
-        !contact_sets_open(&r->contact_sets, r->file, &what)) {
+        !contact_sets_open(&r->contact_sets, r->file, r->version, &what)) {
         status = result_bad(r, what);
     }
     return status;
@@ -202,33 +202,48 @@ static TdlStatus read_span(TdlResult* r, int64_t step_total) {
         return TDL_STATUS_OK;
     }
     TdlStatus status = read_set(r, RESULT_TIME, count - 1, H5T_NATIVE_DOUBLE, &r->info.last_time);
-    if (status == TDL_STATUS_OK) {
-        status = read_set(r, RESULT_STEP, count - 1, H5T_NATIVE_INT64, &step);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = read_set(r, RESULT_TIME, 0, H5T_NATIVE_DOUBLE, &r->info.first_time);
+    status = read_set(r, RESULT_STEP, count - 1, H5T_NATIVE_INT64, &step);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK &&
-        (!isfinite(r->info.first_time) || !isfinite(r->info.last_time))) {
-        status = result_bad_set(r, "frames", "time", "holds something that is not a number");
+    status = read_set(r, RESULT_TIME, 0, H5T_NATIVE_DOUBLE, &r->info.first_time);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (!isfinite(r->info.first_time) || !isfinite(r->info.last_time)) {
+        return result_bad_set(r, "frames", "time", "holds something that is not a number");
     }
     r->info.finished = step == step_total;
-    return status;
+    return TDL_STATUS_OK;
 }
 
 static TdlStatus open_all(TdlResult* r) {
     int64_t step_total = 0;
     TdlStatus status = open_file(r);
-    status = status == TDL_STATUS_OK ? read_head(r, &step_total) : status;
-    status = status == TDL_STATUS_OK ? result_read_tables(r) : status;
-    status = status == TDL_STATUS_OK ? open_sets(r) : status;
-    status = status == TDL_STATUS_OK ? read_span(r, step_total) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = read_head(r, &step_total);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = result_read_tables(r);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = open_sets(r);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     r->info.rod_count = r->counts.rods;
     r->info.collider_count = r->counts.colliders;
     r->info.body_count = r->counts.bodies;
     r->info.point_count = r->counts.points;
     r->info.dof_count = r->counts.dofs;
-    return status;
+    return read_span(r, step_total);
 }
 
 TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out) {
@@ -423,22 +438,31 @@ static TdlStatus read_contacts(TdlResult* r, long frame, ResultFrame* out) {
         return result_bad_set(r, "frames", "contact_end", "does not fit /contacts");
     }
     int count = (int)(end - first);
+    out->contact_count = 0;
     status = result_frame_reserve(&r->host, out, count);
-    status = status == TDL_STATUS_OK ? contact_sets_reserve(&r->contact_sets, count) : status;
-    const char* what;
-    if (status == TDL_STATUS_OK && !contact_sets_read(&r->contact_sets, r->path, (hsize_t)first,
-                                                      count, out->contacts, &what)) {
-        status = result_bad(r, what);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    out->contact_count = status == TDL_STATUS_OK ? count : 0;
-    return status;
+    status = contact_sets_reserve(&r->contact_sets, count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    const char* what;
+    if (!contact_sets_read(&r->contact_sets, r->path, (hsize_t)first, count, out->contacts,
+                           &what)) {
+        return result_bad(r, what);
+    }
+    out->contact_count = count;
+    return TDL_STATUS_OK;
 }
 
-TdlStatus tdl_result_read_contacts(TdlResult* result, long frame, const TdlContactForce** contacts,
+TdlStatus tdl_result_read_contacts(TdlResult* result, long frame, const TdlResultContact** contacts,
                                    int* count) {
     TdlStatus status = check_frame(result, frame);
     Hdf5Quiet quiet = hdf5_quiet_begin();
-    status = status == TDL_STATUS_OK ? read_contacts(result, frame, &result->kept) : status;
+    if (status == TDL_STATUS_OK) {
+        status = read_contacts(result, frame, &result->kept);
+    }
     hdf5_quiet_end(quiet);
     *contacts = result->kept.contacts;
     *count = status == TDL_STATUS_OK ? result->kept.contact_count : 0;
@@ -452,7 +476,9 @@ TdlStatus result_read(TdlResult* result, long frame, ResultFrame* out) {
         status = read_set(result, (ResultSet)set, frame, result_memory_type(RESULT_SETS[set].type),
                           result_frame_data(out, (ResultSet)set));
     }
-    status = status == TDL_STATUS_OK ? read_contacts(result, frame, out) : status;
+    if (status == TDL_STATUS_OK) {
+        status = read_contacts(result, frame, out);
+    }
     hdf5_quiet_end(quiet);
     return status;
 }

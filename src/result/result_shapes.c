@@ -1,12 +1,14 @@
 // What colliders and rigid bodies look like, in planes, spheres, cylinders, capsules, discs and
 // boxes; and the surfaces of a world. A chain of curves becomes a chain of capsules, each turning
 // little.
-#include "tendril/run.h"
+#include "tendril/result.h"
 
 #include "math/rotation.h"
 
 #include <math.h>
 #include <stdio.h>
+
+#include <string.h>
 
 // Angle a capsule of a chain may turn by, rad; and how many a piece may have.
 static const double TURN = 0.1;
@@ -116,10 +118,31 @@ int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out) {
     return 0;
 }
 
+// False: there are no more.
+static bool find_collider(const TdlWorld* world, int index, TdlColliderDef* def) {
+    TdlBodyId id = tdl_world_body(world, "collider", index);
+    return id.index > 0 && tdl_collider_def(world, id, def) == TDL_STATUS_OK;
+}
+
+int tdl_world_shapes(const TdlWorld* world, TdlResultShape* out) {
+    int count = 0, colliders = 0;
+    TdlColliderDef collider;
+    for (; find_collider(world, colliders, &collider); ++colliders) {
+        count += tdl_collider_shapes(&collider, colliders, out == NULL ? NULL : out + count);
+    }
+    TdlRigidDef rigid;
+    int rigids = tdl_world_bodies(world, "rigid", 0, NULL);
+    for (int i = 0; i < rigids; ++i) {
+        tdl_rigid_def(world, tdl_world_body(world, "rigid", i), &rigid);
+        count += tdl_rigid_shapes(&rigid, colliders + i, out == NULL ? NULL : out + count);
+    }
+    return count;
+}
+
 int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out) {
     int count = 0, points = 0;
-    for (int i = 0; i < tdl_world_collider_count(world); ++i) {
-        TdlColliderDef def = tdl_collider_def(world, i);
+    TdlColliderDef def;
+    for (int i = 0; find_collider(world, i, &def); ++i) {
         if (def.vertex_motion.sample_count == 0) {
             continue;
         }
@@ -138,11 +161,54 @@ int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out) {
 }
 
 void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out) {
-    for (int i = 0; i < tdl_world_collider_count(world); ++i) {
-        TdlColliderDef def = tdl_collider_def(world, i);
-        TdlPose pose = tdl_collider_pose(world, i);
+    TdlColliderDef def;
+    for (int i = 0; find_collider(world, i, &def); ++i) {
+        TdlPose pose = def.pose;
+        tdl_collider_pose(world, tdl_world_body(world, "collider", i), &pose);
         for (int k = 0; def.vertex_motion.sample_count > 0 && k < def.mesh.vertex_count; ++k) {
             *out++ = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, def.mesh.vertices[k]));
         }
     }
+}
+
+// The kind of a body as results have it; false: they have none.
+static bool find_kind(const TdlWorld* world, TdlBodyId body, TdlResultKind* out) {
+    static const char* const NAMES[] = {
+        [TDL_RESULT_ROD] = "rod", [TDL_RESULT_BODY] = "rigid", [TDL_RESULT_COLLIDER] = "collider"};
+    const char* kind = tdl_body_kind(world, body);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; ++i) {
+        if (strcmp(kind, NAMES[i]) == 0) {
+            *out = (TdlResultKind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+int tdl_world_result_contacts(const TdlWorld* world, int capacity, TdlResultContact* out) {
+    int count, kept = 0;
+    const TdlContactForce* forces = tdl_world_contact_forces(world, &count);
+    for (int i = 0; i < count; ++i) {
+        const TdlContactForce* f = &forces[i];
+        TdlResultKind kind[2];
+        if (!find_kind(world, f->body[0], &kind[0]) || !find_kind(world, f->body[1], &kind[1])) {
+            continue;
+        }
+        if (kept < capacity) {
+            out[kept] = (TdlResultContact){
+                .kind = {kind[0], kind[1]},
+                .index = {tdl_body_index(world, f->body[0]), tdl_body_index(world, f->body[1])},
+                .element = {f->element[0], f->element[1]},
+                .u = {f->u[0], f->u[1]},
+                .v = {f->v[0], f->v[1]},
+                .point = f->point,
+                .normal = f->normal,
+                .force = f->force,
+                .gap = f->gap,
+                .mu = f->mu,
+                .sliding = f->sliding};
+        }
+        ++kept;
+    }
+    return kept;
 }

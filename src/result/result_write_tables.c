@@ -465,13 +465,13 @@ static TdlStatus write_observers(TableWriter* writer, const ResultDef* def) {
 TdlStatus result_write_tables(const TdlHost* host, hid_t file, const ResultDef* def,
                               const char** what) {
     TableWriter writer = {.host = host, .file = file};
-    TdlStatus status = write_rods(&writer, def);
-    status = status == TDL_STATUS_OK ? write_colliders(&writer, def) : status;
-    status = status == TDL_STATUS_OK ? write_bodies(&writer, def) : status;
-    status = status == TDL_STATUS_OK ? write_shapes(&writer, def) : status;
-    status = status == TDL_STATUS_OK ? write_meshes(&writer, def) : status;
-    status = status == TDL_STATUS_OK ? write_surfaces(&writer, def) : status;
-    status = status == TDL_STATUS_OK ? write_observers(&writer, def) : status;
+    static TdlStatus (*const WRITERS[])(TableWriter*, const ResultDef*) = {
+        write_rods,   write_colliders, write_bodies,   write_shapes,
+        write_meshes, write_surfaces,  write_observers};
+    TdlStatus status = TDL_STATUS_OK;
+    for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof WRITERS / sizeof *WRITERS; ++i) {
+        status = WRITERS[i](&writer, def);
+    }
     *what = writer.what;
     return status;
 }

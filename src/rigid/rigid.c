@@ -66,7 +66,7 @@ static const char* find_shape_fault(const TdlRigidDef* def) {
     return "shape must be sphere, capsule, box or curves";
 }
 
-const char* rigid_find_fault(const TdlRigidDef* def) {
+const char* tdl_rigid_def_fault(const TdlRigidDef* def) {
     const char* fault = find_shape_fault(def);
     if (fault != NULL) {
         return fault;
@@ -122,7 +122,7 @@ static bool set_mass(Rigid* rigid) {
 }
 
 TdlStatus rigid_create(const TdlHost* host, const TdlRigidDef* def, Rigid** out) {
-    const char* fault = rigid_find_fault(def);
+    const char* fault = tdl_rigid_def_fault(def);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rigid: %s", fault);
     }

@@ -28,9 +28,6 @@ typedef struct Rigid {
     double v_free[RIGID_DOFS]; // found by predict
 } Rigid;
 
-// The first thing that is wrong with a definition, or null.
-const char* rigid_find_fault(const TdlRigidDef* def);
-
 // Checks a definition; on failure the log says which field is wrong.
 TdlStatus rigid_create(const TdlHost* host, const TdlRigidDef* def, Rigid** out);
 void rigid_destroy(const TdlHost* host, Rigid* rigid);

@@ -83,13 +83,6 @@ static inline Quat quat_exp(TdlVec3 v) {
     return (Quat){cos(0.5 * angle), s * v.x, s * v.y, s * v.z};
 }
 
-// The rotation vector of a unit quaternion, of length at most pi.
-static inline TdlVec3 quat_log(Quat a) {
-    TdlVec3 v = {a.x, a.y, a.z};
-    double s = tdl_norm3(v), sign = a.w < 0.0 ? -1.0 : 1.0;
-    return tdl_scale3(s > 1.0e-8 ? sign * 2.0 * atan2(s, fabs(a.w)) / s : 2.0 * sign, v);
-}
-
 static inline Quat quat_load(const double* q) {
     return (Quat){q[0], q[1], q[2], q[3]};
 }

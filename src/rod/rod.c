@@ -103,7 +103,7 @@ static const char* find_load_fault(const TdlRodDef* def) {
     return NULL;
 }
 
-const char* rod_find_fault(const TdlRodDef* def) {
+const char* tdl_rod_def_fault(const TdlRodDef* def) {
     if (def->model == NULL || rod_model_find(def->model) == NULL) {
         return "model is not one of those tdl_rod_models() lists";
     }
@@ -156,13 +156,14 @@ static int root_dofs(TdlHold start) {
     return start == TDL_HOLD_CLAMPED ? 0 : start == TDL_HOLD_PINNED ? 3 : 6;
 }
 
-int rod_dof_count(const TdlRodDef* def) {
+int tdl_rod_def_dof_count(const TdlRodDef* def) {
     const RodModel* model = rod_model_find(def->model);
     return model->dof_count != NULL ? model->dof_count(def)
                                     : def->element_count * model->dofs_per_element +
                                           model->extra_dofs + root_dofs(def->start);
 }
 
+// On failure the rod keeps the group it has.
 static bool allocate_group(const TdlHost* host, Rod* rod, int element_count) {
     if (rod->model->group_work_count == NULL) {
         return true;
@@ -173,9 +174,13 @@ static bool allocate_group(const TdlHost* host, Rod* rod, int element_count) {
         return false;
     }
     *group = (RodGroup){.count = 1, .users = 1, .rods = {rod}};
-    rod->group = group;
     group->work = tdl_alloc_array(&host->mem, count, sizeof(double));
-    return group->work != NULL;
+    if (group->work == NULL) {
+        tdl_free(&host->mem, group);
+        return false;
+    }
+    rod->group = group;
+    return true;
 }
 
 static void leave_group(const TdlHost* host, Rod* rod) {
@@ -214,9 +219,6 @@ static bool dissolve_group(const TdlHost* host, RodGroup* group) {
             --group->count;
             --group->users;
             rod->model->refresh(rod);
-        } else {
-            leave_group(host, rod);
-            rod->group = group;
         }
     }
     if (many) {
@@ -290,12 +292,51 @@ TdlStatus rod_attach(const TdlHost* host, Rod* rod, Rod* parent, double at) {
     return TDL_STATUS_OK;
 }
 
+static void leave_tree(const TdlHost* host, Rod* rod) {
+    Rod* root = (Rod*)rod_tree_root(rod);
+    Rod** link = &rod->parent->child;
+    while (*link != rod) {
+        link = &(*link)->sibling;
+    }
+    *link = rod->sibling;
+    rod->parent = rod->sibling = NULL;
+    if (root->child == NULL) {
+        // alone again: its velocities lie where they did at first
+        tdl_free(&host->mem, root->tree_v_free);
+        root->tree_v_free = NULL;
+        place_tree(root, root->dof_count, 0, root->q_rest + root->dof_count);
+    } else {
+        place_tree(root, count_tree(root), 0, root->tree_v_free);
+    }
+    place_tree(rod, rod->dof_count, 0, rod->q_rest + rod->dof_count);
+    root->model->refresh(root);
+}
+
+void rod_part(const TdlHost* host, Rod* rod) {
+    if (rod->parent != NULL) {
+        leave_tree(host, rod);
+    }
+    RodGroup* group = rod->group;
+    if (group == NULL || group->count == 1) {
+        return;
+    }
+    // the others move up; the memory is its own too until it is destroyed
+    --group->count;
+    for (int i = rod->lane; i < group->count; ++i) {
+        group->rods[i] = group->rods[i + 1];
+        group->rods[i]->lane = i;
+    }
+    for (int i = 0; i < group->count; ++i) {
+        group->rods[i]->model->refresh(group->rods[i]);
+    }
+}
+
 // Lays the arrays out in one allocation.
 static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     const RodModel* model = rod->model;
     int n = def->element_count;
     rod->root_dofs = model->dof_count != NULL ? 0 : root_dofs(def->start);
-    rod->dof_count = rod->tree_dofs = rod_dof_count(def);
+    rod->dof_count = rod->tree_dofs = tdl_rod_def_dof_count(def);
     size_t dofs = (size_t)rod->dof_count;
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);
@@ -337,7 +378,7 @@ static void set_curvatures(Rod* rod, const TdlVec3* given, TdlVec3 same, TdlVec3
 }
 
 TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
-    const char* fault = rod_find_fault(def);
+    const char* fault = tdl_rod_def_fault(def);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: %s", fault);
     }

@@ -11,14 +11,10 @@
 #define TDL_ROD_ROD_H
 
 #include "base/memory.h"
+#include "body/motion.h"
 #include "tendril/rod.h"
 
 typedef struct RodModel RodModel;
-
-// Velocity of a rigid motion, at the point it is said of; world axes.
-typedef struct Twist {
-    TdlVec3 linear, angular; // m/s, rad/s
-} Twist;
 
 typedef struct RodBase {
     TdlPose now, before;
@@ -84,6 +80,8 @@ typedef struct Rod {
 
     RodGroup* group; // null where the model has no groups
     int lane;        // in the group
+
+    void* owner; // the body that steps it
 } Rod;
 
 // What predict is told about the coming step.
@@ -130,8 +128,9 @@ struct RodModel {
     size_t (*memory_count)(int element_count);
     const char* (*find_fault)(const TdlRodDef* def);
 
-    // Points move with a held start, and `jacobian` tells of their motion relative to it.
-    bool carried;
+    // Reduced coordinates: points move with a held start, and `jacobian` tells of their motion
+    // relative to it.
+    bool reduced;
 
     // A rod that nothing holds keeps its momenta to rounding, while its energy may swing a little:
     // the world leaves such a rod's velocities alone.
@@ -215,12 +214,6 @@ extern const RodModel SUPER_CLOTHOID;
 // Null when no model has that name.
 const RodModel* rod_model_find(const char* name);
 
-// The first thing that is wrong with a definition, or that its model cannot do; or null.
-const char* rod_find_fault(const TdlRodDef* def);
-
-// Number of coordinates of a rod made from a definition without fault.
-int rod_dof_count(const TdlRodDef* def);
-
 // Checks a definition; on failure the log says which field is wrong.
 TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out);
 
@@ -232,6 +225,10 @@ bool rod_join(const TdlHost* host, Rod* rod, Rod* mate);
 // no far end of a tree is held. The parent lives at least as long.
 TdlStatus rod_attach(const TdlHost* host, Rod* rod, Rod* parent, double at);
 void rod_destroy(const TdlHost* host, Rod* rod);
+
+// Takes a rod out of its group, and a branch off its tree, before it is destroyed. It has no
+// branches itself.
+void rod_part(const TdlHost* host, Rod* rod);
 
 // Brings the rod to rest at a static equilibrium near its present shape, by Newton's method with a
 // line search on the potential energy; at the root of a tree, the whole tree. `residual` receives

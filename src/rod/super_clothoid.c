@@ -586,7 +586,7 @@ static void move(Rod* rod, const double* change) {
 const RodModel SUPER_CLOTHOID = {
     .name = "super-clothoid",
     .dofs_per_element = 3,
-    .carried = true,
+    .reduced = true,
     .extra_dofs = 3,
     .work_count = work_count,
     .set_curvature = set_curvature,

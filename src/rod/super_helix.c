@@ -621,7 +621,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
 const RodModel SUPER_HELIX_DENSE = {
     .name = "super-helix-dense",
     .dofs_per_element = 3,
-    .carried = true,
+    .reduced = true,
     .work_count = work_count,
     .set_curvature = set_curvature,
     .refresh = refresh,

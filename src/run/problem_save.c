@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "tendril/ccd.h"
+#include "tendril/formats.h"
 
 #include <string.h>
 #include <sys/stat.h>

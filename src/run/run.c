@@ -126,11 +126,16 @@ static TdlStatus build_world(Run* run) {
 
 // --- result --------------------------------------------------------------------------------------
 
+static int count_bodies(const TdlWorld* world, const char* kind) {
+    return tdl_world_bodies(world, kind, 0, NULL);
+}
+
 static void describe_bodies(const Run* run, ResultRod* rods, ResultCollider* colliders,
                             ResultBody* bodies, int* points_most) {
     *points_most = 1;
-    for (int i = 0; i < tdl_world_rod_count(run->world); ++i) {
-        TdlRodInfo info = tdl_rod_info(run->world, tdl_world_rod(run->world, i));
+    for (int i = 0; i < count_bodies(run->world, "rod"); ++i) {
+        TdlRodInfo info = {0};
+        tdl_rod_info(run->world, tdl_world_body(run->world, "rod", i), &info);
         rods[i] = (ResultRod){.model = info.model,
                               .element_count = info.element_count,
                               .point_count = info.element_count * run->plan.samples + 1,
@@ -140,30 +145,18 @@ static void describe_bodies(const Run* run, ResultRod* rods, ResultCollider* col
                               .mass = info.mass};
         *points_most = rods[i].point_count > *points_most ? rods[i].point_count : *points_most;
     }
-    for (int i = 0; i < tdl_world_collider_count(run->world); ++i) {
-        TdlColliderDef def = tdl_collider_def(run->world, i);
+    for (int i = 0; i < count_bodies(run->world, "collider"); ++i) {
+        TdlColliderDef def = {0};
+        tdl_collider_def(run->world, tdl_world_body(run->world, "collider", i), &def);
         bool plane = def.shape == TDL_SHAPE_PLANE;
         colliders[i] = (ResultCollider){def.shape, plane ? 0.0 : def.radius,
                                         def.shape == TDL_SHAPE_CAPSULE ? def.length : 0.0};
     }
-    for (int i = 0; i < tdl_world_rigid_count(run->world); ++i) {
-        bodies[i] = (ResultBody){tdl_rigid_def(run->world, i).shape};
+    for (int i = 0; i < count_bodies(run->world, "rigid"); ++i) {
+        TdlRigidDef def = {0};
+        tdl_rigid_def(run->world, tdl_world_body(run->world, "rigid", i), &def);
+        bodies[i] = (ResultBody){def.shape};
     }
-}
-
-// The shapes of all colliders and bodies; with a null `out` they are only counted.
-static int list_shapes(const TdlWorld* world, TdlResultShape* out) {
-    int count = 0;
-    for (int i = 0; i < tdl_world_collider_count(world); ++i) {
-        TdlColliderDef def = tdl_collider_def(world, i);
-        count += tdl_collider_shapes(&def, i, out == NULL ? NULL : out + count);
-    }
-    for (int i = 0; i < tdl_world_rigid_count(world); ++i) {
-        TdlRigidDef def = tdl_rigid_def(world, i);
-        int body = tdl_world_collider_count(world) + i;
-        count += tdl_rigid_shapes(&def, body, out == NULL ? NULL : out + count);
-    }
-    return count;
 }
 
 static void describe_observers(const Run* run, TdlResultObserver* out) {
@@ -177,13 +170,13 @@ static void describe_observers(const Run* run, TdlResultObserver* out) {
 
 // Creates the result file under the given name, without frames, and the scratch for frames.
 static TdlStatus create_result(Run* run, const char* name) {
-    size_t rod_count = (size_t)tdl_world_rod_count(run->world);
-    size_t collider_count = (size_t)tdl_world_collider_count(run->world);
+    size_t rod_count = (size_t)count_bodies(run->world, "rod");
+    size_t collider_count = (size_t)count_bodies(run->world, "collider");
     ResultRod* rods = tdl_alloc_array(&run->host.mem, rod_count, sizeof *rods);
     ResultCollider* colliders = tdl_alloc_array(&run->host.mem, collider_count, sizeof *colliders);
-    size_t body_count = (size_t)tdl_world_rigid_count(run->world);
+    size_t body_count = (size_t)count_bodies(run->world, "rigid");
     ResultBody* bodies = tdl_alloc_array(&run->host.mem, body_count, sizeof *bodies);
-    int shape_count = list_shapes(run->world, NULL);
+    int shape_count = tdl_world_shapes(run->world, NULL);
     TdlResultShape* shapes = tdl_alloc_array(&run->host.mem, (size_t)shape_count, sizeof *shapes);
     int observer_count = run->plan.observer_count;
     TdlResultObserver* observers =
@@ -197,7 +190,7 @@ static TdlStatus create_result(Run* run, const char* name) {
         int points_most;
         describe_observers(run, observers);
         describe_bodies(run, rods, colliders, bodies, &points_most);
-        list_shapes(run->world, shapes);
+        tdl_world_shapes(run->world, shapes);
         tdl_world_surfaces(run->world, surfaces);
         ResultDef def = {.title = run->plan.title,
                          .step = run->plan.step,
@@ -240,9 +233,13 @@ static TdlStatus create_result(Run* run, const char* name) {
 static void observe_rods(Run* run) {
     float* p = run->frame.points;
     double *q = run->frame.q, *v = run->frame.v;
-    for (int i = 0; i < tdl_world_rod_count(run->world); ++i) {
-        TdlRodId rod = tdl_world_rod(run->world, i);
-        TdlRodInfo info = tdl_rod_info(run->world, rod);
+    for (int i = 0; i < count_bodies(run->world, "rod"); ++i) {
+        TdlBodyId rod = tdl_world_body(run->world, "rod", i);
+        TdlRodInfo info = {0};
+        const double *own_q, *own_v;
+        tdl_rod_info(run->world, rod, &info);
+        tdl_rod_coordinates(run->world, rod, &own_q);
+        tdl_rod_velocities(run->world, rod, &own_v);
         int count = info.element_count * run->plan.samples + 1;
         tdl_rod_points(run->world, rod, run->plan.samples, run->points);
         for (int k = 0; k < count; ++k) {
@@ -251,8 +248,8 @@ static void observe_rods(Run* run) {
             *p++ = (float)run->points[k].z;
         }
         size_t size = (size_t)info.dof_count * sizeof(double);
-        memcpy(q, tdl_rod_coordinates(run->world, rod), size);
-        memcpy(v, tdl_rod_velocities(run->world, rod), size);
+        memcpy(q, own_q, size);
+        memcpy(v, own_v, size);
         q += info.dof_count;
         v += info.dof_count;
     }
@@ -270,21 +267,23 @@ static void observe_surfaces(Run* run) {
 }
 
 static void observe_poses(Run* run) {
-    for (int i = 0; i < tdl_world_collider_count(run->world); ++i) {
-        result_pack_pose(tdl_collider_pose(run->world, i), run->frame.poses + 12 * i);
+    TdlPose pose = {0};
+    for (int i = 0; i < count_bodies(run->world, "collider"); ++i) {
+        tdl_collider_pose(run->world, tdl_world_body(run->world, "collider", i), &pose);
+        result_pack_pose(pose, run->frame.poses + 12 * i);
     }
-    for (int i = 0; i < tdl_world_rigid_count(run->world); ++i) {
-        result_pack_pose(tdl_rigid_pose(run->world, i), run->frame.body_poses + 12 * i);
+    for (int i = 0; i < count_bodies(run->world, "rigid"); ++i) {
+        tdl_rigid_pose(run->world, tdl_world_body(run->world, "rigid", i), &pose);
+        result_pack_pose(pose, run->frame.body_poses + 12 * i);
     }
 }
 
 static TdlStatus observe_contacts(Run* run) {
-    int count = 0;
-    const TdlContactForce* forces = tdl_world_contact_forces(run->world, &count);
+    int count = tdl_world_result_contacts(run->world, 0, NULL);
     count = !run->plan.contacts ? 0 : count > MAX_CONTACTS ? MAX_CONTACTS : count;
     TdlStatus status = result_frame_reserve(&run->host, &run->frame, count);
-    if (status == TDL_STATUS_OK && count > 0) {
-        memcpy(run->frame.contacts, forces, (size_t)count * sizeof *forces);
+    if (status == TDL_STATUS_OK) {
+        tdl_world_result_contacts(run->world, count, run->frame.contacts);
         run->frame.contact_count = count;
     }
     return status;
@@ -304,10 +303,16 @@ static TdlStatus write_frame(Run* run) {
         tdl_store3(run->frame.observed, i, tdl_scene_observe(run->scene, i, run->world));
     }
     TdlStatus status = observe_contacts(run);
-    status = status == TDL_STATUS_OK ? result_writer_append(run->writer, &run->frame) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = result_writer_append(run->writer, &run->frame);
     run->at.frame_count = result_writer_frame_count(run->writer);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     // rows reach the log at least as often as frames reach the result
-    return status == TDL_STATUS_OK ? step_log_flush(&run->log, NULL) : status;
+    return step_log_flush(&run->log, NULL);
 }
 
 // --- checkpoints ---------------------------------------------------------------------------------
@@ -344,21 +349,25 @@ static TdlStatus save_checkpoint(Run* run) {
     note_position(run);
     // first what the checkpoint counts on
     TdlStatus status = step_log_flush(&run->log, &run->at.log_size);
-    if (status == TDL_STATUS_OK) {
-        status = file_sync(&run->host, run_path(run, "log.csv", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = file_sync(&run->host, run_path(run, "result.h5", path));
+    status = file_sync(&run->host, run_path(run, "log.csv", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = file_sync(&run->host, run_path(run, "result.h5", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     // then the checkpoint itself
-    if (status == TDL_STATUS_OK) {
-        status = write_state(run);
+    status = write_state(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        run->saved_step = run->at.step;
-    }
+    run->saved_step = run->at.step;
     run->saved_when = clock_now();
-    return status;
+    return TDL_STATUS_OK;
 }
 
 static TdlStatus load_state(Run* run, const char* state, size_t size) {
@@ -373,6 +382,24 @@ static TdlStatus load_state(Run* run, const char* state, size_t size) {
 
 // --- starting ------------------------------------------------------------------------------------
 
+// Makes the folder, with the scene in it that a resume will read.
+static TdlStatus start_folder(Run* run, const TdlScene* scene) {
+    char path[PATH_SIZE];
+    TdlStatus status = folder_begin(&run->host, run->def->directory, &run->folder);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_scene_write(scene, run_path(run, "scene.yaml", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = file_sync(&run->host, run_path(run, "scene.yaml", path));
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return hash_scene(run, &run->at.scene_hash);
+}
+
 static TdlStatus settle(Run* run) {
     double residual = 0.0;
     TdlStatus status = tdl_world_settle(run->world, &residual);
@@ -385,31 +412,51 @@ static TdlStatus settle(Run* run) {
     return status;
 }
 
+// The world where it starts from: at rest if the scene asks for it, then as the caller wants it.
+static TdlStatus start_world(Run* run) {
+    TdlStatus status = build_world(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = run->plan.settle ? settle(run) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    const TdlRunDef* def = run->def;
+    return def->begin != NULL ? def->begin(def->begin_user, run->world) : TDL_STATUS_OK;
+}
+
+static TdlStatus start_files(Run* run) {
+    char path[PATH_SIZE];
+    TdlStatus status = create_result(run, "result.h5");
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = step_log_create(&run->host, run_path(run, "log.csv", path), run->scene, &run->log);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return result_writer_go_live(run->writer);
+}
+
+static TdlStatus publish(Run* run) {
+    char path[PATH_SIZE];
+    TdlStatus status = folder_publish(&run->folder);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    result_writer_moved(run->writer, run_path(run, "result.h5", path));
+    run_path(run, "log.csv", run->log.path);
+    return TDL_STATUS_OK;
+}
+
 // Makes the folder with everything a resume needs, then shows it under its name.
 static TdlStatus start(Run* run, const TdlScene* scene) {
-    char path[PATH_SIZE];
-    TdlStatus status = folder_begin(&run->host, run->def->directory, &run->folder);
-    status = status == TDL_STATUS_OK ? tdl_scene_write(scene, run_path(run, "scene.yaml", path))
-                                     : status;
-    status =
-        status == TDL_STATUS_OK ? file_sync(&run->host, run_path(run, "scene.yaml", path)) : status;
-    status = status == TDL_STATUS_OK ? hash_scene(run, &run->at.scene_hash) : status;
-    status = status == TDL_STATUS_OK ? build_world(run) : status;
-    status = status == TDL_STATUS_OK && run->plan.settle ? settle(run) : status;
-    status = status == TDL_STATUS_OK && run->def->begin != NULL
-                 ? run->def->begin(run->def->begin_user, run->world)
-                 : status;
-    status = status == TDL_STATUS_OK ? create_result(run, "result.h5") : status;
-    status = status == TDL_STATUS_OK ? step_log_create(&run->host, run_path(run, "log.csv", path),
-                                                       run->scene, &run->log)
-                                     : status;
-    status = status == TDL_STATUS_OK ? result_writer_go_live(run->writer) : status;
-    status = status == TDL_STATUS_OK ? write_frame(run) : status;
-    status = status == TDL_STATUS_OK ? save_checkpoint(run) : status;
-    status = status == TDL_STATUS_OK ? folder_publish(&run->folder) : status;
-    if (status == TDL_STATUS_OK) {
-        result_writer_moved(run->writer, run_path(run, "result.h5", path));
-        run_path(run, "log.csv", run->log.path);
+    static TdlStatus (*const STAGES[])(Run*) = {start_world, start_files, write_frame,
+                                                save_checkpoint, publish};
+    TdlStatus status = start_folder(run, scene);
+    for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof STAGES / sizeof *STAGES; ++i) {
+        status = STAGES[i](run);
     }
     return status;
 }
@@ -425,34 +472,51 @@ static TdlStatus copy_frames(Run* run, TdlResult* old) {
                         "%s/result.h5: not the result that the checkpoint belongs to",
                         run->folder.path);
     }
-    TdlStatus status = TDL_STATUS_OK;
-    for (long i = 0; status == TDL_STATUS_OK && i < run->at.frame_count; ++i) {
-        status = result_read(old, i, &run->frame);
-        status = status == TDL_STATUS_OK ? result_writer_append(run->writer, &run->frame) : status;
+    for (long i = 0; i < run->at.frame_count; ++i) {
+        TdlStatus status = result_read(old, i, &run->frame);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        status = result_writer_append(run->writer, &run->frame);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
     }
-    return status;
+    return TDL_STATUS_OK;
 }
 
-static TdlStatus reopen_result(Run* run) {
-    char path[PATH_SIZE], temporary[PATH_SIZE];
-    run_path(run, "result.h5", path);
-    run_path(run, "result.h5.tmp", temporary);
+// The same as result.h5.tmp, whole.
+static TdlStatus copy_result(Run* run, const char* path) {
     TdlResult* old;
     TdlStatus status = tdl_result_open(&run->host, path, &old);
     if (status != TDL_STATUS_OK) {
         return status;
     }
     status = create_result(run, "result.h5.tmp");
-    status = status == TDL_STATUS_OK ? copy_frames(run, old) : status;
+    if (status == TDL_STATUS_OK) {
+        status = copy_frames(run, old);
+    }
     tdl_result_close(old);
-    status = status == TDL_STATUS_OK ? result_writer_go_live(run->writer) : status;
-    status = status == TDL_STATUS_OK ? file_rename(&run->host, temporary, path) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return result_writer_go_live(run->writer);
+}
+
+static TdlStatus reopen_result(Run* run) {
+    char path[PATH_SIZE], temporary[PATH_SIZE];
+    run_path(run, "result.h5", path);
+    run_path(run, "result.h5.tmp", temporary);
+    TdlStatus status = copy_result(run, path);
+    if (status == TDL_STATUS_OK) {
+        status = file_rename(&run->host, temporary, path);
+    }
     if (status != TDL_STATUS_OK) {
         unlink(temporary);
-    } else {
-        result_writer_moved(run->writer, path);
+        return status;
     }
-    return status;
+    result_writer_moved(run->writer, path);
+    return TDL_STATUS_OK;
 }
 
 // Brings the folder back to its checkpoint. `state` is the world's.
@@ -460,27 +524,36 @@ static TdlStatus reopen(Run* run, const char* state, size_t state_size) {
     char path[PATH_SIZE];
     uint64_t scene_hash = 0;
     TdlStatus status = hash_scene(run, &scene_hash);
-    if (status == TDL_STATUS_OK && scene_hash != run->at.scene_hash) {
-        status = tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
-                          "%s/scene.yaml: was changed after the run began, so the run cannot go "
-                          "on as it was; run the changed scene into another folder",
-                          run->folder.path);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (scene_hash != run->at.scene_hash) {
+        return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
+                        "%s/scene.yaml: was changed after the run began, so the run cannot go "
+                        "on as it was; run the changed scene into another folder",
+                        run->folder.path);
     }
     int64_t step_total = run->at.step_total;
-    status = status == TDL_STATUS_OK ? build_world(run) : status;
-    if (status == TDL_STATUS_OK && step_total != run->at.step_total) {
-        status = tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
-                          "%s/checkpoint: counts other steps than scene.yaml", run->folder.path);
+    status = build_world(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    status = status == TDL_STATUS_OK ? load_state(run, state, state_size) : status;
+    if (step_total != run->at.step_total) {
+        return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
+                        "%s/checkpoint: counts other steps than scene.yaml", run->folder.path);
+    }
+    status = load_state(run, state, state_size);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     // from here on files are changed; each change can be repeated after a kill
-    if (status == TDL_STATUS_OK) {
-        unlink(run_path(run, "summary.json", path));
-        status = reopen_result(run);
+    unlink(run_path(run, "summary.json", path));
+    status = reopen_result(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    return status == TDL_STATUS_OK ? step_log_resume(&run->host, run_path(run, "log.csv", path),
-                                                     run->scene, run->at.log_size, &run->log)
-                                   : status;
+    return step_log_resume(&run->host, run_path(run, "log.csv", path), run->scene, run->at.log_size,
+                           &run->log);
 }
 
 // --- the loop ------------------------------------------------------------------------------------
@@ -496,24 +569,33 @@ static TdlStatus do_step(Run* run, TdlStepInfo* info) {
     }
     status = step_log_append(&run->log, info, run->world);
     bool due = info->step % run->frame_stride == 0 || info->step == run->at.step_total;
-    return status == TDL_STATUS_OK && due ? write_frame(run) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return due ? write_frame(run) : TDL_STATUS_OK;
 }
 
 static TdlStatus loop(Run* run) {
     const TdlRunDef* def = run->def;
     TdlStatus status = problem_saver_start(&run->saver, &run->host, &def->problems, run->world);
-    status = status == TDL_STATUS_OK
-                 ? query_saver_start(&run->query_saver, &run->host, &def->queries, run->world)
-                 : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = query_saver_start(&run->query_saver, &run->host, &def->queries, run->world);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     if (def->watch != NULL) {
         def->watch(def->watch_user, run->world, NULL);
     }
     while (status == TDL_STATUS_OK && tdl_world_step_count(run->world) < run->at.step_total) {
         TdlStepInfo info;
         status = do_step(run, &info);
-        status = status == TDL_STATUS_OK ? run->saver.status : status;
         if (status != TDL_STATUS_OK) {
-            break;
+            return status;
+        }
+        if (run->saver.status != TDL_STATUS_OK) {
+            return run->saver.status;
         }
         if (def->watch != NULL) {
             def->watch(def->watch_user, run->world, &info);
@@ -550,14 +632,17 @@ static int thread_count(const TdlRunDef* def) {
     return def->thread_count;
 }
 
+// The first of two that is not good.
+static TdlStatus worse(TdlStatus first, TdlStatus second) {
+    return first != TDL_STATUS_OK ? first : second;
+}
+
 // Saves where the run stands and closes the files. `status` tells how the loop ended.
 static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
     info->problems = run->saver.count;
-    TdlStatus saved = problem_saver_end(&run->saver);
-    status = status == TDL_STATUS_OK ? saved : status;
+    status = worse(status, problem_saver_end(&run->saver));
     info->queries = run->query_saver.count;
-    saved = query_saver_end(&run->query_saver);
-    status = status == TDL_STATUS_OK ? saved : status;
+    status = worse(status, query_saver_end(&run->query_saver));
     TdlStatus closing = TDL_STATUS_OK;
     bool savable =
         status == TDL_STATUS_OK || status == TDL_STATUS_STOPPED || status == TDL_STATUS_DIVERGED;
@@ -568,11 +653,9 @@ static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
     tell_position(&run->at, info);
     info->steps_here = (long)(run->at.step - run->first_step);
     info->seconds = clock_now() - run->started;
-    TdlStatus closed = result_writer_close(run->writer);
+    closing = worse(closing, result_writer_close(run->writer));
     run->writer = NULL;
-    closing = closing == TDL_STATUS_OK ? closed : closing;
-    closed = step_log_close(&run->log);
-    closing = closing == TDL_STATUS_OK ? closed : closing;
+    closing = worse(closing, step_log_close(&run->log));
     if (!savable || closing != TDL_STATUS_OK) {
         return savable ? closing : status;
     }
@@ -583,8 +666,7 @@ static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
                        .info = *info,
                        .seconds = run->at.seconds,
                        .threads = thread_count(run->def)};
-    closing = summary_write(&run->host, run_path(run, "summary.json", path), &summary);
-    return closing == TDL_STATUS_OK ? status : closing;
+    return worse(summary_write(&run->host, run_path(run, "summary.json", path), &summary), status);
 }
 
 TdlStatus tdl_run(const TdlHost* host, const TdlScene* scene, const TdlRunDef* def,
@@ -627,7 +709,10 @@ static TdlStatus resume_locked(Run* run, TdlRunInfo* info) {
     run->earlier_seconds = run->at.seconds;
     status = reopen(run, state, size);
     tdl_free(&run->host.mem, state);
-    return status == TDL_STATUS_OK ? finish(run, loop(run), info) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return finish(run, loop(run), info);
 }
 
 TdlStatus tdl_run_resume(const TdlHost* host, const TdlRunDef* def, TdlRunInfo* info) {

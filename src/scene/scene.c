@@ -20,7 +20,10 @@ static TdlStatus load_stages(TdlScene* scene, const char* const* overrides, int 
     }
     SchemaReader reader = {.host = &scene->host, .pool = &scene->pool};
     TdlStatus status = schema_read(&reader, &SCENE_GROUP, scene->root, &scene->spec);
-    return status == TDL_STATUS_OK ? scene_check(scene) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return scene_check(scene);
 }
 
 static TdlStatus load(const TdlHost* host, const char* path, const char* name, const char* text,
@@ -255,13 +258,14 @@ static TdlStatus make_loads(Arena* arena, const RodSpec* rod, TdlRodDef* def) {
 }
 
 // The first copy of a branch's parent; copies are numbered in the order of the scene.
-static TdlRodId find_parent(const TdlScene* scene, const RodSpec* rod, int copy) {
+static TdlBodyId find_parent(const TdlScene* scene, const TdlWorld* world, const RodSpec* rod,
+                             int copy) {
     const RodSpec* rods = scene->spec.rods.items;
-    int index = 1;
+    int index = 0;
     while (strcmp(rods->name, rod->parent) != 0) {
         index += scene_copy_count(rods++);
     }
-    return (TdlRodId){index + (scene_copy_count(rods) == 1 ? 0 : copy), 1};
+    return tdl_world_body(world, "rod", index + (scene_copy_count(rods) == 1 ? 0 : copy));
 }
 
 static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* rod,
@@ -269,9 +273,17 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
     char model[TDL_SCENE_MODEL_SIZE];
     TdlRodDef def = scene_make_rod(scene, rod, model);
     TdlStatus status = make_motion(arena, &rod->clamp.motion, &def.motion);
-    status =
-        status == TDL_STATUS_OK ? make_motion(arena, &rod->end_motion, &def.end_motion) : status;
-    status = status == TDL_STATUS_OK ? make_loads(arena, rod, &def) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = make_motion(arena, &rod->end_motion, &def.end_motion);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = make_loads(arena, rod, &def);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     Rng rng = rng_seed((uint64_t)rod->repeat.seed);
     int copies = scene_copy_count(rod);
     for (int copy = 0; status == TDL_STATUS_OK && copy < copies; ++copy) {
@@ -282,11 +294,13 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
             status = scene_fit_curve(scene, arena, rod, copy, &def);
         }
         if (rod->parent != NULL) {
-            def.parent = find_parent(scene, rod, copy);
+            def.parent = find_parent(scene, world, rod, copy);
             def.parent_at = rod->parent_at;
         }
-        TdlRodId id;
-        status = status == TDL_STATUS_OK ? tdl_world_add_rod(world, &def, &id) : status;
+        if (status == TDL_STATUS_OK) {
+            TdlBodyId id;
+            status = tdl_world_add_rod(world, &def, &id);
+        }
         arena_release(arena, mark);
     }
     return status;
@@ -332,7 +346,7 @@ static TdlStatus add_bodies(const TdlScene* scene, Arena* arena, const BodySpec*
     int copies = scene_body_copy_count(body);
     for (int copy = 0; status == TDL_STATUS_OK && copy < copies; ++copy) {
         def.pose.position = tdl_add3(body->position, copy_offset(&body->repeat, copy, &rng));
-        TdlRigidId id;
+        TdlBodyId id;
         status = tdl_world_add_rigid(world, &def, &id);
     }
     return status;
@@ -366,9 +380,14 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
     def.angular_velocity = spec->angular_velocity;
     def.material = scene_material_number(scene, spec->material);
     TdlStatus status = make_motion(arena, &spec->motion, &def.motion);
-    status = status == TDL_STATUS_OK && def.pieces == NULL ? TDL_STATUS_NO_MEMORY : status;
-    TdlColliderId id;
-    return status == TDL_STATUS_OK ? tdl_world_add_collider(world, &def, &id) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (def.pieces == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlBodyId id;
+    return tdl_world_add_collider(world, &def, &id);
 }
 
 static TdlStatus set_laws(const TdlScene* scene, TdlWorld* world) {
@@ -417,6 +436,7 @@ static TdlContactDef make_contacts(const ContactsSpec* spec) {
     def.segment_length = spec->segment_length;
     def.self = spec->self;
     def.margin = spec->margin;
+    def.response = (TdlContactResponse)spec->response;
     def.solver = (TdlFrictionSolverKind)spec->solver;
     def.tolerance = spec->tolerance;
     def.max_iterations = spec->max_iterations;

@@ -159,7 +159,8 @@ typedef struct ContactsSpec {
     double segment_length;
     bool self;
     double margin;
-    int solver; // a TdlFrictionSolverKind
+    int response; // a TdlContactResponse
+    int solver;   // a TdlFrictionSolverKind
     double tolerance;
     int max_iterations;
     double overlap; // radii
@@ -173,6 +174,9 @@ typedef enum Quantity {
     QUANTITY_COUNT,
 } Quantity;
 
+// What a scene has lists of.
+typedef enum SceneKind { SCENE_ROD = 0, SCENE_BODY, SCENE_COLLIDER } SceneKind;
+
 typedef struct ObserverSpec {
     const Node* node;
     const char* of[QUANTITY_COUNT]; // the name of what is observed; null but for one
@@ -181,9 +185,8 @@ typedef struct ObserverSpec {
     int copy;
     // filled by scene_check_observers
     Quantity quantity;
-    TdlBodyKind kind;
+    SceneKind kind;
     int first, count; // in the world, within the kind
-    TdlVec3 centre;   // of mass of a body, as seen from its pose
 } ObserverSpec;
 
 typedef enum StartChoice {

@@ -1,8 +1,6 @@
 // What the tables cannot say about a scene: names are unique, references lead somewhere, times
 // grow, lists fit, and the whole is not too large. Sums are bounded before anything is allocated
 // for them.
-#include "rigid/rigid.h"
-#include "rod/rod.h"
 #include "scene/scene.h"
 
 #include "base/log.h"
@@ -165,7 +163,10 @@ static TdlStatus check_clamp(const TdlScene* scene, const ClampSpec* clamp) {
         return TDL_STATUS_OK;
     }
     TdlStatus status = check_axes(scene, clamp->node, clamp->direction, clamp->normal);
-    return status == TDL_STATUS_OK ? check_motion(scene, &clamp->motion) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return check_motion(scene, &clamp->motion);
 }
 
 static TdlStatus check_list(const TdlScene* scene, const RodSpec* rod, const VecList* list,
@@ -274,59 +275,94 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     // what only the model knows: whether it can do this, and its number of coordinates
     char model[TDL_SCENE_MODEL_SIZE];
     TdlRodDef def = scene_make_rod(scene, rod, model);
-    const char* fault = rod_find_fault(&def);
+    const char* fault = tdl_rod_def_fault(&def);
     if (fault != NULL) {
         return fail_at(&scene->host, mark_of(rod->node, "model"), "%s", fault);
     }
-    scene->dof_count += (int)copies * rod_dof_count(&def);
+    scene->dof_count += (int)copies * tdl_rod_def_dof_count(&def);
     return TDL_STATUS_OK;
 }
 
-static TdlStatus check_rod(TdlScene* scene, RodSpec* rod) {
+// What a rod is like, read from its file of curves if it has one.
+static TdlStatus check_rod_form(TdlScene* scene, RodSpec* rod) {
     TdlStatus status = check_rod_material(scene, rod);
-    if (status == TDL_STATUS_OK && rod->curves.node != NULL) {
-        status = scene_read_curves(scene, rod);
-    } else if (status == TDL_STATUS_OK && node_find(rod->node, "length") == NULL) {
-        status = fail_at(&scene->host, rod->node->mark, "the rod needs the key 'length'");
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_list(scene, rod, &rod->natural_curvature, "natural_curvature");
+    if (rod->curves.node == NULL && node_find(rod->node, "length") == NULL) {
+        return fail_at(&scene->host, rod->node->mark, "the rod needs the key 'length'");
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_list(scene, rod, &rod->curvature, "curvature");
+    status = rod->curves.node != NULL ? scene_read_curves(scene, rod) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_clamp(scene, &rod->clamp);
+    status = check_list(scene, rod, &rod->natural_curvature, "natural_curvature");
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_motion(scene, &rod->end_motion);
-    }
-    if (status == TDL_STATUS_OK) {
-        status = check_loads(scene, rod);
-    }
-    if (status == TDL_STATUS_OK && rod->repeat.node != NULL && rod->parent == NULL) {
-        status = check_repeat(scene, &rod->repeat);
-    }
-    status = status == TDL_STATUS_OK ? add_rod(scene, rod) : status;
-    return status == TDL_STATUS_OK ? check_parent(scene, rod) : status;
+    return check_list(scene, rod, &rod->curvature, "curvature");
 }
 
-// Each shape takes its own keys: a key it needs must be there, one it has no use for must not.
-typedef struct KeyRule {
-    const char* key;
-    const char* shapes; // one letter a shape, in its choice's order: N needs it, T takes it, - not
-} KeyRule;
+// How it is held, loaded and repeated.
+static TdlStatus check_rod_ends(TdlScene* scene, RodSpec* rod) {
+    TdlStatus status = check_clamp(scene, &rod->clamp);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = check_motion(scene, &rod->end_motion);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = check_loads(scene, rod);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    bool repeats = rod->repeat.node != NULL && rod->parent == NULL;
+    return repeats ? check_repeat(scene, &rod->repeat) : TDL_STATUS_OK;
+}
 
-static TdlStatus check_keys(const TdlScene* scene, const Node* map, const KeyRule* rules, int count,
-                            int shape, const char* name) {
-    for (int i = 0; i < count; ++i) {
-        const Node* node = node_find(map, rules[i].key);
-        if (node == NULL && rules[i].shapes[shape] == 'N') {
-            return fail_at(&scene->host, map->mark, "the %s needs the key '%s'", name,
-                           rules[i].key);
+static TdlStatus check_rod(TdlScene* scene, RodSpec* rod) {
+    TdlStatus status = check_rod_form(scene, rod);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = check_rod_ends(scene, rod);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = add_rod(scene, rod);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return check_parent(scene, rod);
+}
+
+// Keys of a shape: those that it needs must be there, those that it may have may be; any other that
+// belongs to some shape must not. Lists end with null.
+enum { SHAPE_KEYS_MAX = 8 };
+typedef struct ShapeKeys {
+    const char* name; // of the shape, in messages
+    const char* needs[SHAPE_KEYS_MAX];
+    const char* takes[SHAPE_KEYS_MAX];
+} ShapeKeys;
+
+static bool has_key(const char* const* keys, const char* key) {
+    while (*keys != NULL && strcmp(*keys, key) != 0) {
+        ++keys;
+    }
+    return *keys != NULL;
+}
+
+static TdlStatus check_keys(const TdlScene* scene, const Node* map, const ShapeKeys* shape,
+                            const char* const* of_shapes) {
+    for (const char* const* key = of_shapes; *key != NULL; ++key) {
+        const Node* node = node_find(map, *key);
+        bool needed = has_key(shape->needs, *key);
+        if (node == NULL && needed) {
+            return fail_at(&scene->host, map->mark, "the %s needs the key '%s'", shape->name, *key);
         }
-        if (node != NULL && rules[i].shapes[shape] == '-') {
-            return fail_at(&scene->host, node->key_mark, "a %s has no %s", name, rules[i].key);
+        if (node != NULL && !needed && !has_key(shape->takes, *key)) {
+            return fail_at(&scene->host, node->key_mark, "a %s has no %s", shape->name, *key);
         }
     }
     return TDL_STATUS_OK;
@@ -345,36 +381,52 @@ static TdlStatus check_pieces(const TdlScene* scene, const GroupList* list) {
     return TDL_STATUS_OK;
 }
 
-static TdlStatus check_collider(TdlScene* scene, ColliderSpec* collider) {
-    // plane, sphere, cylinder, capsule, plate, comb, curves, mesh
-    static const KeyRule RULES[] = {
-        {"normal", "T---TTTT"}, {"direction", "--TT-TTT"}, {"radius", "-NNNNNNT"},
-        {"length", "---NNN--"}, {"teeth", "-----N--"},     {"pitch", "-----N--"},
-        {"pieces", "------N-"}, {"mesh", "-------N"},
-    };
-    static const char* const SHAPES[] = {"plane", "sphere", "cylinder",        "capsule",
-                                         "plate", "comb",   "chain of curves", "mesh"};
-    enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
+static const char* const COLLIDER_KEYS[] = {"normal", "direction", "radius", "length", "teeth",
+                                            "pitch",  "pieces",    "mesh",   NULL};
+static const ShapeKeys COLLIDER_SHAPES[] = {
+    [TDL_SHAPE_PLANE] = {"plane", {0}, {"normal"}},
+    [TDL_SHAPE_SPHERE] = {"sphere", {"radius"}, {0}},
+    [TDL_SHAPE_CYLINDER] = {"cylinder", {"radius"}, {"direction"}},
+    [TDL_SHAPE_CAPSULE] = {"capsule", {"radius", "length"}, {"direction"}},
+    [TDL_SHAPE_PLATE] = {"plate", {"radius", "length"}, {"normal"}},
+    [TDL_SHAPE_COMB] = {"comb", {"radius", "length", "teeth", "pitch"}, {"normal", "direction"}},
+    [TDL_SHAPE_CURVES] = {"chain of curves", {"radius", "pieces"}, {"normal", "direction"}},
+    [TDL_SHAPE_MESH] = {"mesh", {"mesh"}, {"normal", "direction", "radius"}},
+};
+
+static TdlStatus check_collider_shape(TdlScene* scene, ColliderSpec* collider) {
     int shape = collider->shape;
-    TdlStatus status = check_keys(scene, collider->node, RULES, RULE_COUNT, shape, SHAPES[shape]);
-    if (status == TDL_STATUS_OK && shape >= TDL_SHAPE_PLATE && shape <= TDL_SHAPE_COMB &&
-        collider->length == 0.0) {
+    TdlStatus status = check_keys(scene, collider->node, &COLLIDER_SHAPES[shape], COLLIDER_KEYS);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if ((shape == TDL_SHAPE_PLATE || shape == TDL_SHAPE_COMB) && collider->length == 0.0) {
         return fail_at(&scene->host, mark_of(collider->node, "length"),
-                       "length of a %s must be above 0", SHAPES[shape]);
+                       "length of a %s must be above 0", COLLIDER_SHAPES[shape].name);
     }
-    if (status == TDL_STATUS_OK && shape > TDL_SHAPE_PLATE) {
+    if (shape > TDL_SHAPE_PLATE) {
         status = check_axes(scene, collider->node, collider->direction, collider->normal);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_pieces(scene, &collider->pieces);
+    status = check_pieces(scene, &collider->pieces);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK && shape == TDL_SHAPE_MESH) {
-        status = scene_read_mesh(scene, &collider->mesh);
+    return shape == TDL_SHAPE_MESH ? scene_read_mesh(scene, &collider->mesh) : TDL_STATUS_OK;
+}
+
+static TdlStatus check_collider(TdlScene* scene, ColliderSpec* collider) {
+    TdlStatus status = check_collider_shape(scene, collider);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_material(scene, collider->material, mark_of(collider->node, "material"));
+    status = check_material(scene, collider->material, mark_of(collider->node, "material"));
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    return status == TDL_STATUS_OK ? check_motion(scene, &collider->motion) : status;
+    return check_motion(scene, &collider->motion);
 }
 
 // What the shape itself knows: radii and sizes that do not fit.
@@ -382,7 +434,7 @@ static TdlStatus check_body_def(TdlScene* scene, const BodySpec* body) {
     ArenaMark mark = arena_mark(&scene->arena);
     TdlRigidDef def = scene_make_body(scene, body, &scene->arena);
     bool memory = body->pieces.count == 0 || def.pieces != NULL;
-    const char* fault = memory ? rigid_find_fault(&def) : NULL;
+    const char* fault = memory ? tdl_rigid_def_fault(&def) : NULL;
     arena_release(&scene->arena, mark);
     if (!memory) {
         return TDL_STATUS_NO_MEMORY;
@@ -390,35 +442,45 @@ static TdlStatus check_body_def(TdlScene* scene, const BodySpec* body) {
     return fault == NULL ? TDL_STATUS_OK : fail_at(&scene->host, body->node->mark, "%s", fault);
 }
 
+static const char* const BODY_KEYS[] = {"radius", "length", "half", "pieces", NULL};
+static const ShapeKeys BODY_SHAPES[] = {
+    [TDL_RIGID_SPHERE] = {"sphere", {"radius"}, {0}},
+    [TDL_RIGID_CAPSULE] = {"capsule", {"radius", "length"}, {0}},
+    [TDL_RIGID_BOX] = {"box", {"half"}, {"radius"}},
+    [TDL_RIGID_CURVES] = {"chain of curves", {"radius", "pieces"}, {0}},
+};
+
 static TdlStatus check_body(TdlScene* scene, const BodySpec* body) {
-    // sphere, capsule, box, curves
-    static const KeyRule RULES[] = {
-        {"radius", "NNTN"}, {"length", "-N--"}, {"half", "--N-"}, {"pieces", "---N"}};
-    static const char* const SHAPES[] = {"sphere", "capsule", "box", "chain of curves"};
-    int shape = body->shape;
-    TdlStatus status = check_keys(scene, body->node, RULES, 4, shape, SHAPES[shape]);
-    if (status == TDL_STATUS_OK) {
-        status = check_axes(scene, body->node, body->direction, body->normal);
+    TdlStatus status = check_keys(scene, body->node, &BODY_SHAPES[body->shape], BODY_KEYS);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_pieces(scene, &body->pieces);
+    status = check_axes(scene, body->node, body->direction, body->normal);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_material(scene, body->material, mark_of(body->node, "material"));
+    status = check_pieces(scene, &body->pieces);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK && body->repeat.node != NULL) {
-        status = check_repeat(scene, &body->repeat);
+    status = check_material(scene, body->material, mark_of(body->node, "material"));
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = body->repeat.node != NULL ? check_repeat(scene, &body->repeat) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     const int* n = body->repeat.count;
     int64_t copies = (int64_t)n[0] * n[1] * n[2];
-    if (status == TDL_STATUS_OK && copies > BODIES_MAX - scene->rigid_count) {
+    if (copies > BODIES_MAX - scene->rigid_count) {
         const Node* at = body->repeat.node == NULL ? body->node : body->repeat.node;
         return fail_at(&scene->host, mark_of(at, "count"),
                        "%lld copies of '%s' bring the scene above %lld bodies", (long long)copies,
                        body->name, (long long)BODIES_MAX);
     }
     scene->rigid_count += (int)copies;
-    return status == TDL_STATUS_OK ? check_body_def(scene, body) : status;
+    return check_body_def(scene, body);
 }
 
 static bool same_pair(const PairSpec* a, const PairSpec* b) {
@@ -427,7 +489,7 @@ static bool same_pair(const PairSpec* a, const PairSpec* b) {
            strcmp(a->between[1], b->between[!crossed]) == 0;
 }
 
-static TdlStatus check_pairs(const TdlScene* scene) {
+static TdlStatus check_pairs(TdlScene* scene) {
     const PairSpec* pairs = scene->spec.contacts.pairs.items;
     for (int i = 0; i < scene->spec.contacts.pairs.count; ++i) {
         const Node* names = node_find(pairs[i].node, "between");
@@ -472,14 +534,43 @@ static TdlStatus check_all_names(TdlScene* scene) {
     const SceneSpec* spec = &scene->spec;
     const NameEntry* names;
     TdlStatus status = check_materials(scene);
-    if (status == TDL_STATUS_OK) {
-        status = check_names(scene, &spec->rods, sizeof(RodSpec), &names);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_names(scene, &spec->bodies, sizeof(BodySpec), &names);
+    status = check_names(scene, &spec->rods, sizeof(RodSpec), &names);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = check_names(scene, &spec->colliders, sizeof(ColliderSpec), &names);
+    status = check_names(scene, &spec->bodies, sizeof(BodySpec), &names);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return check_names(scene, &spec->colliders, sizeof(ColliderSpec), &names);
+}
+
+static TdlStatus check_rods(TdlScene* scene) {
+    RodSpec* rods = scene->spec.rods.items;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < scene->spec.rods.count; ++i) {
+        status = check_rod(scene, &rods[i]);
+    }
+    return status;
+}
+
+static TdlStatus check_bodies(TdlScene* scene) {
+    const BodySpec* bodies = scene->spec.bodies.items;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < scene->spec.bodies.count; ++i) {
+        status = check_body(scene, &bodies[i]);
+    }
+    return status;
+}
+
+static TdlStatus check_colliders(TdlScene* scene) {
+    ColliderSpec* colliders = scene->spec.colliders.items;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < scene->spec.colliders.count; ++i) {
+        status = check_collider(scene, &colliders[i]);
     }
     return status;
 }
@@ -490,22 +581,13 @@ TdlStatus scene_check(TdlScene* scene) {
         return fail_at(&scene->host, spec->node->mark,
                        "the scene needs the key 'rods' or the key 'bodies'");
     }
-    TdlStatus status = check_times(scene);
-    if (status == TDL_STATUS_OK) {
-        status = check_all_names(scene);
+    // in this order: each may rely on those before
+    static TdlStatus (*const CHECKS[])(TdlScene*) = {
+        check_times,     check_all_names, check_rods,           check_bodies,
+        check_colliders, check_pairs,     scene_check_observers};
+    TdlStatus status = TDL_STATUS_OK;
+    for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof CHECKS / sizeof *CHECKS; ++i) {
+        status = CHECKS[i](scene);
     }
-    RodSpec* rods = spec->rods.items;
-    for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
-        status = check_rod(scene, &rods[i]);
-    }
-    const BodySpec* bodies = spec->bodies.items;
-    for (int i = 0; status == TDL_STATUS_OK && i < spec->bodies.count; ++i) {
-        status = check_body(scene, &bodies[i]);
-    }
-    ColliderSpec* colliders = spec->colliders.items;
-    for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
-        status = check_collider(scene, &colliders[i]);
-    }
-    status = status == TDL_STATUS_OK ? check_pairs(scene) : status;
-    return status == TDL_STATUS_OK ? scene_check_observers(scene) : status;
+    return status;
 }

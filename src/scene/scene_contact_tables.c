@@ -21,6 +21,11 @@ static const char* detection_choices(void) {
 }
 
 // in the order of TdlFrictionSolverKind
+// In the order of TdlContactResponse.
+static const char* response_choices(void) {
+    return "exact";
+}
+
 static const char* solver_choices(void) {
     return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|"
            "alternating|path|wedged|faceted";
@@ -416,6 +421,13 @@ static const Field CONTACTS_FIELDS[] = {
      .fallback = "0",
      .help =
          "Gap up to which things are looked at; 0: chosen in every step by how far they moved."},
+    {.key = "response",
+     .kind = FIELD_CHOICE,
+     AT(ContactsSpec, response),
+     .choices = response_choices,
+     .fallback = "exact",
+     .help = "How contacts answer: by impulses that fulfil Signorini's and Coulomb's laws, to the "
+             "`tolerance` of the `solver`."},
     {.key = "solver",
      .kind = FIELD_CHOICE,
      AT(ContactsSpec, solver),

@@ -1,7 +1,7 @@
 // Rods along the curves of a file: reading, choosing, fitting.
 #include "scene/scene.h"
 
-#include "inverse/helix_fit.h"
+#include "tendril/inverse.h"
 
 // The most an element may turn, rad; as of curvatures that are written down.
 static const double TURN_MAX = 1000.0;
@@ -73,18 +73,21 @@ TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod) {
     const Node* map = rod->curves.node;
     const Node* file = node_find(map, "file");
     TdlStatus status = check_keys(scene, rod);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     CurveFormat format = CURVES_HAIR;
-    if (status == TDL_STATUS_OK && !curves_format(file->text, &format)) {
-        status = fail_at(&scene->host, file->mark, "curves come from .hair, .obj or .csv files");
+    if (!curves_format(file->text, &format)) {
+        return fail_at(&scene->host, file->mark, "curves come from .hair, .obj or .csv files");
     }
     const Source* source = NULL;
-    status = status == TDL_STATUS_OK ? scene_import(scene, map, rod->curves.hash, "curves", &source)
-                                     : status;
-    CurveSet all = {0};
-    if (status == TDL_STATUS_OK) {
-        rod->curves.file = file->text;
-        status = curves_parse(&scene->host, source->name, format, source->text, source->size, &all);
+    status = scene_import(scene, map, rod->curves.hash, "curves", &source);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
+    rod->curves.file = file->text;
+    CurveSet all = {0};
+    status = curves_parse(&scene->host, source->name, format, source->text, source->size, &all);
     if (status == TDL_STATUS_OK) {
         status = choose(scene, rod, &all, source->name);
     }
@@ -98,10 +101,18 @@ TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* ro
                           TdlRodDef* def) {
     const CurveSet* set = &rod->curves.set;
     int from = set->start[index], to = set->start[index + 1];
-    HelixFit fit;
-    TdlStatus status = helix_fit(arena, set->points + from, to - from, rod->elements, &fit);
-    for (int e = 0; status == TDL_STATUS_OK && e < rod->elements; ++e) {
-        double turn = tdl_norm3(fit.curvature_of[e]) * fit.length / rod->elements;
+    TdlVec3* curvature = ARENA_NEW(arena, TdlVec3, rod->elements);
+    if (curvature == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlHelixFit fit;
+    TdlStatus status =
+        tdl_helix_fit(&scene->host, set->points + from, to - from, rod->elements, curvature, &fit);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    for (int e = 0; e < rod->elements; ++e) {
+        double turn = tdl_norm3(curvature[e]) * fit.length / rod->elements;
         if (!(turn <= TURN_MAX)) {
             return fail_at(&scene->host, rod->curves.node->mark,
                            "curve %d of '%s' would make an element turn by %.3g rad, at most %g: "
@@ -111,9 +122,9 @@ TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* ro
     }
     def->length = fit.length;
     def->clamp = fit.start;
-    def->curvature_of = fit.curvature_of;
+    def->curvature_of = curvature;
     if (node_find(rod->node, "natural_curvature") == NULL) {
-        def->natural_curvature_of = fit.curvature_of;
+        def->natural_curvature_of = curvature;
     }
-    return status;
+    return TDL_STATUS_OK;
 }

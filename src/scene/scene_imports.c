@@ -3,7 +3,6 @@
 #include "scene/scene.h"
 
 #include "base/hash.h"
-#include "collider/vertex_motion.h"
 #include "formats/obj.h"
 #include "formats/pc2.h"
 
@@ -72,6 +71,23 @@ static TdlStatus read_source(TdlScene* scene, const Node* file, const char* path
     return fail_at(&scene->host, file->mark, "%s cannot be read: %s", q.text, reason);
 }
 
+// Reads the file at `path` and notes the path in the tree.
+static TdlStatus import_file(TdlScene* scene, Node* map, const char* path, const char* hash,
+                             const char* what, const Source** out) {
+    Node* file = node_find(map, "file");
+    TdlStatus status = read_source(scene, file, path, out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = check_hash(scene, hash, what, map, *out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    file->text = node_copy_text(&scene->pool, path, strlen(path));
+    file->quoted = true;
+    return file->text == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+}
+
 TdlStatus scene_import(TdlScene* scene, const Node* from, const char* hash, const char* what,
                        const Source** out) {
     // the tree is the scene's own: it is changed where it says too little
@@ -82,12 +98,8 @@ TdlStatus scene_import(TdlScene* scene, const Node* from, const char* hash, cons
     }
     char* path = NULL;
     TdlStatus status = find_file(scene, file, &path);
-    status = status == TDL_STATUS_OK ? read_source(scene, file, path, out) : status;
-    status = status == TDL_STATUS_OK ? check_hash(scene, hash, what, map, *out) : status;
     if (status == TDL_STATUS_OK) {
-        file->text = node_copy_text(&scene->pool, path, strlen(path));
-        file->quoted = true;
-        status = file->text == NULL ? TDL_STATUS_NO_MEMORY : status;
+        status = import_file(scene, map, path, hash, what, out);
     }
     free(path);
     return status;
@@ -140,7 +152,7 @@ static TdlStatus take_samples(TdlScene* scene, MeshSpec* spec, const Pc2* cache,
     c->motion = (TdlVertexMotion){samples, cache->sample_count, c->start + cache->start / c->fps,
                                   cache->period / c->fps};
     int sample, triangle;
-    const char* fault = vertex_motion_find_fault(&c->motion, &spec->mesh, &sample, &triangle);
+    const char* fault = tdl_vertex_motion_fault(&c->motion, &spec->mesh, &sample, &triangle);
     if (fault != NULL) {
         return fail_at(&scene->host, mark, "sample %d of the cache, triangle %d of the mesh: %s",
                        sample, triangle, fault);
@@ -180,14 +192,19 @@ TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec) {
     }
     const Source* source = NULL;
     TdlStatus status = scene_import(scene, spec->node, spec->hash, "mesh", &source);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    spec->file = file->text;
     TdlMesh all = {0};
-    if (status == TDL_STATUS_OK) {
-        spec->file = file->text;
-        status = obj_parse_mesh(&scene->host, source->name, source->text, source->size, &all);
+    status = obj_parse_mesh(&scene->host, source->name, source->text, source->size, &all);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        status = take_mesh(scene, spec, &all);
-        obj_free_mesh(&scene->host, &all);
+    status = take_mesh(scene, spec, &all);
+    obj_free_mesh(&scene->host, &all);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    return status == TDL_STATUS_OK && spec->cache.node != NULL ? read_cache(scene, spec) : status;
+    return spec->cache.node != NULL ? read_cache(scene, spec) : TDL_STATUS_OK;
 }

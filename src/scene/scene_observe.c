@@ -3,16 +3,11 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "rigid/rigid.h"
 
 #include <string.h>
 
 // Columns stay as many as a reader of log.csv wants to see.
 enum { OBSERVERS_MAX = 64, COLUMN_NAME_SIZE = 96 };
-
-// A centre of mass is right to about a hundredth of this, times the length.
-static const double CENTRE_TOL = 1.0e-9;
-enum { CENTRE_PIECES_MAX = 256 }; // of an element; helices of a thousand turns need no more
 
 typedef TdlVec3 (*ObserveFn)(const ObserverSpec* o, const TdlWorld* world);
 
@@ -21,8 +16,8 @@ static TdlVec3 observe_torque(const ObserverSpec* o, const TdlWorld* world);
 static TdlVec3 observe_centre(const ObserverSpec* o, const TdlWorld* world);
 static TdlVec3 observe_point(const ObserverSpec* o, const TdlWorld* world);
 
-// Which kinds of things have it, as bits of 1 << TdlBodyKind.
-enum { RODS = 1 << TDL_BODY_ROD, BODIES = 1 << TDL_BODY_RIGID, COLLIDERS = 1 << TDL_BODY_COLLIDER };
+// Which kinds of things have it, as bits of 1 << SceneKind.
+enum { RODS = 1 << SCENE_ROD, BODIES = 1 << SCENE_BODY, COLLIDERS = 1 << SCENE_COLLIDER };
 
 static const struct QuantityRow {
     const char *key, *unit;
@@ -70,36 +65,36 @@ typedef struct Entry {
     int count;
 } Entry;
 
-static int entry_count(const SceneSpec* spec, TdlBodyKind kind) {
+static int entry_count(const SceneSpec* spec, SceneKind kind) {
     switch (kind) {
-    case TDL_BODY_ROD:
+    case SCENE_ROD:
         return spec->rods.count;
-    case TDL_BODY_RIGID:
+    case SCENE_BODY:
         return spec->bodies.count;
-    case TDL_BODY_COLLIDER:
+    case SCENE_COLLIDER:
         break;
     }
     return spec->colliders.count;
 }
 
-static Entry entry_at(const SceneSpec* spec, TdlBodyKind kind, int index) {
+static Entry entry_at(const SceneSpec* spec, SceneKind kind, int index) {
     switch (kind) {
-    case TDL_BODY_ROD: {
+    case SCENE_ROD: {
         const RodSpec* rod = (const RodSpec*)spec->rods.items + index;
         return (Entry){rod->name, scene_copy_count(rod)};
     }
-    case TDL_BODY_RIGID: {
+    case SCENE_BODY: {
         const BodySpec* body = (const BodySpec*)spec->bodies.items + index;
         return (Entry){body->name, scene_body_copy_count(body)};
     }
-    case TDL_BODY_COLLIDER:
+    case SCENE_COLLIDER:
         break;
     }
     return (Entry){((const ColliderSpec*)spec->colliders.items + index)->name, 1};
 }
 
 // The entry of that name within a kind, or -1; `first` receives its place in the world.
-static int find_entry(const SceneSpec* spec, TdlBodyKind kind, const char* name, int* first,
+static int find_entry(const SceneSpec* spec, SceneKind kind, const char* name, int* first,
                       Nearest* nearest) {
     *first = 0;
     for (int i = 0; i < entry_count(spec, kind); ++i) {
@@ -126,7 +121,7 @@ static TdlStatus find_target(const TdlScene* scene, ObserverSpec* o, int* entry)
         bool fits = (quantity->kinds >> kind & 1) != 0;
         int first;
         int found =
-            find_entry(&scene->spec, (TdlBodyKind)kind, name, &first, fits ? &nearest : &unused);
+            find_entry(&scene->spec, (SceneKind)kind, name, &first, fits ? &nearest : &unused);
         if (found >= 0 && fits && *entry >= 0) {
             return fail_at(&scene->host, mark,
                            "'%s' is the name of %s and of %s: give one of them another", name,
@@ -134,7 +129,7 @@ static TdlStatus find_target(const TdlScene* scene, ObserverSpec* o, int* entry)
         }
         if (found >= 0 && fits) {
             *entry = found;
-            o->kind = (TdlBodyKind)kind;
+            o->kind = (SceneKind)kind;
             o->first = first;
         }
         other = found >= 0 && !fits ? kind : other;
@@ -184,25 +179,6 @@ static TdlStatus check_at(const TdlScene* scene, ObserverSpec* o, int entry) {
     return TDL_STATUS_OK;
 }
 
-// Where a body has its mass: a chain of curves is placed by its start.
-static TdlStatus find_centre(TdlScene* scene, ObserverSpec* o, int entry) {
-    if (o->quantity != QUANTITY_CENTRE || o->kind != TDL_BODY_RIGID) {
-        return TDL_STATUS_OK;
-    }
-    const BodySpec* body = (const BodySpec*)scene->spec.bodies.items + entry;
-    ArenaMark mark = arena_mark(&scene->arena);
-    TdlRigidDef def = scene_make_body(scene, body, &scene->arena);
-    Rigid* rigid = NULL;
-    TdlStatus status = def.pieces == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
-    status = status == TDL_STATUS_OK ? rigid_create(&scene->host, &def, &rigid) : status;
-    if (status == TDL_STATUS_OK) {
-        o->centre = rigid->centre;
-        rigid_destroy(&scene->host, rigid);
-    }
-    arena_release(&scene->arena, mark);
-    return status;
-}
-
 static TdlStatus name_columns(TdlScene* scene, ObserverSpec* o, const ObserverSpec* earlier) {
     const Node* given = node_find(o->node, "name");
     if (given == NULL) {
@@ -230,13 +206,22 @@ static TdlStatus name_columns(TdlScene* scene, ObserverSpec* o, const ObserverSp
 static TdlStatus check_observer(TdlScene* scene, ObserverSpec* o) {
     int entry = -1;
     TdlStatus status = find_quantity(scene, o);
-    status = status == TDL_STATUS_OK ? find_target(scene, o, &entry) : status;
-    if (status == TDL_STATUS_OK) {
-        status = choose_copy(scene, o, entry_at(&scene->spec, o->kind, entry).count);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    status = status == TDL_STATUS_OK ? check_at(scene, o, entry) : status;
-    status = status == TDL_STATUS_OK ? find_centre(scene, o, entry) : status;
-    return status == TDL_STATUS_OK ? name_columns(scene, o, scene->spec.observers.items) : status;
+    status = find_target(scene, o, &entry);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = choose_copy(scene, o, entry_at(&scene->spec, o->kind, entry).count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = check_at(scene, o, entry);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return name_columns(scene, o, scene->spec.observers.items);
 }
 
 TdlStatus scene_check_observers(TdlScene* scene) {
@@ -255,15 +240,27 @@ TdlStatus scene_check_observers(TdlScene* scene) {
 
 // --- values --------------------------------------------------------------------------------------
 
+// What the world calls a kind.
+static const char* const KIND_NAMES[] = {
+    [SCENE_ROD] = "rod", [SCENE_BODY] = "rigid", [SCENE_COLLIDER] = "collider"};
+
+static TdlBodyId body_at(const ObserverSpec* o, const TdlWorld* world, int index) {
+    return tdl_world_body(world, KIND_NAMES[o->kind], index);
+}
+
+static bool is_observed(const ObserverSpec* o, const TdlWorld* world, TdlBodyId body) {
+    int index = tdl_body_index(world, body);
+    return strcmp(tdl_body_kind(world, body), KIND_NAMES[o->kind]) == 0 && index >= o->first &&
+           index < o->first + o->count;
+}
+
 static TdlVec3 observe_force(const ObserverSpec* o, const TdlWorld* world) {
     int count;
     const TdlContactForce* contacts = tdl_world_contact_forces(world, &count);
     TdlVec3 sum = {0};
     for (int i = 0; i < count; ++i) {
         for (int side = 0; side < 2; ++side) {
-            int index = contacts[i].index[side];
-            if (contacts[i].kind[side] == o->kind && index >= o->first &&
-                index < o->first + o->count) {
+            if (is_observed(o, world, contacts[i].body[side])) {
                 sum = tdl_axpy3(sum, side == 0 ? -1.0 : 1.0, contacts[i].force);
             }
         }
@@ -272,59 +269,31 @@ static TdlVec3 observe_force(const ObserverSpec* o, const TdlWorld* world) {
 }
 
 static TdlVec3 observe_torque(const ObserverSpec* o, const TdlWorld* world) {
-    return tdl_world_contact_wrench(world, o->kind, o->first).torque;
-}
-
-// The mean place of a rod's points by Gauss's rule of four points on each of so many pieces of an
-// element. Straight edges, as the nodal models have, are exact with one.
-static TdlVec3 mean_point(const TdlWorld* world, TdlRodId rod, const TdlRodInfo* info, int pieces) {
-    static const double PLACE[2] = {0.33998104358485626, 0.86113631159405258};
-    static const double SHARE[2] = {0.32607257743127307, 0.17392742256872693};
-    double length = info->length / info->element_count / pieces;
-    TdlVec3 sum = {0};
-    for (int i = 0; i < info->element_count * pieces; ++i) {
-        double middle = (i + 0.5) * length;
-        for (int k = 0; k < 4; ++k) {
-            double offset = (k % 2 == 0 ? -0.5 : 0.5) * PLACE[k / 2] * length;
-            sum = tdl_axpy3(sum, SHARE[k / 2], tdl_rod_point(world, rod, middle + offset));
-        }
-    }
-    return tdl_scale3(1.0 / (info->element_count * pieces), sum);
-}
-
-static TdlVec3 rod_centre(const TdlWorld* world, TdlRodId rod, const TdlRodInfo* info) {
-    TdlVec3 coarse = mean_point(world, rod, info, 1);
-    for (int pieces = 2;; pieces *= 2) {
-        TdlVec3 fine = mean_point(world, rod, info, pieces);
-        if (tdl_norm3(tdl_sub3(fine, coarse)) <= CENTRE_TOL * info->length ||
-            pieces >= CENTRE_PIECES_MAX) {
-            return fine;
-        }
-        coarse = fine;
-    }
+    TdlWrench wrench = {0};
+    tdl_body_contact_wrench(world, body_at(o, world, o->first), &wrench);
+    return wrench.torque;
 }
 
 static TdlVec3 observe_centre(const ObserverSpec* o, const TdlWorld* world) {
     TdlVec3 sum = {0};
-    double mass = 0.0;
+    double all = 0.0;
     for (int i = o->first; i < o->first + o->count; ++i) {
-        if (o->kind == TDL_BODY_RIGID) { // copies weigh the same
-            TdlPose pose = tdl_rigid_pose(world, i);
-            sum = tdl_add3(sum, tdl_add3(pose.position, tdl_mul33_3(pose.rotation, o->centre)));
-            mass += 1.0;
-        } else {
-            TdlRodId rod = tdl_world_rod(world, i);
-            TdlRodInfo info = tdl_rod_info(world, rod);
-            sum = tdl_axpy3(sum, info.mass, rod_centre(world, rod, &info));
-            mass += info.mass;
-        }
+        TdlVec3 centre = {0};
+        double mass = 0.0;
+        tdl_body_centre(world, body_at(o, world, i), &centre, &mass);
+        sum = tdl_axpy3(sum, mass, centre);
+        all += mass;
     }
-    return tdl_scale3(1.0 / mass, sum);
+    return tdl_scale3(1.0 / all, sum);
 }
 
 static TdlVec3 observe_point(const ObserverSpec* o, const TdlWorld* world) {
-    TdlRodId rod = tdl_world_rod(world, o->first);
-    return tdl_rod_point(world, rod, fmin(o->at, tdl_rod_info(world, rod).length));
+    TdlBodyId rod = body_at(o, world, o->first);
+    TdlRodInfo info = {0};
+    TdlVec3 point = {0};
+    tdl_rod_info(world, rod, &info);
+    tdl_rod_point(world, rod, fmin(o->at, info.length), &point);
+    return point;
 }
 
 // --- asking --------------------------------------------------------------------------------------

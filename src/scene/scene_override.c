@@ -9,20 +9,20 @@
 
 #include <string.h>
 
-typedef struct Path {
+typedef struct KeyPath {
     TdlScene* scene;
     const Source* source;
     char* text;     // the source again, cut into steps by zeros
     size_t at, end; // of the current step, in bytes
     bool last;      // nothing follows the current step
-} Path;
+} KeyPath;
 
-static Mark path_mark(const Path* path) {
+static Mark path_mark(const KeyPath* path) {
     return source_mark(path->source, path->at);
 }
 
 // Goes to the next step and cuts it off.
-static TdlStatus next_step(Path* path) {
+static TdlStatus next_step(KeyPath* path) {
     path->end = path->at + strcspn(path->text + path->at, ".=");
     path->last = path->text[path->end] == '=';
     if (path->end == path->at) {
@@ -33,7 +33,7 @@ static TdlStatus next_step(Path* path) {
 }
 
 // The item of a list that the step names.
-static TdlStatus find_item(const Path* path, const Node* list, Node** out) {
+static TdlStatus find_item(const KeyPath* path, const Node* list, Node** out) {
     const char* step = path->text + path->at;
     int index;
     if (parse_int(step, &index) == NUMBER_FINE) {
@@ -63,7 +63,7 @@ static TdlStatus find_item(const Path* path, const Node* list, Node** out) {
 }
 
 // The child of a map that the step names, created as an empty map when it is missing.
-static TdlStatus find_child(const Path* path, Node* map, Node** out) {
+static TdlStatus find_child(const KeyPath* path, Node* map, Node** out) {
     const char* step = path->text + path->at;
     *out = node_find(map, step);
     if (*out != NULL) {
@@ -85,7 +85,7 @@ static TdlStatus find_child(const Path* path, Node* map, Node** out) {
 }
 
 // Walks from the root to the node the path names; *parent is the one it hangs on.
-static TdlStatus walk(Path* path, Node** parent, Node** out) {
+static TdlStatus walk(KeyPath* path, Node** parent, Node** out) {
     Node* node = path->scene->root;
     for (int depth = 0;; ++depth) {
         TdlStatus status = next_step(path);
@@ -135,7 +135,7 @@ TdlStatus scene_override(TdlScene* scene, const char* text) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    Path path = {.scene = scene, .source = source, .text = copy};
+    KeyPath path = {.scene = scene, .source = source, .text = copy};
     Node *parent = NULL, *old = NULL;
     status = walk(&path, &parent, &old);
     if (status == TDL_STATUS_OK) {

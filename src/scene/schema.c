@@ -170,7 +170,10 @@ static TdlStatus read_names(const SchemaReader* r, const Field* field, const Nod
         return wrong_kind(r, field, node);
     }
     TdlStatus status = read_name(r, field, node->first, &out[0]);
-    return status == TDL_STATUS_OK ? read_name(r, field, node->first->next, &out[1]) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return read_name(r, field, node->first->next, &out[1]);
 }
 
 static TdlStatus read_choice(const SchemaReader* r, const Field* field, const Node* node,
@@ -387,7 +390,10 @@ static TdlStatus default_field(SchemaReader* r, const Field* field, char* target
     }
     Node* node = NULL;
     TdlStatus status = yaml_parse(r->host, r->pool, source, 0, &node);
-    return status == TDL_STATUS_OK ? read_field(r, field, node, target) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return read_field(r, field, node, target);
 }
 
 TdlStatus schema_defaults(SchemaReader* r, const Group* group, void* out) {

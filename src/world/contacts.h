@@ -1,7 +1,8 @@
-// The contacts of a world: found in its present shape, solved for in a step. docs/theory/world.md
+// The contacts of a world: found in its present shape, answered in a step. docs/theory/world.md
 #ifndef TDL_WORLD_CONTACTS_H
 #define TDL_WORLD_CONTACTS_H
 
+#include "body/body.h"
 #include "tendril/world.h"
 
 typedef struct Contacts Contacts;
@@ -16,7 +17,7 @@ typedef struct ContactsFound {
     double worst;   // the least gap over the thinner of the two radii; 0 when there is no contact
     double fresh;   // the same of contacts that are new or deeper than before the step
     double closing; // m/s, the fastest closing of a gap in the step that led here
-    int crossed;    // pairs of curves that passed through each other in the step that led here
+    int crossed;    // pairs that passed through each other in the step that led here
 } ContactsFound;
 
 // Finds the contacts of the present shape, after a step of `dt` (0: none was made) and before one
@@ -27,6 +28,9 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
 // mind which contacts came close.
 void contacts_start_interval(Contacts* contacts);
 TdlStatus contacts_note_missed(Contacts* contacts);
+
+// After contacts were solved: keeps in mind what they and the bodies came to in this attempt.
+TdlStatus contacts_note_tried(TdlWorld* world);
 
 // At the end of a step that is going to be done again since places overlap anew: keeps in mind
 // where; and, in the shape before that step, makes contacts of these places, beside those known.
@@ -43,7 +47,10 @@ void contacts_forget(Contacts* contacts);
 int contacts_count(const Contacts* contacts);
 double contacts_worst(const Contacts* contacts); // the least gap in radii; 0 when there is none
 
-// What solving did.
+// Bodies were added or removed: what detection sees is laid out anew.
+void contacts_lay_out_again(Contacts* contacts);
+
+// What answering the contacts did.
 typedef struct ContactsSolved {
     int count;   // contacts that took part
     int skipped; // candidates that were too far to take part
@@ -54,9 +61,10 @@ typedef struct ContactsSolved {
     double build_seconds, solve_seconds;
 } ContactsSolved;
 
-// After every body was predicted: finds the impulses of a step of `dt`, adds what they do to the
-// bodies' v_free, and sets the push of those that overlap.
-TdlStatus contacts_solve(TdlWorld* world, double dt, ContactsSolved* out);
+// After every body was predicted: what the contacts of a step do to the bodies, by the response
+// that the world is defined with. Adds to the bodies' v_free, and sets the push of those that
+// overlap.
+TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, ContactsSolved* out);
 
 // The contacts and impulses as bytes.
 size_t contacts_state_size(const Contacts* contacts);

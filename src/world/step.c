@@ -1,29 +1,19 @@
 // The step.
 //
-// A step predicts every body, solves for the impulses of the contacts found at the end of the last
-// step, moves the bodies, finds the contacts of the new shape, and judges the result. Gravity is
-// taken at the start of the step, so a rod whose clamp stands still may end with a little too much
-// energy: the surplus is taken from its velocity. Where it is not little, the state is not finite,
-// bodies overlap too deeply or passed through each other, the step is undone and done again in two
-// halves, and so on down to a floor. Bodies are spread over threads; each is touched by one thread
-// only, and sums run in the order of the bodies, so the bits do not depend on the number of
-// threads.
-#include "base/check.h"
+// A step predicts every body, answers the contacts found at the end of the last step, moves the
+// bodies, finds the contacts of the new shape, and judges the result. Where a body gained energy,
+// the state is not finite, bodies overlap too deeply or passed through each other, the step is
+// undone and done again: knowing what it missed, then in two halves, and so on down to a floor.
+// Bodies are spread over threads; each is predicted and advanced by one of them, and sums run in
+// the order of the bodies, so the bits do not depend on the number of threads.
 #include "base/clock.h"
 #include "base/log.h"
-#include "math/rotation.h"
-#include "world/bodies.h"
+#include "world/world.h"
 
 #include <string.h>
 
 // A step is halved at most this often.
 enum { MAX_HALVINGS = 12 };
-
-// Gain of energy that rounding explains, relative to the energies at play.
-static const double ENERGY_SLACK = 1.0e-14;
-
-// Surplus of energy, relative to the kinetic energy, that may be taken from the velocity.
-static const double SURPLUS_LIMIT = 0.05;
 
 // Overlap, in radii, at which a step is undone; contacts of a deeper one from the start are let be.
 static const double DEEP = 0.5;
@@ -36,383 +26,377 @@ static const double SUNK = 0.03;
 // often: it comes from fast motion, and where it does not go away with shorter steps it can stay.
 enum { MAX_OVERLAP_HALVINGS = 4 };
 
-// A step or a part of one. The end of a step is the time that the world then tells, which start +
-// dt may miss by a rounding: what is scripted is put where a resume would put it.
-typedef struct Interval {
-    double start, end, dt; // s
-} Interval;
-
-// --- one rod -------------------------------------------------------------------------------
+// Bodies that are not linear are linearised anew with their contacts at most so often in a step,
+// until what is left of their own equation is below this, relative.
+enum { MAX_ROUNDS = 30 };
+static const double ROUND_TOLERANCE = 1.0e-10;
 
 // Items of work for one body are small; enough of them make a block worth a lock.
 enum { GRAIN = 4 };
 
-// Mean velocity between two poses.
-static Twist rate_between(TdlPose from, TdlPose to, double dt) {
-    TdlMat3 turn = tdl_mul33(to.rotation, tdl_transpose33(from.rotation));
-    return (Twist){tdl_scale3(1.0 / dt, tdl_sub3(to.position, from.position)),
-                   tdl_scale3(1.0 / dt, tdl_rotation_log(turn))};
-}
+// A step or a part of one. The end of a step is the time that the world then tells, which start +
+// dt may miss by a rounding: what is scripted is put where a resume would put it.
+typedef struct Interval {
+    double start, end, dt; // s
+    int halvings;
+} Interval;
 
-// Where a hand leads an end by the end of the step, at its present turn.
-static Twist lead(TdlPose now, TdlVec3 place, double dt, TdlPose* arrived) {
-    *arrived = (TdlPose){place, now.rotation};
-    return (Twist){.linear = tdl_scale3(1.0 / dt, tdl_sub3(place, now.position))};
-}
+typedef struct Attempt {
+    TdlStatus status;
+    const char* fault; // why it cannot stay; null: it can
+    bool moved;        // the bodies were advanced
+    BodyAccount sum;   // over all bodies
+    ContactsSolved solved;
+    ContactsFound found;
+} Attempt;
 
-// Damping beside the materials', which ends with the time to settle: much while rods that were let
-// go snap, a fortieth, falling evenly, while they swing.
+// What is to be done about an attempt.
+typedef enum Verdict {
+    KEEP,
+    LOOK_FURTHER, // again, with the contacts that it missed
+    HOLD_SUNK,    // again, with the places held that overlap anew
+    HALVE,
+    GIVE_UP,
+} Verdict;
+
+// A step under way: the parts still to be made, the next one last, and the attempt at that one.
+typedef struct Step {
+    TdlWorld* world;
+    TdlStepInfo* info;
+    Interval left[MAX_HALVINGS + 2];
+    int left_count;
+    SavedState* saved; // the state before the part
+    double worst;      // deepest overlap before it, in radii
+    bool looked, held; // it was made again so
+    double reach;      // m that bodies came closer in the attempt that missed contacts
+    BodyStep body_step;
+    Attempt attempt;
+} Step;
+
+// --- one attempt: predict, answer contacts, advance, detect -----------------------------------
+
+// Damping beside the materials', which ends with the time to settle: much while bodies that were
+// let go snap, a fortieth, falling evenly, while they swing.
 static double settling(const TdlWorldDef* def, double time) {
     double left = time < def->settle ? 1.0 - time / def->settle : 0.0;
     double fourth = left * left * left * left;
     return def->settle_damping * (0.975 * fourth * fourth * fourth * fourth + 0.025 * left);
 }
 
-static void prepare_step(const TdlWorld* world, WorldRod* wr, Interval t) {
-    double dt = t.dt;
-    Rod* rod = wr->rod;
-    rod->settling = settling(&world->def, t.start);
-    wr->step = (RodStep){.dt = dt,
-                         .gravity = world->def.gravity,
-                         .wind = world->def.wind,
-                         .base_end = rod->base.now,
-                         .end_end = rod->end.now};
-    if (wr->motion.keys != NULL && rod->start_hold != TDL_HOLD_FREE) {
-        wr->step.base_end = motion_pose(&wr->motion, wr->placed, t.end);
-        wr->step.base_rate = rate_between(rod->base.now, wr->step.base_end, dt);
-        if (rod->start_hold == TDL_HOLD_PINNED) {
-            wr->step.base_rate.angular = (TdlVec3){0};
+static void prepare_bodies(TdlWorld* world, const BodyStep* step) {
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        body->touched = false;
+        body->touch = 0.0;
+        body->push = body->impulse = NULL;
+        body->account = (BodyAccount){0};
+        if (body->kind->prepare != NULL) {
+            body->kind->prepare(body, step);
         }
-    } else if (wr->led[0]) {
-        wr->step.base_rate = lead(rod->base.now, wr->placed.position, dt, &wr->step.base_end);
-    }
-    if (wr->end_motion.keys != NULL && rod->end_hold != TDL_HOLD_FREE) {
-        wr->step.end_end = motion_pose(&wr->end_motion, wr->end_placed, t.end);
-        wr->step.end_rate = rate_between(rod->end.now, wr->step.end_end, dt);
-    } else if (wr->led[1]) {
-        wr->step.end_rate = lead(rod->end.now, wr->end_placed.position, dt, &wr->step.end_end);
     }
 }
 
-// The rods of a group follow each other; the first one's task does the work of all.
-static int group_count(const Rod* rod) {
-    if (rod->parent != NULL) {
-        return 0; // its tree's root does the work
-    }
-    return rod->group == NULL ? 1 : rod->lane == 0 ? rod->group->count : 0;
-}
+// What a task of the pool is about.
+typedef struct Task {
+    TdlWorld* world;
+    const BodyStep* step;
+} Task;
 
-static void predict_group(void* user, int index, int worker) {
+static void predict_body(void* user, int index, int worker) {
     (void)worker;
-    WorldRod* wr = &((TdlWorld*)user)->rods[index];
-    int count = group_count(wr->rod);
-    const RodStep* steps[ROD_GROUP_SIZE];
-    bool ok[ROD_GROUP_SIZE];
-    for (int i = 0; i < count; ++i) {
-        steps[i] = &wr[i].step;
+    const Task* task = user;
+    Body* body = task->world->body[index];
+    if (body->kind->predict != NULL) {
+        body->kind->predict(body, task->step);
     }
-    if (count > 1) {
-        wr->rod->model->predict_group(wr->rod->group, steps, ok);
-    } else if (count == 1) {
-        ok[0] = wr->rod->model->predict(wr->rod, &wr->step);
+}
+
+static void advance_body(void* user, int index, int worker) {
+    (void)worker;
+    const Task* task = user;
+    Body* body = task->world->body[index];
+    if (body->kind->advance != NULL) {
+        body->kind->advance(body, task->step);
     }
-    for (int i = 0; i < count; ++i) {
-        wr[i].failed = !ok[i];
+}
+
+// Nothing touches: both halves of the step while a body's data is in the cache.
+static void step_body(void* user, int index, int worker) {
+    predict_body(user, index, worker);
+    advance_body(user, index, worker);
+}
+
+// The largest remainder of the equations of bodies that are not linear; 0 where there are none.
+static double worst_residual(const TdlWorld* world, const BodyStep* step) {
+    double worst = 0.0;
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        if (body->kind->residual != NULL && body->touched) {
+            double own = body->kind->residual(body, step, body->v_free, body->impulse);
+            worst = isnan(own) ? INFINITY : fmax(worst, own);
+        }
     }
+    return worst;
+}
+
+// Before a further round: bodies that are not linear are linearised where they were led; the others
+// are as they were predicted.
+static void linearise_again(TdlWorld* world, const BodyStep* step, const double* without) {
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        if (body->kind->predict_again != NULL && body->touched) {
+            body->kind->predict_again(body, step, body->v_free);
+        } else if (body->dof_count > 0) {
+            memcpy(body->v_free, without, (size_t)body->dof_count * sizeof *without);
+        }
+        without += body->dof_count;
+        body->touched = false;
+        body->touch = 0.0;
+        body->push = NULL;
+    }
+}
+
+// Velocities without contacts, one body after the other; null where no body is asked again.
+static double* copy_free_velocities(const TdlWorld* world, TdlStatus* status) {
+    size_t dofs = 0;
+    bool again = false;
+    for (int i = 0; i < world->body_count; ++i) {
+        dofs += (size_t)world->body[i]->dof_count;
+        again = again || world->body[i]->kind->predict_again != NULL;
+    }
+    if (!again) {
+        return NULL;
+    }
+    double* free = tdl_alloc_array(&world->host.mem, dofs + 1, sizeof *free);
+    *status = free == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    for (int i = 0, at = 0; i < world->body_count && free != NULL; ++i) {
+        const Body* body = world->body[i];
+        if (body->dof_count > 0) {
+            memcpy(free + at, body->v_free, (size_t)body->dof_count * sizeof *free);
+        }
+        at += body->dof_count;
+    }
+    return free;
+}
+
+// Contacts and the bodies that are not linear, in turn.
+static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* attempt) {
+    TdlStatus status = TDL_STATUS_OK;
+    double *without = copy_free_velocities(world, &status), left = 0.0;
+    ContactsSolved sum = {0};
+    for (int round = 0; round < MAX_ROUNDS && status == TDL_STATUS_OK; ++round) {
+        status = contacts_solve(world, step, &attempt->solved);
+        sum.iterations += attempt->solved.iterations;
+        sum.build_seconds += attempt->solved.build_seconds;
+        sum.solve_seconds += attempt->solved.solve_seconds;
+        left = without == NULL || status != TDL_STATUS_OK ? 0.0 : worst_residual(world, step);
+        if (!(left > ROUND_TOLERANCE) || round + 1 == MAX_ROUNDS) {
+            break;
+        }
+        linearise_again(world, step, without);
+    }
+    tdl_free(&world->host.mem, without);
+    attempt->solved.iterations = sum.iterations;
+    attempt->solved.build_seconds = sum.build_seconds;
+    attempt->solved.solve_seconds = sum.solve_seconds;
+    if (left > ROUND_TOLERANCE) {
+        attempt->fault = "a body that is not linear found no velocity with its contacts";
+    }
+    bool solved = status == TDL_STATUS_OK && attempt->solved.count > 0;
+    return solved ? contacts_note_tried(world) : status;
+}
+
+static TdlStatus place_bodies(TdlWorld* world, double time) {
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        TdlStatus status =
+            body->kind->place == NULL ? TDL_STATUS_OK : body->kind->place(&world->host, body, time);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static void sum_up(const TdlWorld* world, Attempt* attempt) {
+    BodyAccount* sum = &attempt->sum;
+    for (int i = 0; i < world->body_count; ++i) {
+        const BodyAccount* own = &world->body[i]->account;
+        sum->failed = sum->failed || own->failed;
+        sum->energy_rise += own->energy_rise;
+        sum->push += own->push;
+        sum->damping += own->damping;
+        sum->numerical += own->numerical;
+        sum->given += own->given;
+    }
+    if (sum->failed) {
+        attempt->fault = "the state is not finite";
+    } else if (sum->energy_rise > 0.0) {
+        attempt->fault = "energy rose";
+    }
+}
+
+static void make_attempt(Step* s) {
+    TdlWorld* world = s->world;
+    TdlStepInfo* info = s->info;
+    Attempt* attempt = &s->attempt;
+    Task task = {world, &s->body_step};
+    *attempt = (Attempt){0};
+
+    // predict
+    double t0 = clock_now();
+    if (world->contacts != NULL) {
+        contacts_start_attempt(world->contacts);
+    }
+    prepare_bodies(world, &s->body_step);
+    if (world->contacts != NULL && contacts_count(world->contacts) > 0) {
+        pool_run(world->pool, world->body_count, GRAIN, predict_body, &task);
+        info->predict_seconds += clock_now() - t0;
+
+        // answer contacts
+        attempt->status = solve_rounds(world, &s->body_step, attempt);
+        info->build_seconds += attempt->solved.build_seconds;
+        info->solve_seconds += attempt->solved.solve_seconds;
+        t0 = clock_now();
+        if (attempt->status != TDL_STATUS_OK) {
+            attempt->fault = "the contacts could not be solved";
+        }
+        if (attempt->fault != NULL) {
+            return;
+        }
+        pool_run(world->pool, world->body_count, GRAIN, advance_body, &task);
+    } else {
+        pool_run(world->pool, world->body_count, GRAIN, step_body, &task);
+    }
+
+    // advance
+    attempt->moved = true;
+    attempt->status = place_bodies(world, s->body_step.end);
+    double t1 = clock_now();
+    info->advance_seconds += t1 - t0;
+    if (attempt->status != TDL_STATUS_OK) {
+        return;
+    }
+    sum_up(world, attempt);
+
+    // detect
+    if (world->contacts != NULL && attempt->fault == NULL) {
+        attempt->status = contacts_find(world, s->body_step.dt, world->def.step, &attempt->found);
+        info->detect_seconds += clock_now() - t1;
+    }
+}
+
+// --- the verdict ------------------------------------------------------------------------------
+
+static bool settles_loosely(const Step* s) {
+    return s->world->def.settle_loosely && s->body_step.start < s->world->def.settle;
+}
+
+// True when contacts show that the attempt cannot stay.
+static bool contacts_refuse(Step* s) {
+    Attempt* attempt = &s->attempt;
+    if (attempt->fault != NULL || attempt->status != TDL_STATUS_OK) {
+        return false;
+    }
+    if (attempt->found.crossed > 0) {
+        attempt->fault = "bodies passed through each other";
+    } else if (attempt->found.worst < -DEEP && attempt->found.worst < s->worst) {
+        attempt->fault = "bodies overlap by more than half a radius";
+    }
+    return attempt->fault != NULL;
+}
+
+// Whether places overlap anew by more than may stay, in this attempt at a part.
+static bool sinks(const Step* s) {
+    const TdlWorldDef* def = &s->world->def;
+    bool settles = s->body_step.start < def->settle;
+    double most = settles ? fmax(SUNK, def->contacts.overlap) : SUNK;
+    return s->attempt.fault == NULL && s->attempt.found.fresh < -most;
 }
 
 static double total(TdlEnergy e) {
     return e.kinetic + e.elastic + e.gravity;
 }
 
-static bool is_zero(Twist t) {
-    return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
+// Of an attempt that cannot be made better by knowing more.
+static Verdict judge_last(Step* s) {
+    Attempt* attempt = &s->attempt;
+    const Interval* part = &s->left[s->left_count - 1];
+    double most = fmin(-s->world->def.contacts.overlap, s->worst);
+    if (attempt->status == TDL_STATUS_OK && attempt->fault == NULL && !settles_loosely(s) &&
+        attempt->found.fresh < most && part->halvings < MAX_OVERLAP_HALVINGS) {
+        attempt->fault = "places overlap anew";
+    }
+    if (attempt->status == TDL_STATUS_OK && attempt->fault == NULL) {
+        return KEEP;
+    }
+    if (attempt->status == TDL_STATUS_NO_MEMORY || attempt->status == TDL_STATUS_BAD_INPUT) {
+        return GIVE_UP;
+    }
+    if (part->halvings < MAX_HALVINGS) {
+        return HALVE;
+    }
+    if (!attempt->moved || attempt->status != TDL_STATUS_OK ||
+        !isfinite(total(tdl_world_energy(s->world)))) {
+        return GIVE_UP;
+    }
+    tdl_log(&s->world->host, TDL_LOG_WARNING, "step %ld at %.6g s: %s, in the smallest step",
+            s->world->step_count + 1, part->start, attempt->fault);
+    return KEEP;
 }
 
-// Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
-// potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
-static bool is_closed(const WorldRod* wr, TdlVec3 wind) {
-    const Rod* rod = wr->rod;
-    if (rod->parent != NULL || rod->child != NULL) {
-        return false; // the rods of a tree pass energy on to each other
+static Verdict judge(Step* s) {
+    bool refused = (!settles_loosely(s) || s->looked || s->held) && contacts_refuse(s);
+    if (refused && !s->looked && !s->held) {
+        return LOOK_FURTHER;
     }
-    bool still = is_zero(wr->step.end_rate) && is_zero(wr->step.base_rate);
-    if (rod->start_hold == TDL_HOLD_CLAMPED) {
-        still = still && is_zero(rod->base.rate);
-    } else if (rod->start_hold == TDL_HOLD_PINNED) {
-        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
+    if (s->attempt.status == TDL_STATUS_OK && !s->held && !settles_loosely(s) && sinks(s)) {
+        return HOLD_SUNK;
     }
-    for (int i = 0; i < rod->load_count; ++i) {
-        still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
-    }
-    if (rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE) {
-        still = still && !rod->model->keeps_momenta;
-    }
-    return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
+    return judge_last(s);
 }
 
-// Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
-// clamp stands still. Returns what was too much to take; of a rod that touches, all there is is
-// taken.
-static double take_surplus(WorldRod* wr, double surplus) {
-    if (!wr->touched && surplus > SURPLUS_LIMIT * wr->energy.kinetic) {
-        return surplus;
-    }
-    surplus = fmin(surplus, wr->energy.kinetic);
-    double factor = surplus > 0.0 ? sqrt(1.0 - surplus / wr->energy.kinetic) : 1.0;
-    for (int i = 0; i < wr->rod->dof_count; ++i) {
-        wr->rod->v[i] *= factor;
-    }
-    wr->energy.kinetic -= surplus;
-    return 0.0;
+// --- what follows from it -----------------------------------------------------------------------
+
+static void say_again(const Step* s, const char* fault, const char* how) {
+    const Interval* part = &s->left[s->left_count - 1];
+    tdl_log(&s->world->host, TDL_LOG_DEBUG, "step %ld at %.6g s, %.3g s long: %s; %s",
+            s->world->step_count + 1, part->start, part->dt, fault, how);
 }
 
-// Judges the energy of a rod that was advanced. True when its velocity was changed.
-static bool judge_rod(const TdlWorld* world, WorldRod* wr, bool closed) {
-    const Rod* rod = wr->rod;
-    TdlEnergy before = wr->energy;
-    wr->energy = rod->model->energy(rod, world->def.gravity);
-    wr->failed = wr->failed || !rod_state_finite(rod) || !isfinite(total(wr->energy));
-    wr->energy_rise = 0.0;
-    double reach = rod_mass(rod) * tdl_norm3(world->def.gravity) * rod_length(rod);
-    double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
-    double surplus = total(wr->energy) - total(before) - wr->touch;
-    // bending itself gains in a step of a nodal rod, little but more than slow contact moves with
-    bool judged = closed && (rod->model->carried || !wr->touched);
-    if (!judged || !(surplus > slack)) {
-        return false;
-    }
-    double moving = wr->energy.kinetic;
-    wr->energy_rise = take_surplus(wr, surplus);
-    wr->losses.numerical += world->def.losses ? moving - wr->energy.kinetic : 0.0;
-    return moving != wr->energy.kinetic;
+static TdlStatus undo(Step* s) {
+    return world_load_state(s->world, s->saved->bytes, s->saved->size, s->body_step.start);
 }
 
-// Moves a rod out of what it overlaps; its velocity stays.
-static void push_rod(const TdlWorld* world, WorldRod* wr) {
-    Rod* rod = wr->rod;
-    if (!wr->pushed) {
-        return;
+// Begins with the next part: nothing is known of it yet.
+static TdlStatus begin_part(Step* s) {
+    TdlWorld* world = s->world;
+    const Interval* part = &s->left[s->left_count - 1];
+    s->saved = part->halvings == 0 ? &world->step_start : &world->part_start;
+    if (!world_save_state(world, s->saved)) {
+        return TDL_STATUS_NO_MEMORY;
     }
-    double before = total(wr->energy);
-    if (rod->model->move != NULL) {
-        rod->model->move(rod, wr->push);
-    } else {
-        for (int i = 0; i < rod->dof_count; ++i) {
-            rod->q[i] += wr->push[i];
-        }
-        rod->model->refresh(rod);
-    }
-    wr->energy = rod->model->energy(rod, world->def.gravity);
-    wr->push_work = total(wr->energy) - before;
-}
-
-// The work of gravity and point forces as the step counts it is not quite what their potential
-// energy falls by, and that is a loss of the step too. After advance.
-static void note_fall(const TdlWorld* world, WorldRod* wr) {
-    if (world->def.losses) {
-        double now = wr->rod->model->energy(wr->rod, world->def.gravity).gravity;
-        wr->losses.numerical -= wr->losses.work - wr->losses.given + now - wr->energy.gravity;
-    }
-}
-
-static void advance_group(void* user, int index, int worker) {
-    (void)worker;
-    TdlWorld* world = user;
-    WorldRod* wr = &world->rods[index];
-    int count = group_count(wr->rod);
-    const RodStep* steps[ROD_GROUP_SIZE];
-    bool closed[ROD_GROUP_SIZE], changed = false;
-    for (int i = 0; i < count; ++i) {
-        Rod* rod = wr[i].rod;
-        steps[i] = &wr[i].step;
-        closed[i] = is_closed(&wr[i], world->def.wind);
-        if (world->def.losses) {
-            wr[i].losses = rod->model->losses(rod, &wr[i].step, rod->v_free, wr[i].touch);
-        }
-        memcpy(rod->v, rod->v_free, (size_t)rod->dof_count * sizeof *rod->v);
-    }
-    if (count > 1) {
-        wr->rod->model->advance_group(wr->rod->group, steps);
-    } else if (count == 1) {
-        wr->rod->model->advance(wr->rod, &wr->step, wr->rod->v_free);
-    }
-    for (int i = 0; i < count; ++i) {
-        note_fall(world, &wr[i]);
-        changed = judge_rod(world, &wr[i], closed[i]) || changed;
-        push_rod(world, &wr[i]);
-    }
-    if (changed) {
-        wr->rod->model->refresh(wr->rod);
-    }
-}
-
-// Nothing touches: both halves of the step while a group's data is in the cache.
-static void step_group(void* user, int index, int worker) {
-    predict_group(user, index, worker);
-    advance_group(user, index, worker);
-}
-
-// --- one attempt ----------------------------------------------------------------------------
-
-typedef struct Attempt {
-    TdlStatus status;
-    const char* fault;  // why it cannot stay; null: it can
-    double energy_rise; // J
-    ContactsSolved solved;
-    ContactsFound found;
-    double push, damping, numerical, given; // J
-} Attempt;
-
-static void predict_all(TdlWorld* world, Interval t) {
-    for (int i = 0; i < world->rod_count; ++i) {
-        WorldRod* wr = &world->rods[i];
-        prepare_step(world, wr, t);
-        wr->touched = wr->pushed = false;
-        wr->push_work = wr->touch = 0.0;
-        wr->losses = (RodLosses){0};
-    }
-    for (int i = 0; i < world->collider_count; ++i) {
-        WorldCollider* wc = &world->colliders[i];
-        TdlPose end = motion_pose(&wc->motion, wc->def.pose, t.end);
-        wc->rate = rate_between(wc->pose, end, t.dt);
-        if (wc->vertex_rate != NULL) {
-            wc->fastest = surface_rates(wc->surface, &wc->vertices, t.end, t.dt, wc->vertex_rate);
-        }
-    }
-    for (int i = 0; i < world->rigid_count; ++i) {
-        WorldRigid* wr = &world->rigids[i];
-        wr->pushed = false;
-        wr->push_work = wr->numerical = 0.0;
-        wr->failed = !rigid_predict(wr->rigid, t.dt, world->def.gravity);
-        memcpy(wr->free, wr->rigid->v_free, sizeof wr->free);
-    }
-}
-
-// Moves a rigid body out of what it overlaps; its velocity stays.
-static void push_rigid(const TdlWorld* world, WorldRigid* wr) {
-    Rigid* rigid = wr->rigid;
-    double before = total(rigid_energy(rigid, world->def.gravity));
-    TdlMat3 turn = tdl_rotation_exp(tdl_load3(wr->push, 1));
-    rigid->pose.position = tdl_add3(rigid->pose.position, tdl_load3(wr->push, 0));
-    rigid->pose.rotation = tdl_rotation_nearest(tdl_mul33(turn, rigid->pose.rotation));
-    wr->push_work = total(rigid_energy(rigid, world->def.gravity)) - before;
-}
-
-static TdlStatus advance_rigids(TdlWorld* world, Interval t) {
-    for (int i = 0; i < world->rigid_count; ++i) {
-        WorldRigid* wr = &world->rigids[i];
-        wr->numerical =
-            world->def.losses ? rigid_step_loss(wr->rigid, world->def.gravity, wr->free) : 0.0;
-        rigid_advance(wr->rigid, t.dt, wr->rigid->v_free);
-        if (wr->pushed) {
-            push_rigid(world, wr);
-        }
-        wr->failed = wr->failed || !rigid_state_finite(wr->rigid);
-    }
-    TdlStatus status = TDL_STATUS_OK;
-    for (int i = 0; i < world->collider_count && status == TDL_STATUS_OK; ++i) {
-        status = collider_place(world, &world->colliders[i], t.end);
-    }
-    return status;
-}
-
-static void sum_up(TdlWorld* world, Attempt* attempt) {
-    bool finite = true;
-    for (int i = 0; i < world->rod_count; ++i) {
-        WorldRod* wr = &world->rods[i];
-        if (wr->rod->parent != NULL) {
-            wr->failed = false;
-            note_fall(world, wr);
-            judge_rod(world, wr, false);
-        }
-        finite = finite && !wr->failed;
-        attempt->energy_rise += wr->energy_rise;
-        attempt->push += wr->push_work;
-        attempt->damping += wr->losses.damping;
-        attempt->numerical += wr->losses.numerical;
-        attempt->given += wr->losses.given + wr->losses.hold;
-    }
-    for (int i = 0; i < world->rigid_count; ++i) {
-        attempt->push += world->rigids[i].push_work;
-        attempt->numerical += world->rigids[i].numerical;
-        finite = finite && !world->rigids[i].failed;
-    }
-    if (!finite) {
-        attempt->fault = "the state is not finite";
-    } else if (attempt->energy_rise > 0.0) {
-        attempt->fault = "energy rose";
-    }
-}
-
-// Contacts of the shape before the step, when bodies were changed from outside.
-static TdlStatus look_before(TdlWorld* world, double dt) {
-    ContactsFound found;
-    if (world->contacts == NULL || contacts_ready(world->contacts)) {
-        return TDL_STATUS_OK;
-    }
-    TdlStatus status = contacts_find(world, 0.0, dt, &found);
-    if (status == TDL_STATUS_OK && found.worst < -DEEP) {
-        tdl_log(&world->host, TDL_LOG_WARNING,
-                "bodies overlap at %.6g s, before the step: the deepest by %.3g m, %.2g radii",
-                tdl_world_time(world), -found.deepest, -found.worst);
-    }
-    return status;
-}
-
-static Attempt attempt_step(TdlWorld* world, Interval t) {
-    Attempt attempt = {0};
-    double t0 = clock_now();
+    s->worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
+    s->looked = s->held = false;
+    s->reach = 0.0;
+    s->body_step = (BodyStep){.start = part->start,
+                              .end = part->end,
+                              .dt = part->dt,
+                              .gravity = world->def.gravity,
+                              .wind = world->def.wind,
+                              .settling = settling(&world->def, part->start),
+                              .losses = world->def.losses};
     if (world->contacts != NULL) {
-        contacts_start_attempt(world->contacts);
+        contacts_start_interval(world->contacts);
     }
-    predict_all(world, t);
-    bool contacts = world->contacts != NULL && contacts_count(world->contacts) > 0;
-    if (contacts) {
-        pool_run(world->pool, world->rod_count, GRAIN, predict_group, world);
-        world->predict_seconds += clock_now() - t0;
-        attempt.status = contacts_solve(world, t.dt, &attempt.solved);
-        world->build_seconds += attempt.solved.build_seconds;
-        world->solve_seconds += attempt.solved.solve_seconds;
-        t0 = clock_now();
-        if (attempt.status != TDL_STATUS_OK) {
-            attempt.fault = "the contacts could not be solved";
-            return attempt;
-        }
-        pool_run(world->pool, world->rod_count, GRAIN, advance_group, world);
-    } else {
-        pool_run(world->pool, world->rod_count, GRAIN, step_group, world);
-    }
-    attempt.status = advance_rigids(world, t);
-    double t2 = clock_now();
-    world->advance_seconds += t2 - t0;
-    if (attempt.status != TDL_STATUS_OK) {
-        return attempt;
-    }
-    sum_up(world, &attempt);
-    if (world->contacts != NULL && attempt.fault == NULL) {
-        attempt.status = contacts_find(world, t.dt, world->def.step, &attempt.found);
-        world->detect_seconds += clock_now() - t2;
-    }
-    return attempt;
+    return TDL_STATUS_OK;
 }
 
-// True when contacts show that the step cannot stay; `worst` is the deepest overlap before it.
-static bool judge_contacts(Attempt* attempt, double worst) {
-    if (attempt->fault != NULL || attempt->status != TDL_STATUS_OK) {
-        return false;
-    }
-    if (attempt->found.crossed > 0) {
-        attempt->fault = "bodies passed through each other";
-    } else if (attempt->found.worst < -DEEP && attempt->found.worst < worst) {
-        attempt->fault = "bodies overlap by more than half a radius";
-    }
-    return attempt->fault != NULL;
-}
-
-static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
+static void keep_part(Step* s) {
+    const Attempt* attempt = &s->attempt;
+    TdlStepInfo* info = s->info;
     ++info->substeps;
-    info->energy_rise += attempt->energy_rise;
+    info->energy_rise += attempt->sum.energy_rise;
     info->contact_count = attempt->solved.count;
     info->iterations += attempt->solved.iterations;
     info->error = fmax(info->error, attempt->solved.error);
@@ -421,144 +405,149 @@ static void note_attempt(const Attempt* attempt, TdlStepInfo* info) {
     info->friction += attempt->solved.friction;
     info->impact += attempt->solved.impact;
     info->work += attempt->solved.work;
-    info->push += attempt->push;
-    info->damping += attempt->damping;
-    info->numerical += attempt->numerical;
-    info->given += attempt->given;
+    info->push += attempt->sum.push;
+    info->damping += attempt->sum.damping;
+    info->numerical += attempt->sum.numerical;
+    info->given += attempt->sum.given;
+    if (s->world->contacts != NULL) {
+        contacts_keep_attempt(s->world->contacts);
+    }
+    --s->left_count;
 }
 
-static void say_again(const TdlWorld* world, Interval t, const char* fault, const char* how) {
-    tdl_log(&world->host, TDL_LOG_DEBUG, "step %ld at %.6g s, %.3g s long: %s; %s",
-            world->step_count + 1, t.start, t.dt, fault, how);
+// Knowing which contacts the attempt missed.
+static TdlStatus look_further(Step* s) {
+    s->looked = true;
+    s->reach = s->body_step.dt * s->attempt.found.closing;
+    say_again(s, s->attempt.fault, "looking further");
+    TdlStatus status = contacts_note_missed(s->world->contacts);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = undo(s);
+    if (status != TDL_STATUS_OK || !(s->reach > 0.0)) {
+        return status;
+    }
+    return contacts_widen(s->world, s->reach);
 }
 
-// Makes the step again, knowing what the attempt before has missed.
-static TdlStatus attempt_again(TdlWorld* world, Interval t, const SavedState* saved, double reach,
-                               bool hold, Attempt* attempt) {
-    TdlStatus status = world_load_state(world, saved->bytes, saved->size, t.start);
-    if (status == TDL_STATUS_OK && reach > 0.0) {
-        status = contacts_widen(world, reach);
+// With the places held that overlap anew.
+static TdlStatus hold_sunk(Step* s) {
+    s->held = true;
+    say_again(s, "places overlap anew", "held too");
+    TdlStatus status = contacts_note_sunk(s->world->contacts);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK && hold) {
-        status = contacts_hold_sunk(world);
+    status = undo(s);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (status == TDL_STATUS_OK) {
-        *attempt = attempt_step(world, t);
-        status = attempt->status;
-    }
-    return status;
+    status = s->reach > 0.0 ? contacts_widen(s->world, s->reach) : TDL_STATUS_OK;
+    return status == TDL_STATUS_OK ? contacts_hold_sunk(s->world) : status;
 }
 
-// One attempt; where contacts were missed a second one that looks further; and where places overlap
-// anew one with these held. `worst` is the deepest overlap before it.
-static TdlStatus try_interval(TdlWorld* world, Interval t, const SavedState* saved, double worst,
-                              Attempt* attempt) {
-    double reach = 0.0;
-    bool loosely = world->def.settle_loosely && t.start < world->def.settle;
-    if (world->contacts != NULL) {
-        contacts_start_interval(world->contacts);
-    }
-    *attempt = attempt_step(world, t);
-    TdlStatus status = attempt->status;
-    bool missed = !loosely && judge_contacts(attempt, worst);
-    if (status == TDL_STATUS_OK && missed) {
-        reach = t.dt * attempt->found.closing;
-        say_again(world, t, attempt->fault, "looking further");
-        status = contacts_note_missed(world->contacts);
-        if (status == TDL_STATUS_OK) {
-            status = attempt_again(world, t, saved, reach, false, attempt);
+static TdlStatus halve(Step* s) {
+    Interval whole = s->left[--s->left_count];
+    double middle = whole.start + 0.5 * whole.dt, dt = 0.5 * whole.dt;
+    s->left[s->left_count++] = (Interval){middle, whole.end, dt, whole.halvings + 1};
+    s->left[s->left_count++] = (Interval){whole.start, middle, dt, whole.halvings + 1};
+    return undo(s);
+}
+
+static TdlStatus give_up(const Step* s) {
+    TdlStatus status = s->attempt.status;
+    bool hopeless = status == TDL_STATUS_NO_MEMORY || status == TDL_STATUS_BAD_INPUT;
+    return hopeless ? status : TDL_STATUS_DIVERGED;
+}
+
+// Makes the parts that are left, from the first to the last.
+static TdlStatus make_parts(Step* s) {
+    bool begin = true;
+    while (s->left_count > 0) {
+        TdlStatus status = begin ? begin_part(s) : TDL_STATUS_OK;
+        if (status != TDL_STATUS_OK) {
+            return status;
         }
-        judge_contacts(attempt, worst);
-    }
-    bool settles = t.start < world->def.settle;
-    double sinks = settles ? fmax(SUNK, world->def.contacts.overlap) : SUNK;
-    bool sunk = !loosely && attempt->fault == NULL && attempt->found.fresh < -sinks;
-    if (status == TDL_STATUS_OK && sunk) {
-        say_again(world, t, "places overlap anew", "held too");
-        status = contacts_note_sunk(world->contacts);
-        if (status == TDL_STATUS_OK) {
-            status = attempt_again(world, t, saved, reach, true, attempt);
+        make_attempt(s);
+        Verdict verdict = judge(s);
+        begin = verdict == KEEP || verdict == HALVE;
+        switch (verdict) {
+        case KEEP:
+            keep_part(s);
+            break;
+        case LOOK_FURTHER:
+            status = look_further(s);
+            break;
+        case HOLD_SUNK:
+            status = hold_sunk(s);
+            break;
+        case HALVE:
+        case GIVE_UP:
+            s->info->reason =
+                s->attempt.fault == NULL ? tdl_status_string(s->attempt.status) : s->attempt.fault;
+            if (verdict == GIVE_UP) {
+                return give_up(s);
+            }
+            say_again(s, s->info->reason, "tried in halves");
+            status = halve(s);
+            break;
         }
-        judge_contacts(attempt, worst);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
     }
-    return status;
+    return TDL_STATUS_OK;
 }
 
-// One interval, halved as often as it needs. `info` counts the substeps.
-static TdlStatus advance_interval(TdlWorld* world, Interval t, int halvings, TdlStepInfo* info) {
-    SavedState* saved = halvings == 0 ? &world->step_start : &world->attempt_start;
-    if (!world_save_state(world, saved)) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    double worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
-    Attempt attempt;
-    TdlStatus status = try_interval(world, t, saved, worst, &attempt);
-    bool loosely = world->def.settle_loosely && t.start < world->def.settle;
-    double most = fmin(-world->def.contacts.overlap, worst);
-    if (status == TDL_STATUS_OK && attempt.fault == NULL && !loosely &&
-        attempt.found.fresh < most && halvings < MAX_OVERLAP_HALVINGS) {
-        attempt.fault = "places overlap anew";
-    }
-    bool good = status == TDL_STATUS_OK && attempt.fault == NULL;
-    bool floor = halvings == MAX_HALVINGS;
-    if (floor && !good && status == TDL_STATUS_OK && isfinite(total(tdl_world_energy(world)))) {
-        tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: %s, in the smallest step",
-                world->step_count + 1, t.start, attempt.fault);
-        good = true;
-    }
-    if (good) {
-        note_attempt(&attempt, info);
-        if (world->contacts != NULL) {
-            contacts_keep_attempt(world->contacts);
-        }
+// Contacts of the shape before the step, when bodies were changed from outside.
+static TdlStatus look_before(TdlWorld* world) {
+    ContactsFound found;
+    if (world->contacts == NULL || contacts_ready(world->contacts)) {
         return TDL_STATUS_OK;
     }
-    info->reason = attempt.fault == NULL ? tdl_status_string(status) : attempt.fault;
-    bool hopeless = status == TDL_STATUS_NO_MEMORY || status == TDL_STATUS_BAD_INPUT;
-    if (floor || hopeless) {
-        return hopeless ? status : TDL_STATUS_DIVERGED;
-    }
-    say_again(world, t, info->reason, "tried in halves");
-    double middle = t.start + 0.5 * t.dt;
-    status = world_load_state(world, saved->bytes, saved->size, t.start);
-    if (status == TDL_STATUS_OK) {
-        status =
-            advance_interval(world, (Interval){t.start, middle, 0.5 * t.dt}, halvings + 1, info);
-    }
-    if (status == TDL_STATUS_OK) {
-        status = advance_interval(world, (Interval){middle, t.end, 0.5 * t.dt}, halvings + 1, info);
+    TdlStatus status = contacts_find(world, 0.0, world->def.step, &found);
+    if (status == TDL_STATUS_OK && found.worst < -DEEP) {
+        tdl_log(&world->host, TDL_LOG_WARNING,
+                "bodies overlap at %.6g s, before the step: the deepest by %.3g m, %.2g radii",
+                tdl_world_time(world), -found.deepest, -found.worst);
     }
     return status;
+}
+
+static TdlStatus fail_step(TdlWorld* world, const TdlStepInfo* info, TdlStatus status) {
+    double start = tdl_world_time(world);
+    if (world->step_start.size > 0) {
+        world_load_state(world, world->step_start.bytes, world->step_start.size, start);
+    }
+    if (status == TDL_STATUS_BAD_INPUT) {
+        return status; // told already
+    }
+    return tdl_fail(&world->host, status,
+                    "step %ld at %.6g s could not be made after %d halvings: %s",
+                    world->step_count + 1, start, MAX_HALVINGS,
+                    info->reason == NULL ? tdl_status_string(status) : info->reason);
 }
 
 TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     TdlStepInfo local;
     info = info == NULL ? &local : info;
     *info = (TdlStepInfo){0};
-    world->predict_seconds = world->advance_seconds = 0.0;
-    world->detect_seconds = world->build_seconds = world->solve_seconds = 0.0;
-    double start = tdl_world_time(world);
     world->step_start.size = 0; // nothing to go back to yet
-    TdlStatus status = look_before(world, world->def.step);
+    TdlStatus status = look_before(world);
     if (status != TDL_STATUS_OK) {
         return status;
     }
     if (world->contacts != NULL) {
         contacts_start_step(world->contacts);
     }
+    double start = tdl_world_time(world);
     double end = (double)(world->step_count + 1) * world->def.step; // as tdl_world_time
-    status = advance_interval(world, (Interval){start, end, world->def.step}, 0, info);
+    Step step = {
+        .world = world, .info = info, .left = {{start, end, world->def.step, 0}}, .left_count = 1};
+    status = make_parts(&step);
     if (status != TDL_STATUS_OK) {
-        if (world->step_start.size > 0) {
-            world_load_state(world, world->step_start.bytes, world->step_start.size, start);
-        }
-        if (status == TDL_STATUS_BAD_INPUT) {
-            return status; // told already
-        }
-        return tdl_fail(&world->host, status,
-                        "step %ld at %.6g s could not be made after %d halvings: %s",
-                        world->step_count + 1, start, MAX_HALVINGS,
-                        info->reason == NULL ? tdl_status_string(status) : info->reason);
+        return fail_step(world, info, status);
     }
     if (info->energy_rise > 0.0) {
         tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: energy rose by %.3g J",
@@ -568,10 +557,5 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     info->step = world->step_count;
     info->time = tdl_world_time(world);
     info->energy = tdl_world_energy(world);
-    info->predict_seconds = world->predict_seconds;
-    info->detect_seconds = world->detect_seconds;
-    info->build_seconds = world->build_seconds;
-    info->solve_seconds = world->solve_seconds;
-    info->advance_seconds = world->advance_seconds;
     return TDL_STATUS_OK;
 }

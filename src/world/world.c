@@ -1,17 +1,12 @@
 // The world: owns the bodies, and tells of them.
 //
-// The step is in step.c, contacts are in contacts.c and contact_solve.c.
-#include "tendril/world.h"
+// The step is in step.c; contacts are in found.c, retry.c and, answered, in exact.c.
+#include "world/world.h"
 
-#include "base/check.h"
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/threads.h"
-#include "collider/shape.h"
-#include "math/rotation.h"
-#include "world/bodies.h"
 
+#include <limits.h>
 #include <string.h>
 
 TdlWorldDef tdl_world_def_default(void) {
@@ -28,11 +23,6 @@ TdlWorldDef tdl_world_def_default(void) {
                                       .overlap = 0.5}};
 }
 
-TdlColliderDef tdl_collider_def_default(void) {
-    return (TdlColliderDef){
-        .shape = TDL_SHAPE_SPHERE, .radius = 0.01, .pose.rotation = tdl_identity33()};
-}
-
 static bool law_is_good(TdlContactLaw law) {
     return law.mu >= 0.0 && law.restitution >= 0.0 && law.restitution <= 1.0;
 }
@@ -40,6 +30,9 @@ static bool law_is_good(TdlContactLaw law) {
 static const char* find_contact_fault(const TdlContactDef* def) {
     if (!law_is_good(def->law)) {
         return "mu must not be negative and restitution be in [0, 1]";
+    }
+    if (def->response != TDL_RESPONSE_EXACT) {
+        return "response must be exact";
     }
     if (def->segments < 1 || def->segments > 1000) {
         return "segments must be from 1 to 1000";
@@ -116,303 +109,255 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
     return TDL_STATUS_OK;
 }
 
-static void destroy_collider(const TdlHost* host, WorldCollider* wc) {
-    motion_destroy(host, &wc->motion);
-    surface_destroy(host, wc->surface);
-    vertex_motion_destroy(host, &wc->vertices);
-    tdl_free(&host->mem, wc->vertex_rate);
-    tdl_free(&host->mem, wc->curves);
-    tdl_free(&host->mem, (void*)wc->def.pieces);
-    tdl_free(&host->mem, (void*)wc->def.mesh.vertices);
-    tdl_free(&host->mem, (void*)wc->def.mesh.triangles);
-}
-
 void tdl_world_destroy(TdlWorld* world) {
     if (world == NULL) {
         return;
     }
     TdlHost host = world->host;
-    for (int i = 0; i < world->rod_count; ++i) {
-        rod_destroy(&host, world->rods[i].rod);
-        motion_destroy(&host, &world->rods[i].motion);
-        motion_destroy(&host, &world->rods[i].end_motion);
+    for (int i = 0; i < world->body_count; ++i) {
+        body_destroy(&host, world->body[i]);
     }
-    for (int i = 0; i < world->rigid_count; ++i) {
-        rigid_destroy(&host, world->rigids[i].rigid);
-        surface_destroy(&host, world->rigids[i].surface);
-    }
-    for (int i = 0; i < world->collider_count; ++i) {
-        destroy_collider(&host, &world->colliders[i]);
+    for (int i = 0; i < world->kind_count; ++i) {
+        tdl_free(&host.mem, world->kind[i].body);
     }
     contacts_destroy(world->contacts);
     pool_destroy(world->pool);
-    void* arrays[] = {world->rods, world->rigids,           world->colliders,
-                      world->laws, world->step_start.bytes, world->attempt_start.bytes};
+    void* arrays[] = {world->body,
+                      world->kind,
+                      world->slot,
+                      world->laws,
+                      world->step_start.bytes,
+                      world->part_start.bytes};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&host.mem, arrays[i]);
     }
     tdl_free(&host.mem, world);
 }
 
-// --- adding things --------------------------------------------------------------------------
+// --- bodies come and go ---------------------------------------------------------------------
 
-// Makes room for one more item; capacity is the next power of two.
-static bool grow(TdlWorld* world, void** items, int count, size_t item_size) {
-    if (count > 0 && (count & (count - 1)) != 0) {
-        return true;
-    }
-    void* grown =
-        tdl_grow_array(&world->host.mem, *items, count == 0 ? 1 : 2 * (size_t)count, item_size);
-    if (grown == NULL) {
-        return false;
-    }
-    *items = grown;
-    return true;
+const TdlHost* world_host(const TdlWorld* world) {
+    return &world->host;
 }
 
-// Makes a rod a branch, if its definition names a parent.
-static TdlStatus attach_rod(TdlWorld* world, const TdlRodDef* def, Rod* rod) {
-    if (def->parent.index == 0) {
-        return TDL_STATUS_OK;
-    }
-    if (def->parent.index < 0 || def->parent.index > world->rod_count || def->motion.keys != NULL) {
-        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
-                        "rod: parent must be a rod of this world, which then moves its branches");
-    }
-    return rod_attach(&world->host, rod, world->rods[def->parent.index - 1].rod, def->parent_at);
+double world_now(const TdlWorld* world) {
+    return tdl_world_time(world);
 }
 
-static TdlStatus check_material(const TdlWorld* world, int material) {
-    if (material >= 0 && material < TDL_MATERIAL_LIMIT) {
-        return TDL_STATUS_OK;
+void world_count_energy(const TdlWorld* world, Body* body) {
+    if (body->kind->energy != NULL) {
+        body->energy = body->kind->energy(body, world->def.gravity);
     }
-    return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "material %d is not in 0 to %d",
-                    material, TDL_MATERIAL_LIMIT - 1);
 }
 
-// Bodies were added or moved from outside: contacts have to be looked for again.
-static void forget_contacts(TdlWorld* world) {
+// Bodies were added, removed or moved from outside: contacts have to be looked for again.
+static void lay_out_contacts(TdlWorld* world) {
     if (world->contacts != NULL) {
-        contacts_forget(world->contacts);
+        contacts_lay_out_again(world->contacts);
     }
 }
 
-TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlRodId* out) {
-    if (check_material(world, def->material) != TDL_STATUS_OK) {
+// A slot that no body has, with its next generation; -1: no memory.
+static int free_slot(TdlWorld* world) {
+    for (int i = 0; i < world->slot_count && world->body_count < world->slot_count; ++i) {
+        if (world->slot[i].body == NULL && world->slot[i].generation < INT_MAX) {
+            return i;
+        }
+    }
+    if (!tdl_reserve(&world->host.mem, &world->slot, &world->slot_capacity, world->slot_count + 1,
+                     sizeof *world->slot)) {
+        return -1;
+    }
+    world->slot[world->slot_count] = (BodySlot){0};
+    return world->slot_count++;
+}
+
+// The bodies of a kind, by its table or by its name; null: there never were any.
+static KindList* find_list(const TdlWorld* world, const BodyKind* kind, const char* name) {
+    for (int i = 0; i < world->kind_count; ++i) {
+        KindList* list = &world->kind[i];
+        if (list->kind == kind || (name != NULL && strcmp(list->kind->name, name) == 0)) {
+            return list;
+        }
+    }
+    return NULL;
+}
+
+// With room for one more; null: no memory.
+static KindList* reserve_list(TdlWorld* world, const BodyKind* kind) {
+    const TdlAllocator* mem = &world->host.mem;
+    KindList* list = find_list(world, kind, NULL);
+    if (list == NULL) {
+        if (!tdl_reserve(mem, &world->kind, &world->kind_capacity, world->kind_count + 1,
+                         sizeof *world->kind)) {
+            return NULL;
+        }
+        list = &world->kind[world->kind_count++];
+        *list = (KindList){.kind = kind};
+    }
+    bool room = tdl_reserve(mem, &list->body, &list->capacity, list->count + 1, sizeof *list->body);
+    return room ? list : NULL;
+}
+
+TdlStatus world_add_body(TdlWorld* world, Body* body) {
+    if (body->material < 0 || body->material >= TDL_MATERIAL_LIMIT) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "material %d is not in 0 to %d",
+                        body->material, TDL_MATERIAL_LIMIT - 1);
+    }
+    const KindList* same = find_list(world, NULL, body->kind->name);
+    if (same != NULL && same->kind != body->kind) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "there is another kind of body '%s'",
+                        body->kind->name);
+    }
+    int slot = free_slot(world);
+    KindList* list = reserve_list(world, body->kind);
+    if (slot < 0 || list == NULL ||
+        !tdl_reserve(&world->host.mem, &world->body, &world->body_capacity, world->body_count + 1,
+                     sizeof *world->body)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    body->system = body->system == NULL ? body : body->system;
+    body->index = world->body_count;
+    body->id = (TdlBodyId){slot + 1, ++world->slot[slot].generation};
+    world->slot[slot].body = body;
+    world->body[world->body_count++] = body;
+    body->kind_index = list->count;
+    list->body[list->count++] = body;
+    world_count_energy(world, body);
+    lay_out_contacts(world);
+    return TDL_STATUS_OK;
+}
+
+static Body* body_of(const TdlWorld* world, TdlBodyId id) {
+    if (id.index < 1 || id.index > world->slot_count) {
+        return NULL;
+    }
+    const BodySlot* slot = &world->slot[id.index - 1];
+    return slot->generation == id.generation ? slot->body : NULL;
+}
+
+Body* world_find_body(const TdlWorld* world, TdlBodyId id, const BodyKind* kind) {
+    Body* body = body_of(world, id);
+    if (body == NULL) {
+        tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "id (%d, %d) is no body of this world",
+                 id.index, id.generation);
+        return NULL;
+    }
+    if (kind != NULL && body->kind != kind) {
+        tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "id (%d, %d) is a %s, not a %s", id.index,
+                 id.generation, body->kind->name, kind->name);
+        return NULL;
+    }
+    return body;
+}
+
+Body* world_last_body(const TdlWorld* world, const BodyKind* kind) {
+    const KindList* list = find_list(world, kind, NULL);
+    return list == NULL || list->count == 0 ? NULL : list->body[list->count - 1];
+}
+
+TdlStatus tdl_world_remove(TdlWorld* world, TdlBodyId id) {
+    Body* body = world_find_body(world, id, NULL);
+    if (body == NULL) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
-    void* rods = world->rods;
-    if (!grow(world, &rods, world->rod_count, sizeof *world->rods)) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    world->rods = rods;
-    WorldRod added = {.placed = def->clamp, .material = def->material, .stability = NAN};
-    TdlStatus status = motion_create(&world->host, &def->motion, &added.motion);
-    if (status == TDL_STATUS_OK) {
-        TdlRodDef moved = *def;
-        moved.clamp = motion_pose(&added.motion, def->clamp, tdl_world_time(world));
-        status = rod_create(&world->host, &moved, &added.rod);
-    }
-    if (status == TDL_STATUS_OK) {
-        status = motion_create(&world->host, &def->end_motion, &added.end_motion);
-    }
-    if (status != TDL_STATUS_OK) {
-        rod_destroy(&world->host, added.rod);
-        motion_destroy(&world->host, &added.motion);
-        return status;
-    }
-    status = attach_rod(world, def, added.rod);
-    if (status != TDL_STATUS_OK) {
-        rod_destroy(&world->host, added.rod);
-        motion_destroy(&world->host, &added.motion);
-        motion_destroy(&world->host, &added.end_motion);
-        return status;
-    }
-    if (world->rod_count > 0 && added.rod->parent == NULL) {
-        rod_join(&world->host, added.rod, world->rods[world->rod_count - 1].rod);
-    }
-    added.end_placed = rod_end(added.rod);
-    added.energy = added.rod->model->energy(added.rod, world->def.gravity);
-    added.root =
-        added.rod->parent == NULL ? world->rod_count : world->rods[def->parent.index - 1].root;
-    world->rods[world->rod_count++] = added;
-    world->bodies_size += rod_state_size(added.rod);
-    forget_contacts(world);
-    *out = (TdlRodId){world->rod_count, 1};
-    return TDL_STATUS_OK;
-}
-
-// The faces, edges and corners of the core that the rounding goes about; none of a core without
-// thickness, whose edges are enough.
-static TdlStatus make_box_surface(const TdlHost* host, const TdlRigidDef* def, Surface** out) {
-    TdlVec3 vertices[8], r = {def->radius, def->radius, def->radius};
-    int triangles[36], fault;
-    TdlMesh mesh = surface_box_mesh(tdl_sub3(def->half, r), vertices, triangles);
-    if (surface_find_fault(&mesh, &fault) != NULL) {
-        return TDL_STATUS_OK;
-    }
-    return surface_create(host, &mesh, &(VertexMotion){0}, def->radius, out);
-}
-
-TdlStatus tdl_world_add_rigid(TdlWorld* world, const TdlRigidDef* def, TdlRigidId* out) {
-    void* rigids = world->rigids;
-    if (!grow(world, &rigids, world->rigid_count, sizeof *world->rigids)) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    world->rigids = rigids;
-    WorldRigid added = {0};
-    TdlStatus status = rigid_create(&world->host, def, &added.rigid);
-    if (status == TDL_STATUS_OK && def->shape == TDL_RIGID_BOX) {
-        status = make_box_surface(&world->host, def, &added.surface);
-    }
-    if (status != TDL_STATUS_OK) {
-        rigid_destroy(&world->host, added.rigid);
-        return status;
-    }
-    world->rigids[world->rigid_count++] = added;
-    world->bodies_size += rigid_state_size(added.rigid);
-    forget_contacts(world);
-    *out = (TdlRigidId){world->rigid_count, 1};
-    return TDL_STATUS_OK;
-}
-
-static TdlStatus own_mesh(const TdlHost* host, WorldCollider* wc) {
-    TdlMesh given = wc->def.mesh;
-    wc->def.mesh = (TdlMesh){0};
-    if (wc->def.shape != TDL_SHAPE_MESH) {
-        return TDL_STATUS_OK;
-    }
-    size_t vertices = (size_t)given.vertex_count, corners = 3 * (size_t)given.triangle_count;
-    TdlVec3* vertex = tdl_alloc_array(&host->mem, vertices, sizeof *vertex);
-    int* corner = tdl_alloc_array(&host->mem, corners, sizeof *corner);
-    wc->def.mesh = (TdlMesh){vertex, given.vertex_count, corner, given.triangle_count};
-    if (vertex == NULL || corner == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    memcpy(vertex, given.vertices, vertices * sizeof *vertex);
-    memcpy(corner, given.triangles, corners * sizeof *corner);
-    TdlStatus status =
-        vertex_motion_create(host, &wc->def.vertex_motion, given.vertex_count, &wc->vertices);
-    wc->def.vertex_motion.samples = wc->vertices.samples;
-    if (status == TDL_STATUS_OK) {
-        status = surface_create(host, &wc->def.mesh, &wc->vertices, wc->def.radius, &wc->surface);
-    }
-    if (status == TDL_STATUS_OK && wc->vertices.samples != NULL) {
-        wc->vertex_rate =
-            tdl_alloc_array(&host->mem, (size_t)wc->surface->vertex_count, sizeof *wc->vertex_rate);
-        status = wc->vertex_rate == NULL ? TDL_STATUS_NO_MEMORY : status;
-    }
-    return status;
-}
-
-// Copies what the definition points to, and makes the collider's curves and surface.
-static TdlStatus own_collider(const TdlHost* host, WorldCollider* wc) {
-    const TdlCurvePiece* pieces = wc->def.pieces;
-    size_t count = pieces == NULL ? 0 : (size_t)wc->def.piece_count;
-    wc->def.pieces = NULL;
-    TdlStatus status = own_mesh(host, wc);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    TdlCurvePiece* copy = tdl_alloc_array(&host->mem, count + 1, sizeof *copy);
-    wc->def.pieces = copy;
-    wc->curve_count = collider_curve_count(&wc->def);
-    wc->curves = tdl_alloc_array(&host->mem, (size_t)wc->curve_count + 1, sizeof *wc->curves);
-    if (copy == NULL || wc->curves == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    if (count > 0) {
-        memcpy(copy, pieces, count * sizeof *copy);
-    }
-    return collider_curves(host, &wc->def, wc->curves);
-}
-
-TdlStatus collider_place(const TdlWorld* world, WorldCollider* wc, double time) {
-    wc->pose = motion_pose(&wc->motion, wc->def.pose, time);
-    if (wc->vertices.samples == NULL) {
-        return TDL_STATUS_OK;
-    }
-    TdlVec3* vertices = (TdlVec3*)(uintptr_t)wc->def.mesh.vertices; // the world's own
-    for (int i = 0; i < wc->vertices.vertex_count; ++i) {
-        vertices[i] = vertex_motion_at(&wc->vertices, i, time);
-    }
-    int triangle = surface_move(wc->surface, &wc->vertices, time);
-    if (triangle < 0) {
-        return TDL_STATUS_OK;
-    }
-    return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT,
-                    "a mesh whose vertices move: its triangle %d has no area at %.6g s; it needs "
-                    "more samples there",
-                    triangle, time);
-}
-
-TdlVec3 collider_velocity(const WorldCollider* wc, TdlVec3 at, int triangle) {
-    TdlVec3 arm = tdl_sub3(at, wc->pose.position);
-    TdlVec3 v = tdl_add3(wc->rate.linear, tdl_cross3(wc->rate.angular, arm));
-    if (wc->vertex_rate == NULL) {
-        return v;
-    }
-    TdlVec3 inside = tdl_tmul33_3(wc->pose.rotation, arm);
-    TdlVec3 own = surface_velocity(wc->surface, triangle, inside, wc->vertex_rate);
-    return tdl_add3(v, tdl_mul33_3(wc->pose.rotation, own));
-}
-
-TdlStatus tdl_world_add_collider(TdlWorld* world, const TdlColliderDef* def, TdlColliderId* out) {
-    const char* fault = collider_find_fault(def);
-    if (fault != NULL) {
-        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "collider: %s", fault);
-    }
-    void* colliders = world->colliders;
-    if (!grow(world, &colliders, world->collider_count, sizeof *world->colliders)) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    world->colliders = colliders;
-    WorldCollider added = {.def = *def};
-    added.def.motion = (TdlMotionDef){0};
-    TdlStatus status = own_collider(&world->host, &added);
-    if (status == TDL_STATUS_OK) {
-        status = collider_motion(&world->host, def, &added.motion);
-    }
-    if (status == TDL_STATUS_OK) {
-        status = collider_place(world, &added, tdl_world_time(world));
-    }
-    if (status != TDL_STATUS_OK) {
-        destroy_collider(&world->host, &added);
-        return status;
-    }
-    world->colliders[world->collider_count++] = added;
-    forget_contacts(world);
-    *out = (TdlColliderId){world->collider_count, 1};
-    return TDL_STATUS_OK;
-}
-
-// One rod at a time: rod_settle allocates, and the caller's allocator need not be safe to use from
-// several threads.
-TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
-    double worst = 0.0;
-    TdlStatus status = TDL_STATUS_OK;
-    for (int i = 0; i < world->rod_count && status == TDL_STATUS_OK; ++i) {
-        WorldRod* wr = &world->rods[i];
-        double remains = 0.0;
-        if (wr->rod->parent != NULL) { // its tree was settled as a whole, at its root
-            wr->stability = world->rods[wr->root].stability;
-            continue;
+    if (body->kind->leave != NULL) {
+        TdlStatus status = body->kind->leave(&world->host, body);
+        if (status != TDL_STATUS_OK) {
+            return status;
         }
-        status = rod_settle(&world->host, wr->rod, world->def.gravity, &remains, &wr->stability);
-        worst = fmax(worst, remains);
     }
-    for (int i = 0; i < world->rod_count; ++i) {
-        WorldRod* wr = &world->rods[i];
-        wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
+    for (int i = body->index; i + 1 < world->body_count; ++i) {
+        world->body[i] = world->body[i + 1];
+        world->body[i]->index = i;
     }
-    forget_contacts(world);
-    if (residual != NULL) {
-        *residual = worst;
+    --world->body_count;
+    KindList* list = find_list(world, body->kind, NULL);
+    for (int i = body->kind_index; i + 1 < list->count; ++i) {
+        list->body[i] = list->body[i + 1];
+        list->body[i]->kind_index = i;
     }
-    return status;
+    --list->count;
+    world->slot[id.index - 1].body = NULL;
+    lay_out_contacts(world);
+    body_destroy(&world->host, body);
+    return TDL_STATUS_OK;
 }
 
 // --- what is there --------------------------------------------------------------------------
+
+// The bodies of a kind by its name, or all.
+static int list_bodies(const TdlWorld* world, const char* kind, Body* const** out) {
+    const KindList* list = kind == NULL ? NULL : find_list(world, NULL, kind);
+    *out = kind == NULL ? world->body : list == NULL ? NULL : list->body;
+    return kind == NULL ? world->body_count : list == NULL ? 0 : list->count;
+}
+
+int tdl_world_bodies(const TdlWorld* world, const char* kind, int capacity, TdlBodyId* out) {
+    Body* const* body;
+    int count = list_bodies(world, kind, &body);
+    for (int i = 0; i < count && i < capacity; ++i) {
+        out[i] = body[i]->id;
+    }
+    return count;
+}
+
+TdlBodyId tdl_world_body(const TdlWorld* world, const char* kind, int index) {
+    Body* const* body;
+    int count = list_bodies(world, kind, &body);
+    return index >= 0 && index < count ? body[index]->id : (TdlBodyId){0};
+}
+
+int tdl_body_index(const TdlWorld* world, TdlBodyId id) {
+    const Body* body = body_of(world, id);
+    return body == NULL ? -1 : body->kind_index;
+}
+
+const char* tdl_body_kind(const TdlWorld* world, TdlBodyId id) {
+    const Body* body = body_of(world, id);
+    return body == NULL ? NULL : body->kind->name;
+}
+
+TdlStatus tdl_body_curves(TdlWorld* world, TdlBodyId id, int capacity, TdlCurve* out, int* count) {
+    Body* body = world_find_body(world, id, NULL);
+    *count = 0;
+    if (body == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    const TdlContactDef* contacts = &world->def.contacts;
+    int segments = contacts->geometry == TDL_CONTACT_SEGMENTS ? contacts->segments : 0;
+    *count = body->kind->shape(body, segments).curve_count;
+    if (*count == 0 || capacity <= 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlCurve* all = tdl_alloc_array(&world->host.mem, (size_t)*count, sizeof *all);
+    if (all == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    body->kind->curves(body, segments, all);
+    int most = capacity < *count ? capacity : *count;
+    memcpy(out, all, (size_t)most * sizeof *all);
+    tdl_free(&world->host.mem, all);
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_body_centre(const TdlWorld* world, TdlBodyId id, TdlVec3* centre, double* mass) {
+    const Body* body = world_find_body(world, id, NULL);
+    if (body == NULL || body->kind->mass == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    *mass = body->kind->mass(body, centre);
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_body_energy(const TdlWorld* world, TdlBodyId id, TdlEnergy* out) {
+    const Body* body = world_find_body(world, id, NULL);
+    if (body == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    *out = body->energy;
+    return TDL_STATUS_OK;
+}
 
 TdlWorldDef tdl_world_def(const TdlWorld* world) {
     return world->def;
@@ -428,101 +373,13 @@ long tdl_world_step_count(const TdlWorld* world) {
 
 TdlEnergy tdl_world_energy(const TdlWorld* world) {
     TdlEnergy sum = {0};
-    for (int i = 0; i < world->rod_count; ++i) {
-        sum.kinetic += world->rods[i].energy.kinetic;
-        sum.elastic += world->rods[i].energy.elastic;
-        sum.gravity += world->rods[i].energy.gravity;
-    }
-    for (int i = 0; i < world->rigid_count; ++i) {
-        TdlEnergy own = rigid_energy(world->rigids[i].rigid, world->def.gravity);
-        sum.kinetic += own.kinetic;
-        sum.elastic += own.elastic;
-        sum.gravity += own.gravity;
+    for (int i = 0; i < world->body_count; ++i) {
+        const TdlEnergy* own = &world->body[i]->energy;
+        sum.kinetic += own->kinetic;
+        sum.elastic += own->elastic;
+        sum.gravity += own->gravity;
     }
     return sum;
-}
-
-int tdl_world_rod_count(const TdlWorld* world) {
-    return world->rod_count;
-}
-
-int tdl_world_collider_count(const TdlWorld* world) {
-    return world->collider_count;
-}
-
-TdlRodId tdl_world_rod(const TdlWorld* world, int index) {
-    TDL_ASSERT(index >= 0 && index < world->rod_count);
-    return (TdlRodId){index + 1, 1};
-}
-
-static const Rod* find_rod(const TdlWorld* world, TdlRodId id) {
-    TDL_ASSERT(id.index >= 1 && id.index <= world->rod_count && id.generation == 1);
-    return world->rods[id.index - 1].rod;
-}
-
-TdlRodInfo tdl_rod_info(const TdlWorld* world, TdlRodId id) {
-    const Rod* rod = find_rod(world, id);
-    return (TdlRodInfo){rod->model->name,
-                        rod->element_count,
-                        rod->dof_count,
-                        rod_length(rod),
-                        {rod->radius[0], rod->radius[1]},
-                        rod_mass(rod)};
-}
-
-double tdl_rod_stability(const TdlWorld* world, TdlRodId id) {
-    find_rod(world, id);
-    return world->rods[id.index - 1].stability;
-}
-
-TdlVec3 tdl_rod_point(const TdlWorld* world, TdlRodId id, double s) {
-    const Rod* rod = find_rod(world, id);
-    double u = fmin(fmax(s / rod->element_length, 0.0), rod->element_count);
-    int element = u < rod->element_count ? (int)u : rod->element_count - 1;
-    return rod->model->point(rod, element, u - element);
-}
-
-void tdl_rod_points(const TdlWorld* world, TdlRodId id, int samples, TdlVec3* out) {
-    const Rod* rod = find_rod(world, id);
-    for (int e = 0; e < rod->element_count; ++e) {
-        for (int k = 0; k < samples; ++k) {
-            *out++ = rod->model->point(rod, e, (double)k / samples);
-        }
-    }
-    *out = rod->model->point(rod, rod->element_count - 1, 1.0);
-}
-
-const double* tdl_rod_coordinates(const TdlWorld* world, TdlRodId id) {
-    return find_rod(world, id)->q;
-}
-
-const double* tdl_rod_velocities(const TdlWorld* world, TdlRodId id) {
-    return find_rod(world, id)->v;
-}
-
-int tdl_world_rigid_count(const TdlWorld* world) {
-    return world->rigid_count;
-}
-
-static const Rigid* find_rigid(const TdlWorld* world, int index) {
-    TDL_ASSERT(index >= 0 && index < world->rigid_count);
-    return world->rigids[index].rigid;
-}
-
-TdlRigidDef tdl_rigid_def(const TdlWorld* world, int index) {
-    return find_rigid(world, index)->def;
-}
-
-TdlPose tdl_rigid_pose(const TdlWorld* world, int index) {
-    return rigid_pose(find_rigid(world, index));
-}
-
-TdlVec3 tdl_rigid_velocity(const TdlWorld* world, int index) {
-    return tdl_load3(find_rigid(world, index)->v, 0);
-}
-
-TdlVec3 tdl_rigid_angular_velocity(const TdlWorld* world, int index) {
-    return tdl_load3(find_rigid(world, index)->v, 1);
 }
 
 const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, int* count) {
@@ -530,88 +387,122 @@ const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, int* coun
     return world->contacts == NULL ? NULL : contacts_forces(world->contacts, count);
 }
 
-static TdlVec3 wrench_centre(const TdlWorld* world, TdlBodyKind kind, int index) {
-    switch (kind) {
-    case TDL_BODY_ROD:
-        return world->rods[index].rod->base.now.position;
-    case TDL_BODY_RIGID:
-        return world->rigids[index].rigid->pose.position;
-    case TDL_BODY_COLLIDER:
-        break;
+TdlStatus tdl_body_contact_wrench(const TdlWorld* world, TdlBodyId id, TdlWrench* out) {
+    const Body* body = world_find_body(world, id, NULL);
+    if (body == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
     }
-    return world->colliders[index].pose.position;
-}
-
-TdlWrench tdl_world_contact_wrench(const TdlWorld* world, TdlBodyKind kind, int index) {
     int count;
     const TdlContactForce* force = tdl_world_contact_forces(world, &count);
-    TdlVec3 centre = wrench_centre(world, kind, index);
-    TdlWrench sum = {0};
+    TdlVec3 centre = body_pose(body).position;
+    *out = (TdlWrench){0};
     for (int i = 0; i < count; ++i) {
         for (int side = 0; side < 2; ++side) {
-            if (force[i].kind[side] == kind && force[i].index[side] == index) {
+            if (tdl_body_id_equal(force[i].body[side], id)) {
                 TdlVec3 f = tdl_scale3(side == 0 ? -1.0 : 1.0, force[i].force);
-                sum.force = tdl_add3(sum.force, f);
-                sum.torque = tdl_add3(sum.torque, tdl_cross3(tdl_sub3(force[i].point, centre), f));
+                TdlVec3 arm = tdl_sub3(force[i].point, centre);
+                out->force = tdl_add3(out->force, f);
+                out->torque = tdl_add3(out->torque, tdl_cross3(arm, f));
             }
         }
     }
-    return sum;
+    return TDL_STATUS_OK;
 }
 
-TdlColliderDef tdl_collider_def(const TdlWorld* world, int index) {
-    TDL_ASSERT(index >= 0 && index < world->collider_count);
-    return world->colliders[index].def;
+// --- changes between two steps --------------------------------------------------------------
+
+// What changes from outside gives energy, which the judgement of a step must not take for its own.
+static void count_energies(TdlWorld* world) {
+    for (int i = 0; i < world->body_count; ++i) {
+        world_count_energy(world, world->body[i]);
+    }
 }
 
-TdlPose tdl_collider_pose(const TdlWorld* world, int index) {
-    TDL_ASSERT(index >= 0 && index < world->collider_count);
-    return world->colliders[index].pose;
+TdlStatus tdl_world_set_gravity(TdlWorld* world, TdlVec3 gravity) {
+    if (!tdl_finite3(gravity)) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "gravity must be finite");
+    }
+    world->def.gravity = gravity;
+    count_energies(world);
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_world_set_friction(TdlWorld* world, double mu) {
+    if (!(mu >= 0.0)) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
+                        "a friction coefficient must not be negative");
+    }
+    for (int i = 0; i < TDL_MATERIAL_LIMIT * TDL_MATERIAL_LIMIT; ++i) {
+        world->laws[i].mu = mu;
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
+    double worst = 0.0;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; i < world->body_count && status == TDL_STATUS_OK; ++i) {
+        Body* body = world->body[i];
+        double remains = 0.0;
+        if (body->kind->settle != NULL) {
+            status = body->kind->settle(&world->host, body, world->def.gravity, &remains);
+        }
+        worst = fmax(worst, remains);
+    }
+    count_energies(world);
+    if (world->contacts != NULL) {
+        contacts_forget(world->contacts);
+    }
+    if (residual != NULL) {
+        *residual = worst;
+    }
+    return status;
 }
 
 // --- saved states ---------------------------------------------------------------------------
 
-static char* save_bodies(const TdlWorld* world, char* bytes) {
-    for (int i = 0; i < world->rod_count; ++i) {
-        rod_save_state(world->rods[i].rod, bytes);
-        bytes += rod_state_size(world->rods[i].rod);
+static size_t bodies_size(const TdlWorld* world) {
+    size_t size = 0;
+    for (int i = 0; i < world->body_count; ++i) {
+        size += body_state_size(world->body[i]);
     }
-    for (int i = 0; i < world->rigid_count; ++i) {
-        rigid_save_state(world->rigids[i].rigid, bytes);
-        bytes += rigid_state_size(world->rigids[i].rigid);
+    return size;
+}
+
+static char* save_bodies(const TdlWorld* world, char* bytes) {
+    for (int i = 0; i < world->body_count; ++i) {
+        body_save(world->body[i], bytes);
+        bytes += body_state_size(world->body[i]);
     }
     return bytes;
 }
 
 static TdlStatus load_bodies(TdlWorld* world, const char** from, double time) {
     const char* bytes = *from;
-    for (int i = 0; i < world->rod_count; ++i) {
-        rod_load_state(world->rods[i].rod, bytes); // a group is right once its last rod is in
-        bytes += rod_state_size(world->rods[i].rod);
-    }
-    for (int i = 0; i < world->rigid_count; ++i) {
-        rigid_load_state(world->rigids[i].rigid, bytes);
-        bytes += rigid_state_size(world->rigids[i].rigid);
-    }
-    for (int i = 0; i < world->rod_count; ++i) {
-        WorldRod* wr = &world->rods[i];
-        wr->energy = wr->rod->model->energy(wr->rod, world->def.gravity);
-    }
-    TdlStatus status = TDL_STATUS_OK;
-    for (int i = 0; i < world->collider_count && status == TDL_STATUS_OK; ++i) {
-        status = collider_place(world, &world->colliders[i], time);
+    for (int i = 0; i < world->body_count; ++i) {
+        body_load(world->body[i], bytes);
+        bytes += body_state_size(world->body[i]);
     }
     *from = bytes;
-    return status;
+    count_energies(world); // mates that share data are right once the last one is in
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        TdlStatus status =
+            body->kind->place == NULL ? TDL_STATUS_OK : body->kind->place(&world->host, body, time);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    return TDL_STATUS_OK;
 }
 
 static size_t contact_bytes(const TdlWorld* world) {
     return world->contacts == NULL ? 0 : contacts_state_size(world->contacts);
 }
 
-// Saves bodies and contacts; grows only where there are more contacts than ever before.
+// Grows only where there are more contacts than ever before.
 bool world_save_state(TdlWorld* world, SavedState* saved) {
-    size_t size = world->bodies_size + contact_bytes(world);
+    size_t size = bodies_size(world) + contact_bytes(world);
     if (size > saved->capacity) {
         size_t room = size + contact_bytes(world) / 2;
         char* grown = tdl_grow_array(&world->host.mem, saved->bytes, room, 1);
@@ -630,7 +521,7 @@ bool world_save_state(TdlWorld* world, SavedState* saved) {
 }
 
 TdlStatus world_load_state(TdlWorld* world, const char* bytes, size_t size, double time) {
-    size_t left = size - world->bodies_size;
+    size_t left = size - bodies_size(world);
     TdlStatus status = load_bodies(world, &bytes, time);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -641,35 +532,53 @@ TdlStatus world_load_state(TdlWorld* world, const char* bytes, size_t size, doub
     return contacts_load_state(world, bytes, left);
 }
 
-// --- the whole state ------------------------------------------------------------------------
+// Which bodies a state is of: kinds and sizes, in their order.
+static int64_t layout_hash(const TdlWorld* world) {
+    uint64_t hash = HASH_START;
+    for (int i = 0; i < world->body_count; ++i) {
+        const char* name = world->body[i]->kind->name;
+        uint64_t size = body_state_size(world->body[i]);
+        hash = hash_bytes(hash, name, strlen(name) + 1);
+        hash = hash_bytes(hash, &size, sizeof size);
+    }
+    return (int64_t)hash;
+}
+
+// What a state begins with.
+enum { STATE_STEPS = 0, STATE_LAYOUT, STATE_HEAD };
+static const int64_t MOST_STEPS = (int64_t)1 << 53; // as far as a time is exact
 
 size_t tdl_world_state_size(const TdlWorld* world) {
-    return sizeof(int64_t) + world->bodies_size + contact_bytes(world);
+    return STATE_HEAD * sizeof(int64_t) + bodies_size(world) + contact_bytes(world);
 }
 
 void tdl_world_save_state(const TdlWorld* world, void* bytes) {
-    int64_t steps = world->step_count;
-    memcpy(bytes, &steps, sizeof steps);
-    char* rest = save_bodies(world, (char*)bytes + sizeof steps);
+    int64_t head[STATE_HEAD] = {world->step_count, layout_hash(world)};
+    memcpy(bytes, head, sizeof head);
+    char* rest = save_bodies(world, (char*)bytes + sizeof head);
     if (world->contacts != NULL) {
         contacts_save_state(world->contacts, rest);
     }
 }
 
 TdlStatus tdl_world_load_state(TdlWorld* world, const void* bytes, size_t size) {
-    int64_t steps;
-    size_t least = sizeof steps + world->bodies_size;
+    int64_t head[STATE_HEAD];
+    size_t least = sizeof head + bodies_size(world);
     if (size < least) {
         return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT,
                         "a state of %zu bytes does not fit a world of %zu", size, least);
     }
-    memcpy(&steps, bytes, sizeof steps);
-    if (steps < 0) {
-        return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT, "a state with a negative step count");
+    memcpy(head, bytes, sizeof head);
+    if (head[STATE_STEPS] < 0 || head[STATE_STEPS] > MOST_STEPS) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT,
+                        "a state with a negative or absurd step count");
     }
-    world->step_count = (long)steps;
-    TdlStatus status = world_load_state(world, (const char*)bytes + sizeof steps,
-                                        size - sizeof steps, tdl_world_time(world));
+    if (head[STATE_LAYOUT] != layout_hash(world)) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT, "a state of other bodies");
+    }
+    world->step_count = (long)head[STATE_STEPS];
+    TdlStatus status = world_load_state(world, (const char*)bytes + sizeof head, size - sizeof head,
+                                        tdl_world_time(world));
     if (status == TDL_STATUS_BAD_INPUT) {
         tdl_fail(&world->host, status, "the contacts of a state do not fit this world");
     }
@@ -679,11 +588,8 @@ TdlStatus tdl_world_load_state(TdlWorld* world, const void* bytes, size_t size) 
 uint64_t tdl_world_state_hash(const TdlWorld* world) {
     int64_t steps = world->step_count;
     uint64_t hash = hash_bytes(HASH_START, &steps, sizeof steps);
-    for (int i = 0; i < world->rod_count; ++i) {
-        hash = rod_state_hash(world->rods[i].rod, hash);
-    }
-    for (int i = 0; i < world->rigid_count; ++i) {
-        hash = rigid_state_hash(world->rigids[i].rigid, hash);
+    for (int i = 0; i < world->body_count; ++i) {
+        hash = body_hash(world->body[i], hash);
     }
     return hash;
 }

@@ -5,6 +5,7 @@
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_ccd -dict=tests/fuzz/ccd.dict CORPUS
 #include "detect/ccd.h"
+#include "detect/ccd_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     host.log_user = &errors;
     TdlCcdFile file;
     TdlCcdKind kind = size % 2 == 0 ? TDL_CCD_VERTEX_FACE : TDL_CCD_EDGE_EDGE;
-    TdlStatus status = tdl_ccd_file_parse(&host, "f", (const char*)data, size, kind, &file);
+    TdlStatus status = ccd_file_parse(&host, "f", (const char*)data, size, kind, &file);
     if (errors != (status != TDL_STATUS_OK)) {
         abort();
     }

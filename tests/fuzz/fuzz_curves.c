@@ -5,7 +5,7 @@
 //
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_curves CORPUS
-#include "collider/surface.h"
+#include "body/surface.h"
 #include "formats/curves.h"
 #include "formats/obj.h"
 #include "formats/pc2.h"
@@ -61,7 +61,7 @@ static TdlStatus read_mesh(const TdlHost* host, const char* text, size_t size) {
     TdlMesh mesh;
     int fault;
     TdlStatus status = obj_parse_mesh(host, "f", text, size, &mesh);
-    if (status == TDL_STATUS_OK && surface_find_fault(&mesh, &fault) != NULL) {
+    if (status == TDL_STATUS_OK && tdl_mesh_fault(&mesh, &fault) != NULL) {
         abort();
     }
     obj_free_mesh(host, &mesh);

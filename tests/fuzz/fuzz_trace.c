@@ -3,7 +3,7 @@
 //
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_trace -dict=tests/fuzz/trace.dict CORPUS
-#include "tendril/trace.h"
+#include "detect/trace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     host.log = listen;
     host.log_user = &errors;
     TdlTrace trace;
-    TdlStatus status = tdl_trace_parse(&host, "f", data, size, &trace);
+    TdlStatus status = trace_parse(&host, "f", data, size, &trace);
     if (errors != (status != TDL_STATUS_OK)) {
         abort();
     }

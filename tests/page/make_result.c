@@ -20,15 +20,15 @@ static TdlVec3 place(int r, int i, int n, double t) {
 }
 
 // Contact k of frame f; frame f has f % 7 of them.
-static TdlContactForce contact(int f, int k) {
-    return (TdlContactForce){.kind = {TDL_BODY_ROD, TDL_BODY_COLLIDER},
-                             .index = {k, 0},
-                             .point = {0.02 * k, 0.01, 0.01},
-                             .normal = {0.0, 0.0, -1.0},
-                             .force = {0.0, 0.1 * k, -1.0 - 0.1 * f},
-                             .gap = 1.0e-6,
-                             .mu = 0.3,
-                             .sliding = (f + k) % 2 == 1};
+static TdlResultContact contact(int f, int k) {
+    return (TdlResultContact){.kind = {TDL_RESULT_ROD, TDL_RESULT_COLLIDER},
+                              .index = {k, 0},
+                              .point = {0.02 * k, 0.01, 0.01},
+                              .normal = {0.0, 0.0, -1.0},
+                              .force = {0.0, 0.1 * k, -1.0 - 0.1 * f},
+                              .gap = 1.0e-6,
+                              .mu = 0.3,
+                              .sliding = (f + k) % 2 == 1};
 }
 
 // A sheet of its own, no collider: COLUMNS by ROWS vertices.

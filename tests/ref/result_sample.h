@@ -92,12 +92,13 @@ static inline void fill_contacts(ResultFrame* frame, Rng* rng, long index) {
         memset(frame->contacts, 0, (size_t)count * sizeof *frame->contacts); // padding too
     }
     for (int i = 0; i < count; ++i) {
-        TdlContactForce* c = &frame->contacts[i];
+        TdlResultContact* c = &frame->contacts[i];
         for (int k = 0; k < 2; ++k) {
-            c->kind[k] = (TdlBodyKind)rng_below(rng, 3);
+            c->kind[k] = (TdlResultKind)rng_below(rng, 3);
             c->index[k] = (int)rng_below(rng, 1000);
             c->element[k] = (int)rng_below(rng, 100);
-            c->s[k] = random_single(rng);
+            c->u[k] = random_single(rng);
+            c->v[k] = random_single(rng);
         }
         c->point = random_vector(rng);
         c->normal = random_vector(rng);
@@ -143,11 +144,11 @@ static inline void fill_frame(ResultFrame* frame, ResultCounts counts, long inde
 static inline bool same_contacts(const ResultFrame* a, const ResultFrame* b) {
     bool same = a->contact_count == b->contact_count;
     for (int i = 0; same && i < a->contact_count; ++i) {
-        const TdlContactForce *x = &a->contacts[i], *y = &b->contacts[i];
+        const TdlResultContact *x = &a->contacts[i], *y = &b->contacts[i];
         same = memcmp(x->kind, y->kind, sizeof x->kind) == 0 &&
                memcmp(x->index, y->index, sizeof x->index) == 0 &&
                memcmp(x->element, y->element, sizeof x->element) == 0 &&
-               memcmp(x->s, y->s, sizeof x->s) == 0 &&
+               memcmp(x->u, y->u, sizeof x->u) == 0 && memcmp(x->v, y->v, sizeof x->v) == 0 &&
                memcmp(&x->point, &y->point, sizeof x->point) == 0 &&
                memcmp(&x->normal, &y->normal, sizeof x->normal) == 0 &&
                memcmp(&x->force, &y->force, sizeof x->force) == 0 && x->gap == y->gap &&
@@ -193,8 +194,9 @@ static inline bool write_sample(const TdlHost* host, const char* path, const Res
     return result_writer_close(writer) == TDL_STATUS_OK && good;
 }
 
-// The number of frames in the file if all of them are the sample's, or -1.
-static inline long count_good_frames(const TdlHost* host, const char* path) {
+// The number of frames in the file if all of them are the sample's as far as that version of the
+// format has it, or -1.
+static inline long count_frames_of(const TdlHost* host, const char* path, int version) {
     TdlResult* result;
     if (tdl_result_open(host, path, &result) != TDL_STATUS_OK) {
         return -1;
@@ -206,6 +208,9 @@ static inline long count_good_frames(const TdlHost* host, const char* path) {
     long count = tdl_result_info(result).frame_count;
     for (long i = 0; good && i < count; ++i) {
         fill_frame(&expected, counts, i);
+        for (int k = 0; version < 5 && k < expected.contact_count; ++k) {
+            expected.contacts[k].v[0] = expected.contacts[k].v[1] = 0.0;
+        }
         good = result_read(result, i, &frame) == TDL_STATUS_OK &&
                same_frame(&frame, &expected, counts);
     }
@@ -213,6 +218,10 @@ static inline long count_good_frames(const TdlHost* host, const char* path) {
     result_frame_destroy(host, &expected);
     tdl_result_close(result);
     return good ? count : -1;
+}
+
+static inline long count_good_frames(const TdlHost* host, const char* path) {
+    return count_frames_of(host, path, RESULT_VERSION);
 }
 
 #endif

@@ -1,5 +1,6 @@
 // What every rod model has to do: torques, holds at both ends, drag, damping; and what becomes of
 // the momenta and the energy of a free one in ten seconds.
+#include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -32,8 +33,8 @@ static TdlRodDef cable(const char* model, int elements) {
     return def;
 }
 
-static TdlRodId add(TdlWorld* world, const TdlRodDef* def) {
-    TdlRodId id = {0};
+static TdlBodyId add(TdlWorld* world, const TdlRodDef* def) {
+    TdlBodyId id = {0};
     CHECK_INT(tdl_world_add_rod(world, def, &id), TDL_STATUS_OK);
     return id;
 }
@@ -60,9 +61,9 @@ static double off_the_arc(const char* model, int elements) {
     def.load_count = 1;
     def.damping = 0.01;
     def.mass_damping = 10.0;
-    TdlRodId rod = add(world, &def);
+    TdlBodyId rod = add(world, &def);
     run(world, 1250);
-    TdlVec3 tip = tdl_rod_point(world, rod, def.length);
+    TdlVec3 tip = look_rod_point(world, rod, def.length);
     TdlVec3 arc = {sin(1.5) / kappa, (1.0 - cos(1.5)) / kappa, 0.0};
     tdl_world_destroy(world);
     return tdl_norm3(tdl_sub3(tip, arc)) / def.length;
@@ -98,19 +99,19 @@ TEST(both_ends_held_and_one_led) {
             def.start = def.end = HOLDS[h];
             def.curvature = def.natural_curvature = (TdlVec3){0.0, 6.0, 0.0};
             def.end_motion = (TdlMotionDef){keys, 3, TDL_INTERPOLATION_SMOOTH};
-            TdlRodId rod = add(world, &def);
-            TdlVec3 start = tdl_rod_point(world, rod, 0.0), end = tdl_rod_point(world, rod, 0.3);
+            TdlBodyId rod = add(world, &def);
+            TdlVec3 start = look_rod_point(world, rod, 0.0), end = look_rod_point(world, rod, 0.3);
             off[h] = 0.0;
             for (int i = 0; i < 4; ++i) {
                 run(world, 50);
-                off[h] = fmax(off[h], tdl_norm3(tdl_sub3(tdl_rod_point(world, rod, 0.0), start)));
+                off[h] = fmax(off[h], tdl_norm3(tdl_sub3(look_rod_point(world, rod, 0.0), start)));
             }
             TdlVec3 led = tdl_add3(end, keys[2].position);
             run(world, 1300);
-            off[h] = fmax(off[h], tdl_norm3(tdl_sub3(tdl_rod_point(world, rod, 0.3), led)));
-            TdlVec3 middle = tdl_rod_point(world, rod, 0.15);
+            off[h] = fmax(off[h], tdl_norm3(tdl_sub3(look_rod_point(world, rod, 0.3), led)));
+            TdlVec3 middle = look_rod_point(world, rod, 0.15);
             CHECK_INT(tdl_world_settle(world, NULL), TDL_STATUS_OK);
-            hung[h] = tdl_norm3(tdl_sub3(tdl_rod_point(world, rod, 0.15), middle));
+            hung[h] = tdl_norm3(tdl_sub3(look_rod_point(world, rod, 0.15), middle));
             tdl_world_destroy(world);
         }
         printf(
@@ -134,11 +135,11 @@ TEST(drag_and_damping_make_a_terminal_velocity) {
             def.start = TDL_HOLD_FREE;
             def.mass_damping = dragged ? 0.0 : 20.0;
             def.drag = dragged ? 20.0 * line : 0.0;
-            TdlRodId rod = add(world, &def);
+            TdlBodyId rod = add(world, &def);
             run(world, 1000); // 40 times the time constant
-            TdlVec3 from = tdl_rod_point(world, rod, 0.15);
+            TdlVec3 from = look_rod_point(world, rod, 0.15);
             run(world, 1);
-            TdlVec3 moved = tdl_sub3(tdl_rod_point(world, rod, 0.15), from);
+            TdlVec3 moved = tdl_sub3(look_rod_point(world, rod, 0.15), from);
             TdlVec3 velocity = tdl_scale3(1.0 / 2.0e-3, moved);
             CHECK_NEAR3(velocity, ((TdlVec3){0.0, wind.y, -9.81 / 20.0}), 1.0e-9);
             tdl_world_destroy(world);
@@ -154,13 +155,13 @@ TEST(ten_seconds_of_free_flight) {
         TdlRodDef def = cable(MODELS[k], 6);
         def.start = TDL_HOLD_FREE;
         def.curvature = (TdlVec3){3.0, 5.0, 1.0};
-        TdlRodId rod = add(world, &def);
+        TdlBodyId rod = add(world, &def);
         TdlEnergy first = tdl_world_energy(world);
         TdlVec3 centre[2] = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
         double highest = 0.0;
         for (int part = 0; part < 2; ++part) {
             for (int i = 0; i <= 300; ++i) {
-                TdlVec3 p = tdl_rod_point(world, rod, 0.3 * i / 300.0);
+                TdlVec3 p = look_rod_point(world, rod, 0.3 * i / 300.0);
                 centre[part] = tdl_axpy3(centre[part], (i % 300 == 0 ? 0.5 : 1.0) / 300.0, p);
             }
             for (int i = 0; i < 5000 && part == 0; ++i) {

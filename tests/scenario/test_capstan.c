@@ -1,5 +1,6 @@
 // A flexible rod over a fixed cylinder, pulled at both ends: it starts to slide where the ratio of
 // the two forces is exp(mu theta), theta the angle of contact.
+#include "look.h"
 #include "tendril/world.h"
 #include "test.h"
 
@@ -22,7 +23,7 @@ static double creep(const char* model, double mu, double ratio, int steps) {
     cylinder.shape = TDL_SHAPE_CYLINDER;
     cylinder.radius = R;
     cylinder.pose.rotation = (TdlMat3){{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}};
-    TdlColliderId collider;
+    TdlBodyId collider;
 
     TdlRodDef rod = tdl_rod_def_default();
     TdlVec3 curvature[ELEMENTS] = {{0}};
@@ -41,7 +42,7 @@ static double creep(const char* model, double mu, double ratio, int steps) {
     rod.clamp = (TdlPose){{-(R + r), 0, -TAIL * piece}, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
     rod.loads = loads;
     rod.load_count = 2;
-    TdlRodId id;
+    TdlBodyId id;
     if (tdl_world_create(&host, &def, &world) != TDL_STATUS_OK ||
         tdl_world_add_collider(world, &cylinder, &collider) != TDL_STATUS_OK ||
         tdl_world_add_rod(world, &rod, &id) != TDL_STATUS_OK) {
@@ -51,12 +52,12 @@ static double creep(const char* model, double mu, double ratio, int steps) {
     }
     double middle = 0.0;
     for (int i = 0; i < steps; ++i) {
-        middle = i == steps / 2 ? tdl_rod_point(world, id, 0.0).z : middle;
+        middle = i == steps / 2 ? look_rod_point(world, id, 0.0).z : middle;
         if (tdl_world_step(world, NULL) != TDL_STATUS_OK) {
             FAIL("step %d failed", i);
         }
     }
-    double moved = tdl_rod_point(world, id, 0.0).z - middle;
+    double moved = look_rod_point(world, id, 0.0).z - middle;
     tdl_world_destroy(world);
     return moved;
 }

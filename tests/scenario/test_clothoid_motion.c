@@ -1,9 +1,10 @@
 // Super-clothoids in a world: a curl let go, a free rod, a pinned one under loads, a moving clamp.
+#include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
 
-static TdlWorld* make_world(double dt, const TdlRodDef* rod, TdlRodId* id) {
+static TdlWorld* make_world(double dt, const TdlRodDef* rod, TdlBodyId* id) {
     TdlHost host = tdl_host_default();
     TdlWorldDef def = tdl_world_def_default();
     def.contacts.off = true;
@@ -36,19 +37,19 @@ TEST(a_curl_let_go_never_gains_energy_and_ends_at_equilibrium) {
     def.curvature = (TdlVec3){0.0, 100.0, 1.0}; // a little out of the plane, where it has a saddle
     def.damping = 0.18;
     for (int k = 0; k < 2; ++k) {
-        TdlRodId id;
+        TdlBodyId id;
         TdlWorld *moving = make_world(steps[k], &def, &id), *still = make_world(1.0, &def, &id);
         CHECK_INT(tdl_world_settle(still, NULL), TDL_STATUS_OK);
         double energy = total(tdl_world_energy(moving));
-        double scale = tdl_rod_info(still, id).mass * 9.81 * def.length;
+        double scale = look_rod_info(still, id).mass * 9.81 * def.length;
         for (int i = 0; i < lround(10.0 / steps[k]); ++i) {
             TdlStepInfo info;
             REQUIRE(tdl_world_step(moving, &info) == TDL_STATUS_OK);
             CHECK(total(info.energy) <= energy + 1.0e-13 * scale); // rounding of the sum
             energy = total(info.energy);
         }
-        TdlVec3 rest = tdl_rod_point(still, id, def.length);
-        double off = tdl_norm3(tdl_sub3(tdl_rod_point(moving, id, def.length), rest));
+        TdlVec3 rest = look_rod_point(still, id, def.length);
+        double off = tdl_norm3(tdl_sub3(look_rod_point(moving, id, def.length), rest));
         printf("  dt %g: tip off by %.1e L after 10 s\n", steps[k], off / def.length);
         CHECK_BELOW(off, 1.0e-5 * def.length);
         tdl_world_destroy(moving);
@@ -66,12 +67,12 @@ TEST(both_super_models_swing_alike) {
     const char* models[] = {"super-clothoid", "super-helix", "super-helix"};
     const int counts[] = {16, 24, 48};
     for (int k = 0; k < 3; ++k) {
-        TdlRodId id;
+        TdlBodyId id;
         def.model = models[k];
         def.element_count = counts[k];
         TdlWorld* world = make_world(2.0e-3, &def, &id);
         step(world, 60);
-        tip[k] = tdl_rod_point(world, id, def.length);
+        tip[k] = look_rod_point(world, id, def.length);
         tdl_world_destroy(world);
     }
     double coarse = tdl_norm3(tdl_sub3(tip[1], tip[0])) / def.length;
@@ -97,10 +98,10 @@ static TdlRodDef bent(TdlHold start) {
     return def;
 }
 
-static TdlVec3 centre(const TdlWorld* world, TdlRodId rod) {
+static TdlVec3 centre(const TdlWorld* world, TdlBodyId rod) {
     enum { SAMPLES = 40, COUNT = 5 * SAMPLES };
     TdlVec3 points[COUNT + 1], sum = {0};
-    tdl_rod_points(world, rod, SAMPLES, points);
+    look_rod_points(world, rod, SAMPLES, points);
     for (int i = 0; i <= COUNT; ++i) { // Simpson
         double weight = i == 0 || i == COUNT ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
         sum = tdl_axpy3(sum, weight / (3.0 * COUNT), points[i]);
@@ -111,7 +112,7 @@ static TdlVec3 centre(const TdlWorld* world, TdlRodId rod) {
 TEST(a_free_rod_falls_as_a_stone_while_it_wobbles) {
     double dt = 2.0e-4;
     TdlRodDef def = bent(TDL_HOLD_FREE);
-    TdlRodId rod;
+    TdlBodyId rod;
     TdlWorld* world = make_world(dt, &def, &rod);
     TdlVec3 before = centre(world, rod);
     step(world, 500);
@@ -133,15 +134,15 @@ TEST(a_loaded_pinned_rod_comes_to_rest_where_statics_puts_it) {
     def.damping = 0.01;
     TdlVec3 tip[2];
     for (int k = 0; k < 2; ++k) {
-        TdlRodId rod;
+        TdlBodyId rod;
         TdlWorld* world = make_world(5.0e-3, &def, &rod);
         if (k == 0) {
             step(world, 800);
         } else {
             CHECK_INT(tdl_world_settle(world, NULL), TDL_STATUS_OK);
         }
-        tip[k] = tdl_rod_point(world, rod, 0.2);
-        CHECK_NEAR3(tdl_rod_point(world, rod, 0.0), ((TdlVec3){0}), 0.0);
+        tip[k] = look_rod_point(world, rod, 0.2);
+        CHECK_NEAR3(look_rod_point(world, rod, 0.0), ((TdlVec3){0}), 0.0);
         tdl_world_destroy(world);
     }
     CHECK_NEAR3(tip[0], tip[1], 1.0e-8);
@@ -156,13 +157,13 @@ TEST(a_clamp_that_moves_takes_the_rod_along) {
     def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
     def.damping = 0.05;
     def.mass_damping = 20.0;
-    TdlRodId rod, other;
+    TdlBodyId rod, other;
     TdlWorld *world = make_world(3.0e-3, &def, &rod), *settled = make_world(1.0, &still, &other);
     step(world, 1000);
     CHECK_INT(tdl_world_settle(settled, NULL), TDL_STATUS_OK);
-    TdlVec3 expected = tdl_mul33_3(turn, tdl_rod_point(settled, other, 0.2));
+    TdlVec3 expected = tdl_mul33_3(turn, look_rod_point(settled, other, 0.2));
     expected = tdl_add3(expected, keys[1].position);
-    CHECK_NEAR3(tdl_rod_point(world, rod, 0.2), expected, 1.0e-7);
+    CHECK_NEAR3(look_rod_point(world, rod, 0.2), expected, 1.0e-7);
     tdl_world_destroy(world);
     tdl_world_destroy(settled);
 }

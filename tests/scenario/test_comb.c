@@ -2,6 +2,7 @@
 // segments, and the command.
 #include "command.h"
 #include "experiment/comb.h"
+#include "look.h"
 #include "tendril/run.h"
 #include "test.h"
 
@@ -45,13 +46,13 @@ TEST(the_force_on_the_comb_is_what_the_hairs_miss) {
     double largest = 0.0, worst = 0.0, missing = 0.0, work = 0.0;
     while (tdl_world_time(world) < times.end) {
         TdlStepInfo info;
-        TdlVec3 from = tdl_collider_pose(world, 0).position;
+        TdlVec3 from = look_collider_pose(world, 0).position;
         CHECK_INT(tdl_world_step(world, &info), TDL_STATUS_OK);
-        TdlVec3 way = tdl_sub3(tdl_collider_pose(world, 0).position, from);
+        TdlVec3 way = tdl_sub3(look_collider_pose(world, 0).position, from);
         TdlCombSample s = tdl_comb_measure(world, &def);
         TdlVec3 sum = s.force;
-        for (int i = 0; i < tdl_world_rod_count(world); ++i) {
-            sum = tdl_add3(sum, tdl_world_contact_wrench(world, TDL_BODY_ROD, i).force);
+        for (int i = 0; i < look_count(world, "rod"); ++i) {
+            sum = tdl_add3(sum, look_contact_wrench(world, "rod", i).force);
         }
         if (info.substeps == 1) { // of a split step the forces are those of its last part
             missing = fmax(missing, fabs(info.work + tdl_dot3(s.force, way)));
@@ -139,11 +140,11 @@ TEST(hung_hair_runs_down_everywhere) {
         def.element_count = KAPPA[k] > 100.0 ? 32 : 12;
         TdlScene* scene;
         TdlWorld* world = build(&scratch, &def, &scene);
-        TdlRodId hair = tdl_world_rod(world, 0);
+        TdlBodyId hair = look_body(world, "rod", 0);
         double flattest = 1.0, step = def.length / 500.0;
         for (int i = 0; i < 500; ++i) {
-            double fall = tdl_rod_point(world, hair, i * step).z -
-                          tdl_rod_point(world, hair, (i + 1) * step).z;
+            double fall = look_rod_point(world, hair, i * step).z -
+                          look_rod_point(world, hair, (i + 1) * step).z;
             flattest = fmin(flattest, fall / step);
         }
         printf("  %3.0f 1/m: at least %.2g downwards\n", KAPPA[k], flattest);

@@ -1,5 +1,6 @@
 // A curl of hair, clamped horizontally and let go: it swings, comes to rest, and hangs where
 // statics says.
+#include "look.h"
 #include "tendril/world.h"
 #include "test.h"
 
@@ -16,7 +17,7 @@ static TdlRodDef curl(double damping) {
     return def;
 }
 
-static TdlWorld* make_world(double dt, const TdlRodDef* rod, TdlRodId* id) {
+static TdlWorld* make_world(double dt, const TdlRodDef* rod, TdlBodyId* id) {
     TdlHost host = tdl_host_default();
     TdlWorldDef def = tdl_world_def_default();
     def.contacts.off = true;
@@ -57,18 +58,18 @@ TEST(a_curl_let_go_never_gains_energy_and_ends_at_equilibrium) {
     const double steps[] = {1.0e-4, 3.0e-4, 1.0e-3, 3.0e-3, 1.0e-2};
     TdlRodDef def = curl(0.18);
     for (int i = 0; i < 5; ++i) {
-        TdlRodId id;
+        TdlBodyId id;
         TdlWorld *moving = make_world(steps[i], &def, &id), *still = make_world(1.0, &def, &id);
         CHECK_INT(tdl_world_settle(still, NULL), TDL_STATUS_OK);
-        TdlVec3 rest = tdl_rod_point(still, id, LENGTH);
-        double scale = tdl_rod_info(still, id).mass * 9.81 * LENGTH;
+        TdlVec3 rest = look_rod_point(still, id, LENGTH);
+        double scale = look_rod_info(still, id).mass * 9.81 * LENGTH;
         int substeps = 0;
 
         run(moving, steps[i], 2.0, scale, &substeps);
-        double after_two = tdl_norm3(tdl_sub3(tdl_rod_point(moving, id, LENGTH), rest));
+        double after_two = tdl_norm3(tdl_sub3(look_rod_point(moving, id, LENGTH), rest));
         CHECK_BELOW(after_two, 2.0e-3 * LENGTH); // the last swing of 0.6 mm dies out slowly
         run(moving, steps[i], 12.0, scale, &substeps);
-        double after_twelve = tdl_norm3(tdl_sub3(tdl_rod_point(moving, id, LENGTH), rest));
+        double after_twelve = tdl_norm3(tdl_sub3(look_rod_point(moving, id, LENGTH), rest));
         CHECK_BELOW(after_twelve, 1.0e-6 * LENGTH);
         CHECK_NEAR(total(tdl_world_energy(moving)), total(tdl_world_energy(still)), 1e-9 * scale);
         printf("  dt %-6g tip off by %.1e L after 2 s, %.1e L after 12 s; at most %d substeps\n",
@@ -83,10 +84,10 @@ TEST(an_undamped_curl_never_gains_energy_either) {
     for (int i = 0; i < 3; ++i) {
         TdlRodDef def = curl(0.0);
         def.curvature = (TdlVec3){0.0, 0.0, 5.0}; // stretched nearly straight: it snaps back
-        TdlRodId id;
+        TdlBodyId id;
         TdlWorld* world = make_world(steps[i], &def, &id);
         double start = total(tdl_world_energy(world));
-        double scale = tdl_rod_info(world, id).mass * 9.81 * LENGTH;
+        double scale = look_rod_info(world, id).mass * 9.81 * LENGTH;
         int substeps = 0;
         run(world, steps[i], 1.0, scale, &substeps);
         printf("  dt %-6g energy lost %.1f %%, at most %d substeps\n", steps[i],
@@ -101,13 +102,13 @@ TEST(halving_the_step_halves_the_error) {
     TdlVec3 tip[5];
     double dt = 2.0e-3;
     for (int k = 0; k < 5; ++k) {
-        TdlRodId id;
+        TdlBodyId id;
         double step = k == 4 ? dt / 256.0 : dt / (1 << k);
         TdlWorld* world = make_world(step, &def, &id);
         for (long n = lround(0.15 / step); n > 0; --n) {
             tdl_world_step(world, NULL);
         }
-        tip[k] = tdl_rod_point(world, id, LENGTH);
+        tip[k] = look_rod_point(world, id, LENGTH);
         tdl_world_destroy(world);
     }
     double error[4];

@@ -31,8 +31,8 @@ static TdlRodDef cable(const char* model) {
     return def;
 }
 
-static TdlRodId add(TdlWorld* world, const TdlRodDef* def) {
-    TdlRodId id = {0};
+static TdlBodyId add(TdlWorld* world, const TdlRodDef* def) {
+    TdlBodyId id = {0};
     CHECK_INT(tdl_world_add_rod(world, def, &id), TDL_STATUS_OK);
     return id;
 }
@@ -128,7 +128,7 @@ TEST(the_books_of_a_rod_on_a_floor_close) {
         TdlColliderDef floor = tdl_collider_def_default();
         floor.shape = TDL_SHAPE_PLANE;
         floor.velocity = (TdlVec3){0.0, 0.3, 0.0};
-        TdlColliderId id;
+        TdlBodyId id;
         CHECK_INT(tdl_world_add_collider(world, &floor, &id), TDL_STATUS_OK);
         Ledger ledger = keep_books(world, 300);
         printf("  %-17s friction %.3e, damping %.3e, numerical %.3e J, off by %.1e\n", MODELS[k],
@@ -144,7 +144,7 @@ TEST(the_books_of_a_tree_close) {
     TdlWorld* world = create_world(1.0e-3, false, true);
     TdlRodDef def = cable("super-helix");
     def.drag = 1.0e-3;
-    TdlRodId root = add(world, &def);
+    TdlBodyId root = add(world, &def);
     def.parent = root;
     def.parent_at = 0.5;
     def.clamp.rotation = tdl_rotation_exp((TdlVec3){0.0, 0.5, 1.0});

@@ -499,7 +499,7 @@ TEST(contacts_are_in_csv_and_usd) {
     REQUIRE(tdl_result_open(&host, scratch_path(&r.scratch, "run"), &result) == TDL_STATUS_OK);
     int all = 0;
     for (long k = 0; k < tdl_result_info(result).frame_count; ++k) {
-        const TdlContactForce* contacts;
+        const TdlResultContact* contacts;
         int count;
         REQUIRE(tdl_result_read_contacts(result, k, &contacts, &count) == TDL_STATUS_OK);
         for (int i = 0; i < count; ++i, ++all) {
@@ -515,7 +515,7 @@ TEST(contacts_are_in_csv_and_usd) {
             line = strchr(line, '\n') + 1;
             CHECK(frame == k && body[0] == 0 && body[1] == 0);
             CHECK_INT(element[0], contacts[i].element[0]);
-            CHECK_NEAR(s[0], contacts[i].s[0], 1.0e-8);
+            CHECK_NEAR(s[0], contacts[i].u[0], 1.0e-8);
             CHECK_NEAR3(tdl_load3(x, 0), contacts[i].point, 1.0e-9);
             CHECK_NEAR3(tdl_load3(n, 0), contacts[i].normal, 1.0e-8);
             CHECK_NEAR3(tdl_load3(f, 0), contacts[i].force, 1.0e-8 * tdl_norm3(contacts[i].force));

@@ -1,6 +1,7 @@
 // Meshes whose vertices move: against the same mesh moved as a whole, against friction on paper,
 // and against the books of momentum and energy.
 #include "counting_allocator.h"
+#include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -44,7 +45,7 @@ static TdlStatus try_sheet(TdlWorld* world, int cells, double radius, WayFn way,
         }
     }
     TdlColliderDef def = tdl_collider_def_default();
-    TdlColliderId id;
+    TdlBodyId id;
     def.shape = TDL_SHAPE_MESH;
     def.mesh = grid;
     def.radius = radius;
@@ -114,7 +115,7 @@ static void shake(const TdlKeyframe* keys, WayFn way, double step, double radius
     if (keys != NULL) {
         TdlMesh grid = make_grid(9, 2.0);
         TdlColliderDef def = tdl_collider_def_default();
-        TdlColliderId id;
+        TdlBodyId id;
         def.shape = TDL_SHAPE_MESH;
         def.mesh = grid;
         def.radius = radius;
@@ -129,10 +130,10 @@ static void shake(const TdlKeyframe* keys, WayFn way, double step, double radius
     add_sphere(world, 0.03, (TdlVec3){0.3, -0.2, 0.0301 + radius}, (TdlVec3){0});
     add_block(world, (TdlVec3){-0.2, -0.3, 0.0201 + radius});
     run(world, (int)lround(0.3 / step));
-    tdl_rod_points(world, tdl_world_rod(world, 0), 1, out);
-    out[BALL] = tdl_rigid_pose(world, 0).position;
-    out[6] = tdl_rigid_pose(world, 1).position;
-    out[7] = tdl_add3(out[6], tdl_scale3(0.05, tdl_rigid_pose(world, 1).rotation.cx));
+    look_rod_points(world, look_body(world, "rod", 0), 1, out);
+    out[BALL] = look_rigid_pose(world, 0).position;
+    out[6] = look_rigid_pose(world, 1).position;
+    out[7] = tdl_add3(out[6], tdl_scale3(0.05, look_rigid_pose(world, 1).rotation.cx));
     tdl_world_destroy(world);
 }
 
@@ -198,12 +199,12 @@ TEST(a_sheet_drags_along_what_lies_on_it) {
     add_rod(world, 0.6, 3.0e-3, 3, (TdlVec3){-0.3, 0.2, 3.0e-3}, (TdlVec3){0});
     add_block(world, (TdlVec3){-0.2, -0.3, 0.02});
     run(world, 20); // they come to lie
-    TdlRodId rod = tdl_world_rod(world, 0);
-    double at = tdl_rod_point(world, rod, 0.3).x, v[2] = {0}, sliding = 0.0, worst[2] = {0};
+    TdlBodyId rod = look_body(world, "rod", 0);
+    double at = look_rod_point(world, rod, 0.3).x, v[2] = {0}, sliding = 0.0, worst[2] = {0};
     for (int i = 0; i < 400; ++i) {
         REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
-        double next = tdl_rod_point(world, rod, 0.3).x;
-        double now[2] = {(next - at) / step, tdl_rigid_velocity(world, 0).x};
+        double next = look_rod_point(world, rod, 0.3).x;
+        double now[2] = {(next - at) / step, look_rigid_velocity(world, 0).x};
         for (int k = 0; k < 2 && i > 0; ++k) {
             double want = fmin(v[k] + mu * G * step, speed);
             sliding += want < speed ? 0.5 * step : 0.0;
@@ -238,7 +239,7 @@ TEST(what_sticks_goes_with_its_place_on_a_sheet_drawn_out) {
         // a rigid box on a sheet that slides away under both its halves: its middle stays over the
         // same place of the sheet to how unevenly its corners are loaded
         double place = (-0.6 + 0.5 * i) * (1.0 + 0.2 * 0.5);
-        CHECK_NEAR(tdl_rigid_pose(world, i).position.x, place, 0.06 * 0.2 * 0.5);
+        CHECK_NEAR(look_rigid_pose(world, i).position.x, place, 0.06 * 0.2 * 0.5);
     }
     tdl_world_destroy(world);
 }
@@ -255,10 +256,8 @@ TEST(a_sheet_that_speeds_up_carries_weight_and_inertia) {
     add_rod(world, 0.6, 3.0e-3, 3, (TdlVec3){-0.3, -0.4, 3.0e-3}, (TdlVec3){0});
     run(world, 300);
     double ball = 1000.0 * 4.0 / 3.0 * PI * 2.7e-5, rod = 1000.0 * PI * 9.0e-6 * 0.6;
-    CHECK_NEAR(tdl_world_contact_wrench(world, TDL_BODY_RIGID, 0).force.z, ball * (G + 3.0),
-               1.0e-6 * ball * G);
-    CHECK_NEAR(tdl_world_contact_wrench(world, TDL_BODY_ROD, 0).force.z, rod * (G + 3.0),
-               1.0e-4 * rod * G);
+    CHECK_NEAR(look_contact_wrench(world, "rigid", 0).force.z, ball * (G + 3.0), 1.0e-6 * ball * G);
+    CHECK_NEAR(look_contact_wrench(world, "rod", 0).force.z, rod * (G + 3.0), 1.0e-4 * rod * G);
     tdl_world_destroy(world);
 }
 
@@ -290,12 +289,12 @@ TEST(momentum_and_energy_are_kept_on_a_waving_sheet) {
     double h = 5.0e-4, mass = 1000.0 * 4.0 / 3.0 * PI * 2.7e-5, work = 0.0, deepest = 0.0;
     run(world, 1); // a body starts with half a step of weight
     for (int i = 0; i < 1200; ++i) {
-        TdlVec3 v = tdl_rigid_velocity(world, 0);
+        TdlVec3 v = look_rigid_velocity(world, 0);
         double before = total(world);
         TdlStepInfo info;
         REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
-        TdlVec3 push = tdl_world_contact_wrench(world, TDL_BODY_RIGID, 0).force;
-        TdlVec3 gain = tdl_sub3(tdl_rigid_velocity(world, 0), v);
+        TdlVec3 push = look_contact_wrench(world, "rigid", 0).force;
+        TdlVec3 gain = tdl_sub3(look_rigid_velocity(world, 0), v);
         TdlVec3 want = tdl_scale3(h / mass, tdl_axpy3(push, -mass * G, (TdlVec3){0, 0, 1}));
         CHECK_NEAR3(gain, want, 1.0e-10);
         double told = info.work + info.given + info.push - info.friction - info.impact -
@@ -310,7 +309,7 @@ TEST(momentum_and_energy_are_kept_on_a_waving_sheet) {
     // all are still on top: above the sheet where they are
     for (int i = 0; i < 2; ++i) {
         for (int k = 0; k <= 8; ++k) {
-            TdlVec3 p = tdl_rod_point(world, tdl_world_rod(world, i), 0.6 * k / 8);
+            TdlVec3 p = look_rod_point(world, look_body(world, "rod", i), 0.6 * k / 8);
             CHECK(p.z > waving(p, tdl_world_time(world)).z + 3.0e-3);
         }
     }
@@ -349,7 +348,7 @@ static TdlWorld* make_lift(bool sheet) {
         add_sheet(world, 5, 0.0, sideways, 0.01, 11);
     } else {
         TdlColliderDef def = tdl_collider_def_default();
-        TdlColliderId id;
+        TdlBodyId id;
         def.shape = TDL_SHAPE_PLANE;
         def.velocity = (TdlVec3){0.1, 0, 0.05};
         CHECK_INT(tdl_world_add_collider(world, &def, &id), TDL_STATUS_OK);
@@ -434,7 +433,7 @@ TEST(a_sheet_that_strikes_does_not_pass_through_a_rod) {
     add_rod(world, 0.6, 1.0e-3, 3, (TdlVec3){-0.3, 0.15, 0.0}, (TdlVec3){0});
     run(world, 10);
     for (int k = 0; k <= 3; ++k) {
-        TdlVec3 p = tdl_rod_point(world, tdl_world_rod(world, 0), 0.2 * k);
+        TdlVec3 p = look_rod_point(world, look_body(world, "rod", 0), 0.2 * k);
         CHECK(p.z > struck(p, tdl_world_time(world)).z);
     }
     tdl_world_destroy(world);

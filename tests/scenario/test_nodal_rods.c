@@ -1,4 +1,5 @@
 // Nodal rods in a world: energy, holds, threads, saved states.
+#include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -20,8 +21,8 @@ static TdlWorld* create_world(double dt, int threads, TdlVec3 gravity) {
     return world;
 }
 
-static TdlRodId add(TdlWorld* world, const TdlRodDef* def) {
-    TdlRodId id = {0};
+static TdlBodyId add(TdlWorld* world, const TdlRodDef* def) {
+    TdlBodyId id = {0};
     CHECK_INT(tdl_world_add_rod(world, def, &id), TDL_STATUS_OK);
     return id;
 }
@@ -68,13 +69,13 @@ TEST(a_curl_let_go_never_gains_energy_and_ends_at_equilibrium) {
         for (int i = 0; i < 3; ++i) {
             TdlRodDef def = curl(MODELS[m], 0.18);
             TdlWorld *moving = create_world(steps[i], 1, DOWN), *still = create_world(1.0, 1, DOWN);
-            TdlRodId id = add(moving, &def), other = add(still, &def);
-            double scale = tdl_rod_info(moving, id).mass * 9.81 * def.length;
+            TdlBodyId id = add(moving, &def), other = add(still, &def);
+            double scale = look_rod_info(moving, id).mass * 9.81 * def.length;
             int substeps = run(moving, steps[i], ends[i], scale);
             CHECK_INT(tdl_world_settle(still, NULL), TDL_STATUS_OK);
             double left = total(tdl_world_energy(moving)) - total(tdl_world_energy(still));
-            TdlVec3 rest = tdl_rod_point(still, other, def.length);
-            double off = tdl_norm3(tdl_sub3(tdl_rod_point(moving, id, def.length), rest));
+            TdlVec3 rest = look_rod_point(still, other, def.length);
+            double off = tdl_norm3(tdl_sub3(look_rod_point(moving, id, def.length), rest));
             printf("  %s, dt %g: tip off by %.1e L, energy by %.1e after %g s, at most %d "
                    "substeps\n",
                    MODELS[m], steps[i], off / def.length, left / scale, ends[i], substeps);
@@ -93,9 +94,9 @@ TEST(an_undamped_curl_never_gains_energy_either) {
             TdlRodDef def = curl(MODELS[m], 0.0);
             def.curvature = (TdlVec3){0.0, 0.0, 5.0}; // nearly straight: it snaps back
             TdlWorld* world = create_world(steps[i], 1, DOWN);
-            TdlRodId id = add(world, &def);
+            TdlBodyId id = add(world, &def);
             double start = total(tdl_world_energy(world));
-            double scale = tdl_rod_info(world, id).mass * 9.81 * def.length;
+            double scale = look_rod_info(world, id).mass * 9.81 * def.length;
             int substeps = run(world, steps[i], ends[i], scale);
             printf("  %s, dt %g: energy lost %.1f %%, at most %d substeps\n", MODELS[m], steps[i],
                    100.0 * (start - total(tdl_world_energy(world))) / start, substeps);
@@ -123,7 +124,7 @@ TEST(a_stiff_wire_follows_its_clamp) {
             def.element_count = 30;
             def.motion = (TdlMotionDef){keys, 3, TDL_INTERPOLATION_SMOOTH};
             TdlWorld* world = create_world(dt, 1, DOWN);
-            TdlRodId id = add(world, &def);
+            TdlBodyId id = add(world, &def);
             int substeps = 0;
             for (long n = lround((dt < 5.0e-4 ? 0.25 : 0.4) / dt); n > 0; --n) {
                 TdlStepInfo info;
@@ -132,13 +133,13 @@ TEST(a_stiff_wire_follows_its_clamp) {
             }
             double longest = 0.0;
             for (int i = 0; i < 30; ++i) {
-                TdlVec3 a = tdl_rod_point(world, id, 0.01 * i);
-                TdlVec3 b = tdl_rod_point(world, id, 0.01 * (i + 1));
+                TdlVec3 a = look_rod_point(world, id, 0.01 * i);
+                TdlVec3 b = look_rod_point(world, id, 0.01 * (i + 1));
                 longest = fmax(longest, fabs(tdl_norm3(tdl_sub3(b, a)) / 0.01 - 1.0));
             }
             printf("  %s, dt %g: edges stretched by %.1e, at most %d substeps\n", MODELS[m], dt,
                    longest, substeps);
-            CHECK_NEAR3(tdl_rod_point(world, id, 0.0), ((TdlVec3){0.0, -0.1, 0.1}), 1.0e-14);
+            CHECK_NEAR3(look_rod_point(world, id, 0.0), ((TdlVec3){0.0, -0.1, 0.1}), 1.0e-14);
             CHECK_BELOW(longest, 1.0e-5);
             CHECK_INT(substeps, 1);
             tdl_world_destroy(world);
@@ -154,18 +155,18 @@ TEST(both_ends_held_make_a_bridge) {
             def.start = def.end = (TdlHold)hold;
             def.element_count = 20;
             TdlWorld* world = create_world(1.0e-3, 1, DOWN);
-            TdlRodId id = add(world, &def);
+            TdlBodyId id = add(world, &def);
             double residual, sag[2];
             CHECK_INT(tdl_world_settle(world, &residual), TDL_STATUS_OK);
-            sag[0] = tdl_rod_point(world, id, 0.05).z;
+            sag[0] = look_rod_point(world, id, 0.05).z;
             for (int k = 0; k < 100; ++k) {
                 CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
             }
-            sag[1] = tdl_rod_point(world, id, 0.05).z;
+            sag[1] = look_rod_point(world, id, 0.05).z;
             printf("  %s: sags by %.2e L\n", MODELS[m], -sag[0] / 0.1);
             CHECK(sag[0] < -1.0e-6);
             CHECK_NEAR(sag[1], sag[0], 1.0e-8 * 0.1);
-            CHECK_NEAR3(tdl_rod_point(world, id, 0.1), ((TdlVec3){0.1, 0.0, 0.0}), 1.0e-15);
+            CHECK_NEAR3(look_rod_point(world, id, 0.1), ((TdlVec3){0.1, 0.0, 0.0}), 1.0e-15);
             tdl_world_destroy(world);
         }
     }
@@ -186,15 +187,15 @@ TEST(torques_twist_and_bend) {
         def.loads = &load;
         def.load_count = 1;
         TdlWorld* world = create_world(1.0e-3, 1, (TdlVec3){0});
-        TdlRodId id = add(world, &def);
+        TdlBodyId id = add(world, &def);
         for (int k = 0; k < 800; ++k) {
             CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
         }
         double angle = kappa * def.length;
         TdlVec3 tip = {sin(angle) / kappa, (1.0 - cos(angle)) / kappa, 0.0};
         printf("  %s: tip off the arc by %.1e L\n", MODELS[m],
-               tdl_norm3(tdl_sub3(tdl_rod_point(world, id, def.length), tip)) / def.length);
-        CHECK_NEAR3(tdl_rod_point(world, id, def.length), tip, 3.0e-4 * def.length);
+               tdl_norm3(tdl_sub3(look_rod_point(world, id, def.length), tip)) / def.length);
+        CHECK_NEAR3(look_rod_point(world, id, def.length), tip, 3.0e-4 * def.length);
         tdl_world_destroy(world);
     }
 }

@@ -1,5 +1,6 @@
 // Observers against what they observe, computed in another way: weights, parabolas, points, sums by
 // hand; and as columns of log.csv.
+#include "look.h"
 #include "run/step_log.h"
 #include "run_folder.h"
 #include "scene/scene.h"
@@ -84,8 +85,8 @@ TEST(forces_between_copies_are_not_on_the_whole) {
     double mutual = 0.0;
     for (int step = 0; step < 100; ++step) {
         go(world, 1);
-        const TdlVec3 sum[2] = {tdl_world_contact_wrench(world, TDL_BODY_ROD, 1).force,
-                                tdl_world_contact_wrench(world, TDL_BODY_ROD, 2).force};
+        const TdlVec3 sum[2] = {look_contact_wrench(world, "rod", 1).force,
+                                look_contact_wrench(world, "rod", 2).force};
         TdlVec3 stack = tdl_scene_observe(scene, 2, world);
         double scale = tdl_norm3(sum[0]) + tdl_norm3(sum[1]);
         CHECK_NEAR3(stack, tdl_add3(sum[0], sum[1]), 1.0e-12 * scale);
@@ -119,9 +120,9 @@ static void check_fall(const char* model, bool swinging) {
     TdlScene* scene = load(text);
     REQUIRE(scene != NULL);
     TdlWorld* world = build(scene);
-    TdlRodId rod = tdl_world_rod(world, 0);
+    TdlBodyId rod = look_body(world, "rod", 0);
     TdlVec3 start = tdl_scene_observe(scene, 0, world), other = tdl_scene_observe(scene, 1, world);
-    TdlVec3 end = tdl_sub3(tdl_rod_point(world, rod, 0.3), start);
+    TdlVec3 end = tdl_sub3(look_rod_point(world, rod, 0.3), start);
     CHECK_NEAR3(tdl_sub3(other, start), ((TdlVec3){0.0, 0.5, 0.0}),
                 1.0e-12); // the first is in the mean
     double off = 0.0, swing = 0.0;
@@ -132,7 +133,7 @@ static void check_fall(const char* model, bool swinging) {
         off = fmax(off, tdl_norm3(tdl_sub3(tdl_sub3(centre, start), fall)));
         off = fmax(off,
                    tdl_norm3(tdl_sub3(tdl_sub3(tdl_scene_observe(scene, 1, world), other), fall)));
-        TdlVec3 now = tdl_sub3(tdl_rod_point(world, rod, 0.3), centre);
+        TdlVec3 now = tdl_sub3(look_rod_point(world, rod, 0.3), centre);
         swing = fmax(swing, tdl_norm3(tdl_sub3(now, end)));
     }
     printf("  %s: off by %.2g m, the end swings by %.2g m\n", model, off, swing);
@@ -225,9 +226,9 @@ TEST(a_probe_is_the_point_of_the_rod) {
     TdlWorld* world = build(scene);
     for (int step = 0; step < 20; ++step) {
         go(world, 1);
-        const TdlVec3 expected[] = {tdl_rod_point(world, tdl_world_rod(world, 3), 0.1234),
-                                    tdl_rod_point(world, tdl_world_rod(world, 0), 0.1),
-                                    tdl_rod_point(world, tdl_world_rod(world, 1), 0.0)};
+        const TdlVec3 expected[] = {look_rod_point(world, look_body(world, "rod", 3), 0.1234),
+                                    look_rod_point(world, look_body(world, "rod", 0), 0.1),
+                                    look_rod_point(world, look_body(world, "rod", 1), 0.0)};
         for (int i = 0; i < 3; ++i) {
             TdlVec3 seen = tdl_scene_observe(scene, i, world);
             CHECK(memcmp(&seen, &expected[i], sizeof seen) == 0);

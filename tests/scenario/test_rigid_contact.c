@@ -1,6 +1,7 @@
 // Rigid bodies in contact against the textbook: sliding, sticking, rolling, tipping, bouncing,
 // being dragged, standing on each other.
 #include "base/hash.h"
+#include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -26,7 +27,7 @@ static TdlWorld* make_world(double step, double mu, double restitution) {
 // A plane through the origin that falls off along x at the angle `slope`.
 static void add_slope(TdlWorld* world, double slope) {
     TdlColliderDef def = tdl_collider_def_default();
-    TdlColliderId id;
+    TdlBodyId id;
     def.shape = TDL_SHAPE_PLANE;
     def.pose.rotation = tdl_rotation_exp((TdlVec3){0, slope, 0});
     if (tdl_world_add_collider(world, &def, &id) != TDL_STATUS_OK) {
@@ -36,11 +37,11 @@ static void add_slope(TdlWorld* world, double slope) {
 
 // Where body `index` is along the slope, and above it.
 static double along(const TdlWorld* world, int index, double slope) {
-    return tdl_dot3(tdl_rigid_pose(world, index).position, (TdlVec3){cos(slope), 0, -sin(slope)});
+    return tdl_dot3(look_rigid_pose(world, index).position, (TdlVec3){cos(slope), 0, -sin(slope)});
 }
 
 static double above(const TdlWorld* world, int index, double slope) {
-    return tdl_dot3(tdl_rigid_pose(world, index).position, (TdlVec3){sin(slope), 0, cos(slope)});
+    return tdl_dot3(look_rigid_pose(world, index).position, (TdlVec3){sin(slope), 0, cos(slope)});
 }
 
 // --- slopes ----------------------------------------------------------------------------------
@@ -97,7 +98,7 @@ TEST(a_sphere_rolls_or_slips_down_a_slope) {
         double spin = rolls ? a / r : 2.5 * m * G * cos(slope) / r;
         CHECK_NEAR(along(world, 0, slope), 0.5 * a * t * t, 1.0e-6 * a * t * t);
         // velocities live half a step before
-        CHECK_NEAR(tdl_rigid_angular_velocity(world, 0).y, spin * (t - 0.5e-3),
+        CHECK_NEAR(look_rigid_angular_velocity(world, 0).y, spin * (t - 0.5e-3),
                    1.0e-6 * (spin + 0.01) * t);
         tdl_world_destroy(world);
     }
@@ -111,10 +112,10 @@ TEST(a_sliding_ball_comes_to_roll) {
     add_sphere(world, r, (TdlVec3){0, 0, r}, (TdlVec3){v, 0, 0});
     run_steps(world, 5000);
     CHECK(until < t);
-    CHECK_NEAR(tdl_rigid_velocity(world, 0).x, 5.0 / 7.0 * v, 1.0e-10);
-    CHECK_NEAR(tdl_rigid_angular_velocity(world, 0).y, 5.0 / 7.0 * v / r, 1.0e-9);
+    CHECK_NEAR(look_rigid_velocity(world, 0).x, 5.0 / 7.0 * v, 1.0e-10);
+    CHECK_NEAR(look_rigid_angular_velocity(world, 0).y, 5.0 / 7.0 * v / r, 1.0e-9);
     double x = 12.0 * v * v / (49.0 * m * G) + 5.0 / 7.0 * v * (t - until);
-    CHECK_NEAR(tdl_rigid_pose(world, 0).position.x, x, 1.0e-6);
+    CHECK_NEAR(look_rigid_pose(world, 0).position.x, x, 1.0e-6);
     tdl_world_destroy(world);
 }
 
@@ -126,14 +127,14 @@ TEST(a_sphere_at_rest_stays_for_ten_thousand_steps) {
     add_slope(world, 0.0);
     add_sphere(world, r, (TdlVec3){0.1, -0.2, r}, (TdlVec3){0});
     run_steps(world, 10000);
-    TdlVec3 p = tdl_rigid_pose(world, 0).position;
+    TdlVec3 p = look_rigid_pose(world, 0).position;
     double drift = tdl_norm3(tdl_sub3(p, (TdlVec3){0.1, -0.2, r}));
     printf("  drift %.2e m\n", drift);
     CHECK_BELOW(drift, 1.0e-10);
-    CHECK_BELOW(tdl_norm3(tdl_rigid_velocity(world, 0)), 1.0e-10);
+    CHECK_BELOW(tdl_norm3(look_rigid_velocity(world, 0)), 1.0e-10);
     // the floor carries its weight
     double weight = 1000.0 * 4.0 / 3.0 * PI * r * r * r * G;
-    TdlWrench wrench = tdl_world_contact_wrench(world, TDL_BODY_RIGID, 0);
+    TdlWrench wrench = look_contact_wrench(world, "rigid", 0);
     CHECK_NEAR3(wrench.force, ((TdlVec3){0, 0, weight}), 1.0e-8 * weight);
     tdl_world_destroy(world);
 }
@@ -151,7 +152,7 @@ TEST(boxes_stand_on_each_other) {
     run_steps(world, 2000);
     double drift = 0.0;
     for (int i = 0; i < BOXES; ++i) {
-        TdlVec3 p = tdl_rigid_pose(world, i).position;
+        TdlVec3 p = look_rigid_pose(world, i).position;
         drift = fmax(drift, tdl_norm3(tdl_sub3(p, (TdlVec3){0, 0, half.z * (2 * i + 1)})));
     }
     printf("  drift %.2e m\n", drift);
@@ -170,7 +171,7 @@ TEST(boxes_stand_on_each_other_edge_on_edge) {
     run_steps(world, 2000);
     double drift = 0.0;
     for (int i = 0; i < 3; ++i) {
-        TdlVec3 p = tdl_rigid_pose(world, i).position;
+        TdlVec3 p = look_rigid_pose(world, i).position;
         drift = fmax(drift, tdl_norm3(tdl_sub3(p, (TdlVec3){0, 0, half.z * (2 * i + 1)})));
     }
     printf("  drift %.2e m\n", drift);
@@ -193,7 +194,7 @@ static double pile_motion(double mu) {
     add_sphere(world, r, at[3], (TdlVec3){0});
     run_steps(world, 500);
     for (int i = 0; i < 4; ++i) {
-        TdlVec3 p = tdl_rigid_pose(world, i).position;
+        TdlVec3 p = look_rigid_pose(world, i).position;
         worst = fmax(worst, tdl_norm3(tdl_sub3(p, at[i])));
     }
     tdl_world_destroy(world);
@@ -216,7 +217,7 @@ TEST(a_capsule_on_a_capsule_does_not_turn) {
     TdlVec3 at[3] = {{0, -r, r}, {0, r, r}, {0.003, 0, r + lift}};
     for (int i = 0; i < 3; ++i) {
         TdlRigidDef def = tdl_rigid_def_default();
-        TdlRigidId id;
+        TdlBodyId id;
         def.shape = TDL_RIGID_CAPSULE;
         def.radius = r;
         def.length = 0.06;
@@ -225,7 +226,7 @@ TEST(a_capsule_on_a_capsule_does_not_turn) {
     }
     run_steps(world, 1000);
     for (int i = 0; i < 3; ++i) {
-        TdlPose pose = tdl_rigid_pose(world, i);
+        TdlPose pose = look_rigid_pose(world, i);
         CHECK_NEAR3(pose.position, at[i], 1.0e-8);
         CHECK_NEAR3(pose.rotation.cx, ((TdlVec3){1, 0, 0}), 1.0e-6);
     }
@@ -243,8 +244,8 @@ TEST(a_block_tips_over_where_its_weight_leaves_its_foot) {
         add_slope(world, slope);
         add_box(world, half, 0.0, on_slope(slope, half.z), (TdlVec3){0});
         run_steps(world, 300);
-        TdlMat3 turn =
-            tdl_mul33(tdl_rigid_pose(world, 0).rotation, tdl_rotation_exp((TdlVec3){0, -slope, 0}));
+        TdlMat3 turn = tdl_mul33(look_rigid_pose(world, 0).rotation,
+                                 tdl_rotation_exp((TdlVec3){0, -slope, 0}));
         double tipped = tdl_rotation_log(turn).y;
         if (i == 0) {
             CHECK_NEAR(tipped, 0.0, 1.0e-8);
@@ -285,8 +286,8 @@ TEST(two_balls_collide_as_in_the_textbook) {
         add_sphere(world, 0.02, (TdlVec3){0.05, 0, 0}, (TdlVec3){0});
         run_steps(world, 100);
         double v0 = (1.0 - 8.0 * e[i]) / 9.0, v1 = (1.0 + e[i]) / 9.0;
-        CHECK_NEAR3(tdl_rigid_velocity(world, 0), ((TdlVec3){v0, 0, 0}), 1.0e-9);
-        CHECK_NEAR3(tdl_rigid_velocity(world, 1), ((TdlVec3){v1, 0, 0}), 1.0e-9);
+        CHECK_NEAR3(look_rigid_velocity(world, 0), ((TdlVec3){v0, 0, 0}), 1.0e-9);
+        CHECK_NEAR3(look_rigid_velocity(world, 1), ((TdlVec3){v1, 0, 0}), 1.0e-9);
         tdl_world_destroy(world);
     }
 }
@@ -299,17 +300,17 @@ TEST(a_grazing_collision_keeps_all_momenta) {
     for (int k = 0; k < 2; ++k) {
         p[k] = l[k] = (TdlVec3){0};
         for (int i = 0; i < 2; ++i) {
-            double r = tdl_rigid_def(world, i).radius, m = 1000.0 * 4.0 / 3.0 * PI * r * r * r;
-            TdlVec3 v = tdl_rigid_velocity(world, i), w = tdl_rigid_angular_velocity(world, i);
+            double r = look_rigid_def(world, i).radius, m = 1000.0 * 4.0 / 3.0 * PI * r * r * r;
+            TdlVec3 v = look_rigid_velocity(world, i), w = look_rigid_angular_velocity(world, i);
             p[k] = tdl_axpy3(p[k], m, v);
-            l[k] = tdl_axpy3(l[k], m, tdl_cross3(tdl_rigid_pose(world, i).position, v));
+            l[k] = tdl_axpy3(l[k], m, tdl_cross3(look_rigid_pose(world, i).position, v));
             l[k] = tdl_axpy3(l[k], 0.4 * m * r * r, w);
         }
         if (k == 0) {
             run_steps(world, 100);
         }
     }
-    CHECK(tdl_norm3(tdl_rigid_angular_velocity(world, 0)) > 1.0); // they did touch
+    CHECK(tdl_norm3(look_rigid_angular_velocity(world, 0)) > 1.0); // they did touch
     CHECK_NEAR3(p[1], p[0], 1.0e-12 * tdl_norm3(p[0]));
     // forces act at one point of the gap between the surfaces, or at both: to the gap's share
     printf("  angular momentum changed by %.2e of itself\n",
@@ -325,7 +326,7 @@ TEST(a_ball_bounces_by_its_restitution) {
         add_slope(world, 0.0);
         add_sphere(world, 0.01, (TdlVec3){0, 0, 0.05}, (TdlVec3){0, 0, -1});
         run_steps(world, 100);
-        CHECK_NEAR3(tdl_rigid_velocity(world, 0), ((TdlVec3){0, 0, e[i]}), 1.0e-9);
+        CHECK_NEAR3(look_rigid_velocity(world, 0), ((TdlVec3){0, 0, e[i]}), 1.0e-9);
         tdl_world_destroy(world);
     }
     // under gravity: the first rebound's height, to what a step of 0.1 ms can tell
@@ -337,7 +338,7 @@ TEST(a_ball_bounces_by_its_restitution) {
     run_steps(world, (int)((fall + 0.02) / 1.0e-4));
     for (int i = 0; i < (int)(1.4 * fall / 1.0e-4); ++i) {
         run_steps(world, 1);
-        top = fmax(top, tdl_rigid_pose(world, 0).position.z - 0.01);
+        top = fmax(top, look_rigid_pose(world, 0).position.z - 0.01);
     }
     CHECK_NEAR(top / h, 0.64, 0.64 * 0.005);
     tdl_world_destroy(world);
@@ -356,7 +357,7 @@ static TdlWorld* on_rails(int pieces, double bend, double mu, int steps) {
     }
     for (int side = -1; side <= 1; side += 2) {
         TdlColliderDef rail = tdl_collider_def_default();
-        TdlColliderId id;
+        TdlBodyId id;
         rail.shape = TDL_SHAPE_CURVES;
         rail.radius = r;
         rail.pieces = piece;
@@ -367,7 +368,7 @@ static TdlWorld* on_rails(int pieces, double bend, double mu, int steps) {
         }
     }
     TdlRigidDef ball = tdl_rigid_def_default();
-    TdlRigidId id;
+    TdlBodyId id;
     ball.radius = R;
     ball.pose.position = (TdlVec3){0, 0, up};
     ball.velocity = (TdlVec3){v, 0, 0};
@@ -381,15 +382,15 @@ static TdlWorld* on_rails(int pieces, double bend, double mu, int steps) {
 
 TEST(a_ball_does_not_feel_the_joints_of_rails) {
     TdlWorld* world = on_rails(40, 0.0, 0.3, 1000);
-    CHECK_NEAR3(tdl_rigid_velocity(world, 0), ((TdlVec3){1.5, 0, 0}), 1.0e-9);
-    CHECK_NEAR(tdl_rigid_pose(world, 0).position.x, 1.5, 1.0e-9);
+    CHECK_NEAR3(look_rigid_velocity(world, 0), ((TdlVec3){1.5, 0, 0}), 1.0e-9);
+    CHECK_NEAR(look_rigid_pose(world, 0).position.x, 1.5, 1.0e-9);
     tdl_world_destroy(world);
 
     // up a loop and back: the same for any number of pieces, and its energy but for the steps
     TdlWorld *one = on_rails(1, 4.0, 2.0, 400), *many = on_rails(40, 4.0, 2.0, 400);
-    TdlVec3 p = tdl_rigid_pose(one, 0).position;
+    TdlVec3 p = look_rigid_pose(one, 0).position;
     CHECK(p.z > 0.1);
-    CHECK_NEAR3(tdl_rigid_pose(many, 0).position, p, 1.0e-9);
+    CHECK_NEAR3(look_rigid_pose(many, 0).position, p, 1.0e-9);
     TdlEnergy e = tdl_world_energy(one);
     double m = 1000.0 * 4.0 / 3.0 * PI * 8.0e-6, up = sqrt(0.023 * 0.023 - 0.012 * 0.012);
     double spin = 1.5 * 0.023 / (up * 0.02);
@@ -411,7 +412,7 @@ TEST(forces_of_a_split_step_are_means_over_all_of_it) {
     tdl_world_set_gravity(world, (TdlVec3){0});
     TdlCurvePiece piece = {0.2, {0, 0, 0}};
     TdlColliderDef wire = tdl_collider_def_default();
-    TdlColliderId wire_id;
+    TdlBodyId wire_id;
     wire.shape = TDL_SHAPE_CURVES;
     wire.radius = 5.0e-4;
     wire.pieces = &piece;
@@ -419,7 +420,7 @@ TEST(forces_of_a_split_step_are_means_over_all_of_it) {
     wire.pose.position = (TdlVec3){-0.1, 0.0, 0.0};
     REQUIRE(tdl_world_add_collider(world, &wire, &wire_id) == TDL_STATUS_OK);
     TdlRigidDef ball = tdl_rigid_def_default();
-    TdlRigidId id;
+    TdlBodyId id;
     ball.radius = 2.0e-3;
     ball.pose.position = (TdlVec3){0.0, -0.1, 1.0e-3};
     ball.velocity = (TdlVec3){0.0, 40.0, 0.0};
@@ -428,17 +429,17 @@ TEST(forces_of_a_split_step_are_means_over_all_of_it) {
     int split = 0;
     for (int i = 0; i < 10; ++i) {
         TdlStepInfo info;
-        TdlVec3 before = tdl_rigid_velocity(world, 0);
+        TdlVec3 before = look_rigid_velocity(world, 0);
         REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
-        TdlVec3 change = tdl_sub3(tdl_rigid_velocity(world, 0), before);
-        TdlVec3 force = tdl_world_contact_wrench(world, TDL_BODY_RIGID, 0).force;
+        TdlVec3 change = tdl_sub3(look_rigid_velocity(world, 0), before);
+        TdlVec3 force = look_contact_wrench(world, "rigid", 0).force;
         CHECK_NEAR3(change, tdl_scale3(1.0e-3 / mass, force), 1.0e-9);
         split += info.substeps > 1 && tdl_norm3(force) > 0.0;
         touched += tdl_norm3(force);
     }
     CHECK(touched > 0.0);
     CHECK(split > 0);
-    CHECK(tdl_rigid_velocity(world, 0).y < 30.0); // it was not let through
+    CHECK(look_rigid_velocity(world, 0).y < 30.0); // it was not let through
     tdl_world_destroy(world);
 }
 
@@ -446,7 +447,7 @@ TEST(a_belt_drags_a_block_along) {
     double V = 0.5, m = 0.25, dt = 1.0e-3, half = 0.02;
     TdlWorld* world = make_world(dt, m, 0.0);
     TdlColliderDef belt = tdl_collider_def_default();
-    TdlColliderId id;
+    TdlBodyId id;
     belt.shape = TDL_SHAPE_PLANE;
     belt.velocity = (TdlVec3){V, 0, 0};
     REQUIRE(tdl_world_add_collider(world, &belt, &id) == TDL_STATUS_OK);
@@ -454,11 +455,11 @@ TEST(a_belt_drags_a_block_along) {
             (TdlVec3){0});
     run_steps(world, 100);
     double t = 0.1;
-    CHECK_NEAR(tdl_rigid_pose(world, 0).position.x, 0.5 * m * G * t * t, 1.0e-6 * m * G * t * t);
+    CHECK_NEAR(look_rigid_pose(world, 0).position.x, 0.5 * m * G * t * t, 1.0e-6 * m * G * t * t);
     run_steps(world, 400);
     // caught up after V / (mu g) = 0.2 s, having lost V^2 / (2 mu g) of way
-    CHECK_NEAR(tdl_rigid_velocity(world, 0).x, V, 1.0e-10);
-    CHECK_NEAR(tdl_rigid_pose(world, 0).position.x, V * 0.5 - V * V / (2.0 * m * G), 1.0e-6);
+    CHECK_NEAR(look_rigid_velocity(world, 0).x, V, 1.0e-10);
+    CHECK_NEAR(look_rigid_pose(world, 0).position.x, V * 0.5 - V * V / (2.0 * m * G), 1.0e-6);
     tdl_world_destroy(world);
 }
 
@@ -466,12 +467,12 @@ TEST(a_turntable_carries_a_block_round) {
     double w = 3.0, half = 0.01, out = 0.1, dt = 1.0e-3;
     TdlWorld* world = make_world(dt, 0.5, 0.0);
     TdlColliderDef table = tdl_collider_def_default();
-    TdlColliderId id;
+    TdlBodyId id;
     table.shape = TDL_SHAPE_PLANE;
     table.angular_velocity = (TdlVec3){0, 0, w};
     REQUIRE(tdl_world_add_collider(world, &table, &id) == TDL_STATUS_OK);
     TdlRigidDef def = tdl_rigid_def_default();
-    TdlRigidId body;
+    TdlBodyId body;
     def.shape = TDL_RIGID_BOX;
     def.radius = 0.0;
     def.half = (TdlVec3){0.02, 0.02, half};
@@ -480,14 +481,14 @@ TEST(a_turntable_carries_a_block_round) {
     def.angular_velocity = (TdlVec3){0, 0, w};
     REQUIRE(tdl_world_add_rigid(world, &def, &body) == TDL_STATUS_OK);
     run_steps(world, 1000);
-    TdlPose pose = tdl_rigid_pose(world, 0);
+    TdlPose pose = look_rigid_pose(world, 0);
     double angle = atan2(pose.position.y, pose.position.x);
     // in a step it goes along the tangent, which takes it out by (w dt)^2 / 2 of its distance
     double far = hypot(pose.position.x, pose.position.y), grown = pow(1.0 + w * w * dt * dt, 500.0);
     printf("  radius grew by %.3e, by %.3e for the tangents\n", far / out - 1.0, grown - 1.0);
     CHECK_NEAR(far / out, grown, 1.0e-6);
     CHECK_NEAR(angle, w * 1.0, 1.0e-4);
-    CHECK_NEAR(tdl_rigid_angular_velocity(world, 0).z, w, 1.0e-9);
+    CHECK_NEAR(look_rigid_angular_velocity(world, 0).z, w, 1.0e-9);
     tdl_world_destroy(world);
 }
 
@@ -499,7 +500,7 @@ TEST(a_bar_on_two_rollers_is_a_pendulum) {
     TdlWorld* world = make_world(dt, m, 0.0);
     for (int side = -1; side <= 1; side += 2) {
         TdlColliderDef roller = tdl_collider_def_default();
-        TdlColliderId id;
+        TdlBodyId id;
         roller.shape = TDL_SHAPE_CYLINDER;
         roller.radius = R;
         roller.pose = (TdlPose){{side * l, 0, -R}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
@@ -508,7 +509,7 @@ TEST(a_bar_on_two_rollers_is_a_pendulum) {
         REQUIRE(tdl_world_add_collider(world, &roller, &id) == TDL_STATUS_OK);
     }
     TdlRigidDef bar = tdl_rigid_def_default();
-    TdlRigidId body;
+    TdlBodyId body;
     bar.shape = TDL_RIGID_CAPSULE;
     bar.radius = h;
     bar.length = 0.6;
@@ -519,7 +520,7 @@ TEST(a_bar_on_two_rollers_is_a_pendulum) {
     int steps = (int)(2.0 * PI / rate / dt);
     for (int i = 1; i <= steps; ++i) {
         run_steps(world, 1);
-        double x = tdl_rigid_pose(world, 0).position.x;
+        double x = look_rigid_pose(world, 0).position.x;
         worst = fmax(worst, fabs(x - x0 * cos(rate * i * dt)));
     }
     printf("  period %.4f s, off by at most %.2e of the swing\n", 2.0 * PI / rate, worst / x0);

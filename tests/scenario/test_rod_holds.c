@@ -1,4 +1,5 @@
 // Rods that are not only clamped: free, pinned, loaded, dragged.
+#include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -28,10 +29,10 @@ static TdlRodDef curl(void) {
     return def;
 }
 
-static TdlVec3 centre(const TdlWorld* world, TdlRodId rod) {
+static TdlVec3 centre(const TdlWorld* world, TdlBodyId rod) {
     enum { SAMPLES = 40, ELEMENTS = 6 };
     TdlVec3 points[ELEMENTS * SAMPLES + 1], sum = {0};
-    tdl_rod_points(world, rod, SAMPLES, points);
+    look_rod_points(world, rod, SAMPLES, points);
     for (int i = 0; i <= ELEMENTS * SAMPLES; ++i) { // Simpson
         double weight = i == 0 || i == ELEMENTS * SAMPLES ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
         sum = tdl_axpy3(sum, weight / (3.0 * ELEMENTS * SAMPLES), points[i]);
@@ -53,7 +54,7 @@ TEST(a_free_rod_falls_as_a_stone_while_it_wobbles) {
     // aligned with its natural curvature: sections have hardly any inertia about their axis, so a
     // free end that is not aligned rolls there at once, in jumps as long as the misalignment
     def.curvature = tdl_scale3(1.4, def.natural_curvature);
-    TdlRodId rod;
+    TdlBodyId rod;
     CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
     TdlVec3 before = centre(world, rod);
     step(world, 1000);
@@ -69,7 +70,7 @@ TEST(a_free_rod_without_forces_never_gains_energy) {
     TdlWorld* world = create_world((TdlVec3){0}, (TdlVec3){0}, 1.0e-3);
     TdlRodDef def = curl();
     def.start = TDL_HOLD_FREE;
-    TdlRodId rod;
+    TdlBodyId rod;
     CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
     TdlStepInfo info;
     TdlEnergy start = tdl_world_energy(world);
@@ -93,7 +94,7 @@ TEST(a_free_rod_falls_with_the_wind_at_terminal_velocity) {
     def.start = TDL_HOLD_FREE;
     def.damping = 1.0e-2;
     def.drag = 0.05;
-    TdlRodId rod;
+    TdlBodyId rod;
     CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
     step(world, 2000);
     TdlVec3 before = centre(world, rod);
@@ -119,15 +120,15 @@ TEST(a_loaded_pinned_rod_comes_to_rest_where_statics_puts_it) {
         def.load_count = 2;
         def.mass_damping = 20.0;
         def.damping = 0.01;
-        TdlRodId rod;
+        TdlBodyId rod;
         CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
         if (k == 0) {
             step(world, 2000);
         } else {
             CHECK(tdl_world_settle(world, NULL) == TDL_STATUS_OK);
         }
-        tip[k] = tdl_rod_point(world, rod, 0.2);
-        CHECK_NEAR3(tdl_rod_point(world, rod, 0.0), ((TdlVec3){0}), 0.0);
+        tip[k] = look_rod_point(world, rod, 0.2);
+        CHECK_NEAR3(look_rod_point(world, rod, 0.0), ((TdlVec3){0}), 0.0);
         tdl_world_destroy(world);
     }
     CHECK_NEAR3(tip[0], tip[1], 1.0e-8);
@@ -149,11 +150,11 @@ static void check_catenary(const char* model, int element_count) {
         tdl_frame_from_tangent_hint((TdlVec3){0.0, 0.0, -1.0}, (TdlVec3){0.0, 1.0, 0.0});
     def.curvature = (TdlVec3){0.0, -3.14159265358979323846, 0.0};
     def.start = def.end = TDL_HOLD_PINNED;
-    TdlRodId rod;
+    TdlBodyId rod;
     CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
-    TdlVec3 pin = tdl_rod_point(world, rod, 1.0);
+    TdlVec3 pin = look_rod_point(world, rod, 1.0);
     step(world, 1500);
-    CHECK_NEAR3(tdl_rod_point(world, rod, 1.0), pin, 1.0e-7);
+    CHECK_NEAR3(look_rod_point(world, rod, 1.0), pin, 1.0e-7);
 
     // half span d, half length 1/2: a sinh(d / a) = 1/2 gives the sag
     double d = 0.5 * tdl_norm3(pin), low = 0.01, high = 10.0;
@@ -162,7 +163,7 @@ static void check_catenary(const char* model, int element_count) {
         *(a * sinh(d / a) > 0.5 ? &low : &high) = a;
     }
     double sag = low * (cosh(d / low) - 1.0);
-    TdlVec3 middle = tdl_rod_point(world, rod, 0.5);
+    TdlVec3 middle = look_rod_point(world, rod, 0.5);
     printf("  %s: sag %.6f m, of the catenary %.6f m\n", model, -middle.z, sag);
     CHECK_NEAR(-middle.z, sag, 2.0e-3 * sag); // bending stiffness and few elements
     tdl_world_destroy(world);
@@ -186,15 +187,15 @@ TEST(a_clamped_end_follows_its_keyframes) {
                                {0.5, {-0.03, -0.01, 0.01}, {0.3, -0.2, 0.1}}};
         def.end = TDL_HOLD_CLAMPED;
         def.end_motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
-        TdlRodId rod;
+        TdlBodyId rod;
         CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
-        TdlVec3 before = tdl_rod_point(world, rod, 0.2),
-                back = tdl_rod_point(world, rod, 0.2 - 1e-6);
+        TdlVec3 before = look_rod_point(world, rod, 0.2),
+                back = look_rod_point(world, rod, 0.2 - 1e-6);
         step(world, 1000);
-        TdlVec3 after = tdl_rod_point(world, rod, 0.2);
+        TdlVec3 after = look_rod_point(world, rod, 0.2);
         CHECK_NEAR3(tdl_sub3(after, before), keys[1].position, 1.0e-8);
         TdlVec3 tangent = tdl_sub3(before, back);
-        TdlVec3 turned = tdl_sub3(after, tdl_rod_point(world, rod, 0.2 - 1e-6));
+        TdlVec3 turned = tdl_sub3(after, look_rod_point(world, rod, 0.2 - 1e-6));
         TdlVec3 expected = tdl_mul33_3(tdl_rotation_exp(keys[1].rotation), tangent);
         CHECK_NEAR3(turned, expected, 2.0e-5 * tdl_norm3(tangent)); // chords of 1e-6 m
         tdl_world_destroy(world);

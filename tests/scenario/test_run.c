@@ -2,6 +2,7 @@
 // refused, and the ways a disk or memory can fail.
 #include "base/hash.h"
 #include "command.h"
+#include "look.h"
 #include "result/checkpoint.h"
 #include "run_folder.h"
 
@@ -149,17 +150,17 @@ TEST(frames_are_the_states_of_the_world) {
     const int* start = tdl_result_point_start(result);
     const double* q = frame.q;
     for (int i = 0; i < 3; ++i) {
-        TdlRodId rod = tdl_world_rod(world, i);
-        TdlRodInfo rod_info = tdl_rod_info(world, rod);
-        CHECK(memcmp(q, tdl_rod_coordinates(world, rod),
+        TdlBodyId rod = look_body(world, "rod", i);
+        TdlRodInfo rod_info = look_rod_info(world, rod);
+        CHECK(memcmp(q, look_rod_coordinates(world, rod),
                      (size_t)rod_info.dof_count * sizeof(double)) == 0);
         q += rod_info.dof_count;
-        TdlVec3 tip = tdl_rod_point(world, rod, rod_info.length);
+        TdlVec3 tip = look_rod_point(world, rod, rod_info.length);
         const float* p = frame.points + 3 * (start[i + 1] - 1);
         // single precision, and two ways to the tip
         CHECK_NEAR3(((TdlVec3){p[0], p[1], p[2]}), tip, 1.0e-7);
     }
-    TdlPose pose = tdl_collider_pose(world, 0);
+    TdlPose pose = look_collider_pose(world, 0);
     CHECK(memcmp(frame.poses, &pose, sizeof pose) == 0); // position, then columns
     CHECK_NEAR(frame.poses[0], 0.1, 1.0e-12);            // the ball has arrived
     result_frame_destroy(&host, &frame);

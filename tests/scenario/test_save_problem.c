@@ -1,5 +1,6 @@
 // Contact problems of a simulation, saved and solved again alone.
 #include "command.h"
+#include "tendril/formats.h"
 #include "tendril/run.h"
 #include "test.h"
 

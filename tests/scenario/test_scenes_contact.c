@@ -1,4 +1,5 @@
 // The scenes of rods in contact: Coulomb's cone, knots that stay knots, energy, threads, memory.
+#include "look.h"
 #include "stage.h"
 
 #include <math.h>
@@ -102,10 +103,10 @@ TEST(a_coil_stacks_on_itself) {
             status = tdl_world_step(stage.world, &info);
             deepest = fmin(deepest, info.deepest);
         }
-        TdlRodId rod = tdl_world_rod(stage.world, 0);
-        double length = tdl_rod_info(stage.world, rod).length, top = 0.0;
+        TdlBodyId rod = look_body(stage.world, "rod", 0);
+        double length = look_rod_info(stage.world, rod).length, top = 0.0;
         for (int i = 0; i <= 1000; ++i) {
-            top = fmax(top, tdl_rod_point(stage.world, rod, length * i / 1000.0).z);
+            top = fmax(top, look_rod_point(stage.world, rod, length * i / 1000.0).z);
         }
         printf("  %s: %.2f widths high, overlap at most %.2g radii\n", MODELS[k], top / 5.0e-3,
                -deepest / 2.5e-3);
@@ -222,10 +223,10 @@ TEST(a_knot_pulled_tight_stays_a_knot) {
     static TdlVec3 points[20 * 12 + 1];
     TdlStatus status = open_stage("knot.yaml", NULL, 1, &stage);
     REQUIRE(status == TDL_STATUS_OK);
-    TdlRodId rod = tdl_world_rod(stage.world, 0);
+    TdlBodyId rod = look_body(stage.world, "rod", 0);
     int wrong = 0;
     for (int i = 0; i <= 200 && status == TDL_STATUS_OK; ++i) {
-        tdl_rod_points(stage.world, rod, 12, points);
+        look_rod_points(stage.world, rod, 12, points);
         wrong += fabs(knot_determinant(points, 241) - 3.0) > 1.0e-6;
         status = tdl_world_step(stage.world, NULL);
     }
@@ -244,8 +245,8 @@ TEST(a_knot_pulled_with_a_hundred_times_its_weight_stays_a_knot) {
     TdlStatus status =
         open_stage("knot-by-force.yaml", "rods.0.loads.0.force=[0, 0, 0]", 1, &stage);
     REQUIRE(status == TDL_STATUS_OK);
-    TdlRodId rod = tdl_world_rod(stage.world, 0);
-    TdlRodInfo info = tdl_rod_info(stage.world, rod);
+    TdlBodyId rod = look_body(stage.world, "rod", 0);
+    TdlRodInfo info = look_rod_info(stage.world, rod);
     double deepest = 0.0;
     int wrong = 0;
     TdlStepInfo step = {0};
@@ -255,7 +256,7 @@ TEST(a_knot_pulled_with_a_hundred_times_its_weight_stays_a_knot) {
         status = tdl_world_step(stage.world, &step);
         deepest = fmin(deepest, step.deepest);
         if (i % 16 == 0) {
-            tdl_rod_points(stage.world, rod, 12, points);
+            look_rod_points(stage.world, rod, 12, points);
             wrong += fabs(knot_determinant(points, 241) - 3.0) > 1.0e-6;
         }
     }
@@ -293,12 +294,12 @@ static double writhe(const TdlVec3* p, int count) {
 
 // Turns between the two ends of a rod that runs on straight beyond them: writhe and twist together.
 // Only turning an end changes it, or passing the rod through itself, which makes it jump by two.
-static double link(const TdlWorld* world, TdlRodId rod) {
+static double link(const TdlWorld* world, TdlBodyId rod) {
     enum { ELEMENTS = 20, EACH = 8, COUNT = ELEMENTS * EACH + 3 };
     static TdlVec3 points[COUNT];
-    const double* q = tdl_rod_coordinates(world, rod);
+    const double* q = look_rod_coordinates(world, rod);
     double twist = 0.0;
-    tdl_rod_points(world, rod, EACH, points + 1);
+    look_rod_points(world, rod, EACH, points + 1);
     points[0] = tdl_sub3(points[1], (TdlVec3){100.0, 0.0, 0.0});
     points[COUNT - 1] = tdl_add3(points[COUNT - 2], (TdlVec3){100.0, 0.0, 0.0});
     for (int i = 0; i < ELEMENTS; ++i) {
@@ -312,7 +313,7 @@ TEST(a_plectoneme_does_not_pass_through_itself) {
     Stage stage;
     TdlStatus status = open_stage("plectoneme.yaml", NULL, 1, &stage);
     REQUIRE(status == TDL_STATUS_OK);
-    TdlRodId rod = tdl_world_rod(stage.world, 0);
+    TdlBodyId rod = look_body(stage.world, "rod", 0);
     double start = link(stage.world, rod), worst = 0.0, turns = 0.0;
     int contacts = 0;
     for (int i = 0; i < 800 && status == TDL_STATUS_OK; ++i) {

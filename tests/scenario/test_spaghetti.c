@@ -1,5 +1,6 @@
 // Spaghetti on a plate: with friction the heap comes to rest, without it spreads (S1, section 5).
 // TENDRIL_LONG=1 takes all 31 instead of 3.
+#include "look.h"
 #include "stage.h"
 
 #include <math.h>
@@ -40,9 +41,7 @@ static double largest_move(const TdlContactForce* was, int was_count, const TdlC
     for (int i = 0; i < was_count; ++i) {
         double nearest = INFINITY;
         for (int k = 0; k < now_count; ++k) {
-            bool same = memcmp(was[i].kind, now[k].kind, sizeof was[i].kind) == 0 &&
-                        memcmp(was[i].index, now[k].index, sizeof was[i].index) == 0;
-            if (same) {
+            if (memcmp(was[i].body, now[k].body, sizeof was[i].body) == 0) {
                 nearest = fmin(nearest, tdl_norm3(tdl_sub3(was[i].point, now[k].point)));
             }
         }
@@ -76,16 +75,16 @@ TEST(with_friction_the_heap_comes_to_rest) {
 // The mean distance of the spaghetti from their common middle, seen from above.
 static double spread(const TdlWorld* world) {
     TdlVec3 p[NODES], middle = {0};
-    int rods = tdl_world_rod_count(world);
+    int rods = look_count(world, "rod");
     for (int i = 0; i < rods; ++i) {
-        tdl_rod_points(world, tdl_world_rod(world, i), 1, p);
+        look_rod_points(world, look_body(world, "rod", i), 1, p);
         for (int k = 0; k < NODES; ++k) {
             middle = tdl_axpy3(middle, 1.0 / (rods * NODES), p[k]);
         }
     }
     double sum = 0.0;
     for (int i = 0; i < rods; ++i) {
-        tdl_rod_points(world, tdl_world_rod(world, i), 1, p);
+        look_rod_points(world, look_body(world, "rod", i), 1, p);
         for (int k = 0; k < NODES; ++k) {
             sum += hypot(p[k].x - middle.x, p[k].y - middle.y);
         }

@@ -1,6 +1,7 @@
 // Meshes and the faces of boxes in contact: against planes and cylinders in closed form, at rest,
 // rolling, falling, moved.
 #include "counting_allocator.h"
+#include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -63,7 +64,7 @@ static TdlMesh make_tube(int sides, double radius, double length) {
 
 static void add_mesh(TdlWorld* world, TdlMesh mesh, double radius, TdlPose pose) {
     TdlColliderDef def = tdl_collider_def_default();
-    TdlColliderId id;
+    TdlBodyId id;
     def.shape = TDL_SHAPE_MESH;
     def.mesh = mesh;
     def.radius = radius;
@@ -84,7 +85,7 @@ static void add_ground(TdlWorld* world, int ground, double slope) {
     TdlMat3 r = tdl_rotation_exp((TdlVec3){0, slope, 0});
     if (ground == PLANE) {
         TdlColliderDef def = tdl_collider_def_default();
-        TdlColliderId id;
+        TdlBodyId id;
         def.shape = TDL_SHAPE_PLANE;
         def.pose.rotation = r;
         REQUIRE(tdl_world_add_collider(world, &def, &id) == TDL_STATUS_OK);
@@ -116,8 +117,8 @@ TEST(a_sphere_on_a_mesh_goes_as_on_a_plane) {
             // a little above: it falls, lands, and rolls across many edges
             add_sphere(world, 0.03, tdl_scale3(0.031, up), (TdlVec3){0.5, 0.3, 0});
             run_steps(world, 500);
-            place[ground] = tdl_rigid_pose(world, 0).position;
-            spin[ground] = tdl_rigid_angular_velocity(world, 0);
+            place[ground] = look_rigid_pose(world, 0).position;
+            spin[ground] = look_rigid_angular_velocity(world, 0);
             tdl_world_destroy(world);
         }
         for (int ground = 1; ground < GROUNDS; ++ground) {
@@ -138,7 +139,7 @@ TEST(a_box_on_a_mesh_goes_as_on_a_plane) {
             add_box(world, (TdlVec3){0.06, 0.05, 0.02}, radius,
                     (TdlPose){tdl_scale3(0.0205, r.cz), r}, (TdlVec3){0});
             run_steps(world, 400);
-            pose[ground] = tdl_rigid_pose(world, 0);
+            pose[ground] = look_rigid_pose(world, 0);
             tdl_world_destroy(world);
         }
         for (int ground = 1; ground < GROUNDS; ++ground) {
@@ -161,7 +162,7 @@ TEST(a_rod_on_a_mesh_goes_as_on_a_plane) {
         for (int i = 0; i < 320; ++i) {
             REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
         }
-        tdl_rod_points(world, tdl_world_rod(world, 0), 1, tip[ground]);
+        look_rod_points(world, look_body(world, "rod", 0), 1, tip[ground]);
         energy[ground] = tdl_world_energy(world).gravity;
         tdl_world_destroy(world);
     }
@@ -181,7 +182,7 @@ static void drape(int sides, TdlVec3 ends[2]) {
     TdlWorld* world = make_world_to(1.0e-3, 0.5, 1.0e-8); // what the world takes unless told
     if (sides == 0) {
         TdlColliderDef def = tdl_collider_def_default();
-        TdlColliderId id;
+        TdlBodyId id;
         def.shape = TDL_SHAPE_CYLINDER;
         def.radius = R;
         REQUIRE(tdl_world_add_collider(world, &def, &id) == TDL_STATUS_OK);
@@ -191,7 +192,7 @@ static void drape(int sides, TdlVec3 ends[2]) {
         free_mesh(tube);
     }
     TdlRodDef def = tdl_rod_def_default();
-    TdlRodId id;
+    TdlBodyId id;
     def.length = 0.3;
     def.radius[0] = def.radius[1] = 2.0e-3;
     def.young = 2.0e6;
@@ -203,8 +204,8 @@ static void drape(int sides, TdlVec3 ends[2]) {
     for (int i = 0; i < 800; ++i) {
         REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
     }
-    ends[0] = tdl_rod_point(world, id, 0.0);
-    ends[1] = tdl_rod_point(world, id, 0.3);
+    ends[0] = look_rod_point(world, id, 0.0);
+    ends[1] = look_rod_point(world, id, 0.3);
     tdl_world_destroy(world);
 }
 
@@ -234,7 +235,7 @@ TEST(a_node_of_a_chain_lies_on_a_ridge) {
     TdlWorld* world = make_world(5.0e-4, 0.8);
     add_mesh(world, (TdlMesh){v, 6, t, 4}, 0.0, at(0, 0, 0));
     TdlRodDef def = tdl_rod_def_default();
-    TdlRodId id;
+    TdlBodyId id;
     def.model = "der";
     def.length = 0.2;
     def.radius[0] = def.radius[1] = 2.0e-3;
@@ -246,14 +247,14 @@ TEST(a_node_of_a_chain_lies_on_a_ridge) {
     REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
     run_steps(world, 800);
     // the edges on both sides of the node slope down: each passes the ridge at a radius
-    TdlVec3 node = tdl_rod_point(world, id, 0.1);
+    TdlVec3 node = look_rod_point(world, id, 0.1);
     CHECK_BELOW(fabs(node.y), 2.0e-5);
     for (int side = -1; side <= 1; side += 2) {
-        TdlVec3 edge = tdl_sub3(tdl_rod_point(world, id, 0.1 + 0.025 * side), node);
+        TdlVec3 edge = tdl_sub3(look_rod_point(world, id, 0.1 + 0.025 * side), node);
         CHECK_NEAR(tdl_norm3(tdl_cross3(node, edge)) / tdl_norm3(edge), 2.0e-3, 2.0e-5);
     }
-    CHECK(tdl_rod_point(world, id, 0.0).z < -2.0e-3); // it hangs down on both sides
-    TdlWrench w = tdl_world_contact_wrench(world, TDL_BODY_ROD, 0);
+    CHECK(look_rod_point(world, id, 0.0).z < -2.0e-3); // it hangs down on both sides
+    TdlWrench w = look_contact_wrench(world, "rod", 0);
     double weight = PI * 4.0e-6 * 0.2 * 1000.0 * G;
     CHECK_NEAR(w.force.z, weight, 0.02 * weight);
     tdl_world_destroy(world);
@@ -274,9 +275,9 @@ TEST(a_sphere_comes_to_rest_on_the_face_of_a_box) {
         CHECK_BELOW(now.kinetic + now.gravity, energy + 1.0e-10);
         energy = now.kinetic + now.gravity;
     }
-    CHECK_NEAR3(tdl_rigid_pose(world, 1).position, ((TdlVec3){0.07, 0.03, 0.12}), 5.0e-5);
-    CHECK_BELOW(tdl_norm3(tdl_rigid_velocity(world, 1)), 1.0e-6);
-    TdlWrench w = tdl_world_contact_wrench(world, TDL_BODY_RIGID, 1);
+    CHECK_NEAR3(look_rigid_pose(world, 1).position, ((TdlVec3){0.07, 0.03, 0.12}), 5.0e-5);
+    CHECK_BELOW(tdl_norm3(look_rigid_velocity(world, 1)), 1.0e-6);
+    TdlWrench w = look_contact_wrench(world, "rigid", 1);
     double weight = 4.0 / 3.0 * PI * 8.0e-6 * 1000.0 * G;
     CHECK_NEAR3(w.force, ((TdlVec3){0, 0, weight}), 1.0e-6 * weight);
     tdl_world_destroy(world);
@@ -289,10 +290,10 @@ TEST(a_rod_comes_to_lie_on_the_face_of_a_box) {
     add_rod(world, 0.2, 1.0e-3, 4, (TdlVec3){-0.1, 0.02, 0.11}, (TdlVec3){0});
     run_steps(world, 600);
     for (int i = 0; i <= 10; ++i) {
-        TdlVec3 p = tdl_rod_point(world, tdl_world_rod(world, 0), 0.02 * i);
+        TdlVec3 p = look_rod_point(world, look_body(world, "rod", 0), 0.02 * i);
         CHECK_NEAR(p.z, 0.101, 5.0e-6);
     }
-    TdlWrench w = tdl_world_contact_wrench(world, TDL_BODY_ROD, 0);
+    TdlWrench w = look_contact_wrench(world, "rod", 0);
     double weight = PI * 1.0e-6 * 0.2 * 1000.0 * G;
     CHECK_NEAR(w.force.z, weight, 1.0e-3 * weight);
     tdl_world_destroy(world);
@@ -310,9 +311,9 @@ TEST(boxes_stand_on_the_faces_of_boxes) {
     }
     run_steps(world, 1000);
     for (int i = 0; i < 3; ++i) {
-        TdlPose pose = tdl_rigid_pose(world, i);
+        TdlPose pose = look_rigid_pose(world, i);
         CHECK_NEAR3(pose.position, ((TdlVec3){0.01 * i, 0.005 * i, 0.03 + 0.06 * i}), 1.0e-4);
-        CHECK_BELOW(tdl_norm3(tdl_rigid_velocity(world, i)), 1.0e-6);
+        CHECK_BELOW(tdl_norm3(look_rigid_velocity(world, i)), 1.0e-6);
         CHECK_BELOW(1.0 - pose.rotation.cz.z, 1.0e-6);
     }
     tdl_world_destroy(world);
@@ -338,11 +339,11 @@ TEST(a_box_stands_on_the_points_of_a_mesh) {
     add_mesh(world, (TdlMesh){v, 12, t, 9}, 0.002, at(0, 0, 0));
     add_box(world, (TdlVec3){0.1, 0.1, 0.02}, 0.005, at(0.003, 0, 0.0525), (TdlVec3){0});
     run_steps(world, 500);
-    TdlPose pose = tdl_rigid_pose(world, 0);
+    TdlPose pose = look_rigid_pose(world, 0);
     CHECK_NEAR3(pose.position, ((TdlVec3){0.003, 0, 0.052}), 2.0e-5);
     CHECK_BELOW(1.0 - pose.rotation.cz.z, 1.0e-8);
-    CHECK_BELOW(tdl_norm3(tdl_rigid_velocity(world, 0)), 1.0e-6);
-    TdlWrench w = tdl_world_contact_wrench(world, TDL_BODY_COLLIDER, 0);
+    CHECK_BELOW(tdl_norm3(look_rigid_velocity(world, 0)), 1.0e-6);
+    TdlWrench w = look_contact_wrench(world, "collider", 0);
     double mass = 1000.0 * (0.2 * 0.2 * 0.04);
     CHECK_NEAR(-w.force.z, mass * G, 0.01 * mass * G); // its rounding takes a little
     tdl_world_destroy(world);
@@ -362,7 +363,7 @@ TEST(nothing_falls_through_a_sheet) {
         add_sphere(world, 0.01, from, tdl_scale3(-30.0, up));
         if (i % 2 == 1) {
             TdlRodDef def = tdl_rod_def_default();
-            TdlRodId id;
+            TdlBodyId id;
             def.radius[0] = def.radius[1] = 2.0e-3;
             def.length = 0.2;
             def.element_count = 4;
@@ -372,12 +373,12 @@ TEST(nothing_falls_through_a_sheet) {
         }
         for (int k = 0; k < 60; ++k) {
             REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
-            TdlVec3 p = tdl_rigid_pose(world, 0).position;
+            TdlVec3 p = look_rigid_pose(world, 0).position;
             if (fabs(p.x) < 0.4 && tdl_norm3(p) < 0.4) {
                 CHECK(tdl_dot3(p, up) > 0.004);
             }
             for (int j = 0; i % 2 == 1 && j <= 10; ++j) {
-                TdlVec3 q = tdl_rod_point(world, tdl_world_rod(world, 0), 0.02 * j);
+                TdlVec3 q = look_rod_point(world, look_body(world, "rod", 0), 0.02 * j);
                 if (tdl_norm3(q) < 0.4) {
                     CHECK(tdl_dot3(q, up) > 0.0);
                 }
@@ -391,7 +392,7 @@ TEST(a_moving_mesh_drags_what_lies_on_it) {
     TdlWorld* world = make_world(1.0e-3, 0.5);
     TdlMesh tube = make_tube(4, 2.0, 8.0);
     TdlColliderDef def = tdl_collider_def_default();
-    TdlColliderId id;
+    TdlBodyId id;
     def.shape = TDL_SHAPE_MESH;
     def.mesh = tube;
     def.radius = 0.0;
@@ -402,10 +403,10 @@ TEST(a_moving_mesh_drags_what_lies_on_it) {
     free_mesh(tube);
     add_box(world, (TdlVec3){0.05, 0.05, 0.02}, 0.002, at(0, 0, 0.02), (TdlVec3){0});
     run_steps(world, 500);
-    CHECK_NEAR(tdl_rigid_velocity(world, 0).x, 0.2, 1.0e-9);
+    CHECK_NEAR(look_rigid_velocity(world, 0).x, 0.2, 1.0e-9);
     // at mu g until it has caught up
     double until = 0.2 / (0.5 * G);
-    CHECK_NEAR(tdl_rigid_pose(world, 0).position.x, 0.2 * 0.5 - 0.5 * 0.2 * until, 2.0e-4);
+    CHECK_NEAR(look_rigid_pose(world, 0).position.x, 0.2 * 0.5 - 0.5 * 0.2 * until, 2.0e-4);
     tdl_world_destroy(world);
 }
 
@@ -430,7 +431,7 @@ TEST(rolling_over_edges_gives_no_energy) {
         // what moving overlaps apart puts in, and a step's worth of falling at 2 m/s
         CHECK_BELOW(now, energy + info.push + 1.0e-6 * mass * G);
         energy = now;
-        CHECK(tdl_rigid_pose(world, 0).position.z > 0.0);
+        CHECK(look_rigid_pose(world, 0).position.z > 0.0);
     }
     CHECK_BELOW(energy, first);
     tdl_world_destroy(world);
@@ -488,9 +489,9 @@ static TdlStatus make_bodies(const TdlHost* host, TdlWorld** out) {
     rod.start = TDL_HOLD_FREE;
     rod.element_count = 2;
     rod.clamp.position = (TdlVec3){0.1, 0.2, 0.0025};
-    TdlRigidId body;
-    TdlColliderId collider;
-    TdlRodId id;
+    TdlBodyId body;
+    TdlBodyId collider;
+    TdlBodyId id;
     *out = NULL;
     TdlStatus status = tdl_world_create(host, &def, out);
     status = status == TDL_STATUS_OK ? tdl_world_add_rod(*out, &rod, &id) : status;

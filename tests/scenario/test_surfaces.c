@@ -116,7 +116,7 @@ TEST(a_result_has_the_vertices_of_the_cache) {
                             1.0e-3 * (double)x[1]};
             CHECK_NEAR3(seen[i], want, 3.0e-8); // a float
         }
-        const TdlContactForce* contacts;
+        const TdlResultContact* contacts;
         int count;
         REQUIRE(tdl_result_read_contacts(result, k, &contacts, &count) == TDL_STATUS_OK);
         touching += count;

@@ -1,4 +1,5 @@
 // Trees of rods: one system, however it is cut into branches.
+#include "look.h"
 #include "math/rotation.h"
 #include "scene/scene.h"
 #include "tendril/world.h"
@@ -56,7 +57,7 @@ TEST(a_rod_cut_into_branches_moves_as_the_whole) {
     def.mass_damping = 0.5;
     def.loads = &load;
     def.load_count = 1;
-    TdlRodId rod, part[3];
+    TdlBodyId rod, part[3];
     CHECK(tdl_world_add_rod(whole, &def, &rod) == TDL_STATUS_OK);
 
     // each part continues the frame of the one before
@@ -68,7 +69,7 @@ TEST(a_rod_cut_into_branches_moves_as_the_whole) {
         own.length = 0.03 * sizes[k];
         own.clamp.rotation = frame;
         own.motion = k == 0 ? motion : (TdlMotionDef){0};
-        own.parent = k == 0 ? (TdlRodId){0} : part[k - 1];
+        own.parent = k == 0 ? (TdlBodyId){0} : part[k - 1];
         moved.at = load.at - 0.21;
         own.loads = &moved;
         own.load_count = k == 2 ? 1 : 0;
@@ -82,7 +83,7 @@ TEST(a_rod_cut_into_branches_moves_as_the_whole) {
         step(cut, 10);
         for (int i = 0; i <= 9; ++i) {
             double s = 0.01 * i;
-            CHECK_NEAR3(tdl_rod_point(cut, part[2], s), tdl_rod_point(whole, rod, 0.21 + s),
+            CHECK_NEAR3(look_rod_point(cut, part[2], s), look_rod_point(whole, rod, 0.21 + s),
                         1.0e-9);
         }
         TdlEnergy a = tdl_world_energy(whole), b = tdl_world_energy(cut);
@@ -93,7 +94,7 @@ TEST(a_rod_cut_into_branches_moves_as_the_whole) {
 }
 
 // A stem with four branches, of which two carry branches themselves.
-static void plant(TdlWorld* world, double damping, TdlRodId* stem, TdlRodId* top) {
+static void plant(TdlWorld* world, double damping, TdlBodyId* stem, TdlBodyId* top) {
     TdlRodDef def = twig(6);
     def.damping = damping;
     def.clamp.rotation = tdl_frame_from_tangent((TdlVec3){0.0, 0.0, 1.0});
@@ -104,7 +105,7 @@ static void plant(TdlWorld* world, double damping, TdlRodId* stem, TdlRodId* top
         own.parent = *stem;
         own.parent_at = 0.4 + 0.2 * k;
         own.clamp.rotation = tdl_frame_from_tangent((TdlVec3){cos(2.0 * k), sin(2.0 * k), 0.5});
-        TdlRodId branch;
+        TdlBodyId branch;
         CHECK(tdl_world_add_rod(world, &own, &branch) == TDL_STATUS_OK);
         own.parent = branch;
         own.parent_at = 1.0;
@@ -116,7 +117,7 @@ static void plant(TdlWorld* world, double damping, TdlRodId* stem, TdlRodId* top
 
 TEST(a_tree_without_gravity_never_gains_energy) {
     TdlWorld* world = create_world((TdlVec3){0}, (TdlVec3){0});
-    TdlRodId stem, top;
+    TdlBodyId stem, top;
     plant(world, 0.0, &stem, &top);
     double last = total(world);
     for (int i = 0; i < 500; ++i) {
@@ -130,7 +131,7 @@ TEST(a_tree_without_gravity_never_gains_energy) {
 
 TEST(branches_stay_on_their_parents_and_states_continue_with_the_same_bits) {
     TdlWorld* world = create_world((TdlVec3){0.0, 0.0, -9.81}, (TdlVec3){3.0, 0.0, 0.0});
-    TdlRodId stem, top;
+    TdlBodyId stem, top;
     plant(world, 1.0e-3, &stem, &top);
     step(world, 50);
     static char bytes[1 << 16];
@@ -142,17 +143,17 @@ TEST(branches_stay_on_their_parents_and_states_continue_with_the_same_bits) {
     step(world, 50);
     CHECK(tdl_world_state_hash(world) == hash);
     // the first branch grows from 0.4 of six elements: the end of the second
-    TdlVec3 node = tdl_rod_point(world, stem, 0.06);
-    CHECK_NEAR3(tdl_rod_point(world, tdl_world_rod(world, 1), 0.0), node, 1.0e-14);
+    TdlVec3 node = look_rod_point(world, stem, 0.06);
+    CHECK_NEAR3(look_rod_point(world, look_body(world, "rod", 1), 0.0), node, 1.0e-14);
     tdl_world_destroy(world);
 }
 
 TEST(bad_branches_are_refused) {
     TdlWorld* world = create_world((TdlVec3){0}, (TdlVec3){0});
     TdlRodDef def = twig(3);
-    TdlRodId stem, out;
+    TdlBodyId stem, out;
     CHECK(tdl_world_add_rod(world, &def, &stem) == TDL_STATUS_OK);
-    def.parent = (TdlRodId){7, 1};
+    def.parent = (TdlBodyId){7, 1};
     CHECK(tdl_world_add_rod(world, &def, &out) == TDL_STATUS_BAD_ARGUMENT);
     def.parent = stem;
     def.parent_at = 0.0;
@@ -165,7 +166,7 @@ TEST(bad_branches_are_refused) {
     def.start = TDL_HOLD_CLAMPED;
     def.model = "super-helix-dense";
     CHECK(tdl_world_add_rod(world, &def, &out) == TDL_STATUS_BAD_ARGUMENT);
-    CHECK(tdl_world_rod_count(world) == 1);
+    CHECK(look_count(world, "rod") == 1);
     step(world, 3);
     tdl_world_destroy(world);
 }
@@ -193,7 +194,7 @@ TEST(scenes_grow_branches_copy_by_copy) {
                  &scene) == TDL_STATUS_OK);
     REQUIRE(tdl_scene_build(scene, 1, &world) == TDL_STATUS_OK);
     for (int k = 0; k < 3; ++k) {
-        TdlVec3 tip = tdl_rod_point(world, tdl_world_rod(world, 3 + k), 0.5);
+        TdlVec3 tip = look_rod_point(world, look_body(world, "rod", 3 + k), 0.5);
         CHECK_NEAR3(tip, ((TdlVec3){k - 0.5, 0.5, 0.0}), 1.0e-12);
     }
     step(world, 3);
@@ -229,14 +230,14 @@ TEST(trees_settle_and_stay) {
     double residual;
     REQUIRE(tdl_world_settle(world, &residual) == TDL_STATUS_OK);
     CHECK_BELOW(residual, 1.0e-12);
-    TdlVec3 tip = tdl_rod_point(world, tdl_world_rod(world, 4), 0.5);
+    TdlVec3 tip = look_rod_point(world, look_body(world, "rod", 4), 0.5);
     double energy = total(world);
     step(world, 20);
-    CHECK_NEAR3(tdl_rod_point(world, tdl_world_rod(world, 4), 0.5), tip, 1.0e-10);
+    CHECK_NEAR3(look_rod_point(world, look_body(world, "rod", 4), 0.5), tip, 1.0e-10);
     CHECK_NEAR(total(world), energy, 1.0e-12 * fabs(energy));
     for (int k = 0; k < 3; ++k) { // a branch tells what its tree is
-        double own = tdl_rod_stability(world, tdl_world_rod(world, 3 + k));
-        CHECK(own > 0.0 && own == tdl_rod_stability(world, tdl_world_rod(world, k)));
+        double own = look_rod_stability(world, look_body(world, "rod", 3 + k));
+        CHECK(own > 0.0 && own == look_rod_stability(world, look_body(world, "rod", k)));
     }
     tdl_world_destroy(world);
     tdl_scene_destroy(scene);

@@ -7,7 +7,7 @@
 static const double EPS = 0x1p-52;
 
 enum { N = 130, RHS = 6 };
-static double band[N * (N + 1)], factor[N * (N + 1)], dense[N * N], b[N * RHS], x[N * RHS], y[N];
+static double band[N * (N + 1)], factor[N * (N + 1)], dense[N * N], b[N * RHS], x[N * RHS];
 
 static void random_band(Rng* rng, int n, int width) {
     memset(dense, 0, sizeof dense);
@@ -38,14 +38,12 @@ TEST(banded_solutions_have_small_residuals) {
         CHECK_INT(banded_cholesky(n, width, factor), n);
         banded_solve(n, width, factor, count, x, N);
         for (int r = 0; r < count; ++r) {
-            banded_multiply(n, width, band, x + r * N, y);
             for (int i = 0; i < n; ++i) {
                 double product = 0.0, size = fabs(b[i + r * N]);
                 for (int j = 0; j < n; ++j) {
                     product += dense[i + j * N] * x[j + r * N];
                     size += fabs(dense[i + j * N] * x[j + r * N]);
                 }
-                CHECK_NEAR(y[i], product, 20.0 * EPS * size);
                 worst = fmax(worst, fabs(product - b[i + r * N]) / size);
             }
         }

@@ -88,7 +88,7 @@ static Box box_around(CcdRandom* r, const double* at) {
     return box;
 }
 
-// (D.7): the error of F at the centre, and of its range over the box, in roundings of S.
+// (K.7): the error of F at the centre, and of its range over the box, in roundings of S.
 TEST(axis_margins_hold_against_rationals) {
     CcdRandom r = {101};
     TdlCcdOptions o = tdl_ccd_options_default();
@@ -147,7 +147,7 @@ TEST(axis_margins_hold_against_rationals) {
     printf("  largest error at the centre %.2f, of the range %.2f roundings\n", centre, range);
     CHECK(centre > 0.5); // the measure sees roundings at all
     CHECK_BELOW(centre, 9.0);
-    CHECK_BELOW(range, CCD_K_AXIS - 4.0); // what D.7 leaves for the comparison
+    CHECK_BELOW(range, CCD_K_AXIS - 4.0); // what K.7 leaves for the comparison
 }
 
 // Runs one contraction on a box that holds an exact root; true when the root is lost.
@@ -218,7 +218,7 @@ static void stretch(CcdRandom* r, TdlCcdQuery* q) {
     }
 }
 
-// (D.10)-(D.19): no contraction loses a root; without margins they do, so the test sees it.
+// (K.10)-(K.19): no contraction loses a root; without margins they do, so the test sees it.
 TEST(contractions_keep_exact_roots) {
     static const char* const NAMES[] = {"axes", "adjugate",  "flat",
                                         "rows", "cube of u", "cube of v"};

@@ -1,5 +1,6 @@
 // The reader of collision queries: exact conversion, and every way a file can be wrong.
 #include "detect/ccd.h"
+#include "detect/ccd_file.h"
 #include "test.h"
 
 typedef struct Heard {
@@ -20,7 +21,7 @@ static TdlStatus parse(const char* text, size_t size, TdlCcdFile* file) {
     heard = (Heard){0};
     host.log = listen;
     host.log_user = &heard;
-    return tdl_ccd_file_parse(&host, "q.csv", text, size, TDL_CCD_EDGE_EDGE, file);
+    return ccd_file_parse(&host, "q.csv", text, size, TDL_CCD_EDGE_EDGE, file);
 }
 
 static void repeat_row(char* text, const char* row, int count) {
@@ -199,7 +200,7 @@ TEST(each_failing_allocation_is_told) {
     for (int limit = 0; limit < 8; ++limit) {
         allocations_left = limit;
         TdlCcdFile file;
-        TdlStatus status = tdl_ccd_file_parse(&host, "q", text, strlen(text), 0, &file);
+        TdlStatus status = ccd_file_parse(&host, "q", text, strlen(text), 0, &file);
         CHECK(status == TDL_STATUS_OK || status == TDL_STATUS_NO_MEMORY);
         failures += status == TDL_STATUS_NO_MEMORY;
         tdl_ccd_file_free(&file);

@@ -125,14 +125,12 @@ TEST(velocities_come_on_top_of_keys) {
     TdlPose placed = {{1, 0, 0}, tdl_rotation_exp((TdlVec3){0.1, 0.2, 0.3})};
     Motion still, m;
     REQUIRE(collider_motion(&host, &def, &still) == TDL_STATUS_OK);
-    CHECK(!motion_moves(&still));
     CHECK_NEAR3(motion_pose(&still, placed, 5.0).position, placed.position, 0.0);
 
     def.velocity = (TdlVec3){0.5, 0, 0};
     def.angular_velocity = (TdlVec3){0, 0, 7.0};
     def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
     REQUIRE(collider_motion(&host, &def, &m) == TDL_STATUS_OK);
-    CHECK(motion_moves(&m));
     for (int i = 0; i < 20; ++i) {
         double t = 0.2 * i, share = fmin(1.0, fmax(0.0, 0.5 * (t - 1.0)));
         TdlPose pose = motion_pose(&m, placed, t);
@@ -147,7 +145,6 @@ TEST(velocities_come_on_top_of_keys) {
     def.motion = (TdlMotionDef){0};
     def.velocity = (TdlVec3){0};
     REQUIRE(collider_motion(&host, &def, &m) == TDL_STATUS_OK);
-    CHECK(motion_moves(&m)); // turning alone is a motion
     CHECK_NEAR3(motion_pose(&m, placed, 2.0).position, placed.position, 0.0);
     motion_destroy(&host, &m);
 }

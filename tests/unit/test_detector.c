@@ -63,7 +63,8 @@ static uint64_t hash_contacts(const TdlDetector* d) {
     for (int i = 0; i < count; ++i) {
         h = hash_bytes(h, c[i].body, sizeof c[i].body);
         h = hash_bytes(h, c[i].element, sizeof c[i].element);
-        h = hash_bytes(h, c[i].s, sizeof c[i].s);
+        h = hash_bytes(h, c[i].u, sizeof c[i].u);
+        h = hash_bytes(h, c[i].v, sizeof c[i].v);
         h = hash_bytes(h, &c[i].gap, sizeof c[i].gap);
         h = hash_bytes(h, &c[i].basis, sizeof c[i].basis);
         h = hash_bytes(h, &c[i].previous, sizeof c[i].previous);
@@ -527,7 +528,7 @@ TEST(colliders_in_closed_form) {
         CHECK_NEAR3(k[i].point[0], ((TdlVec3){0, 0, 1}), 1e-7);
         CHECK_NEAR3(k[i].basis.cx, ((TdlVec3){0, 0, 1}), 1e-7);
     }
-    CHECK_NEAR(k[1].s[1], -77.0, 1e-7); // counted from the place given
+    CHECK_NEAR(k[1].u[1], -77.0, 1e-7); // counted from the place given
     tdl_detector_destroy(d);
 }
 

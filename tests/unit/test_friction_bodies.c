@@ -12,6 +12,10 @@ static const int START[BODIES + 1] = {0, 8, DOFS};
 static const int BODY[2 * CONTACTS] = {0, 1, 0, -1, 1, 1, -1, -1, 0, 0};
 static const TdlSpan SPAN[2 * CONTACTS] = {{2, 3}, {0, 5}, {7, 1}, {0, 0}, {0, 2},
                                            {3, 2}, {0, 0}, {0, 0}, {1, 4}, {3, 5}};
+// As many coordinates as the spans have, on some sides
+static const int* const LIST[2 * CONTACTS] = {(const int[]){1, 4, 6},    NULL, NULL, NULL,
+                                              (const int[]){0, 4},       NULL, NULL, NULL,
+                                              (const int[]){0, 2, 5, 7}, NULL};
 static const double MU[CONTACTS] = {0.3, 0.3, 0.3, 0.3, 0.3};
 
 typedef struct Case {
@@ -29,7 +33,8 @@ static void solve_body(void* user, int body, const double* rhs, double* x) {
     }
 }
 
-static void make_case(Case* c) {
+// Of rows over spans or, where `list` has one, over lists.
+static void make_case_of(Case* c, const int* const* list) {
     Rng rng = rng_seed(5);
     memset(c, 0, sizeof *c);
     for (int j = 0; j < DOFS; ++j) {
@@ -40,7 +45,9 @@ static void make_case(Case* c) {
     for (int side = 0; side < 2 * CONTACTS; ++side) {
         int body = BODY[side], m = body < 0 ? 0 : START[body + 1] - START[body];
         for (int k = 0; k < 3 && body >= 0; ++k, whole += (size_t)m) {
-            for (int j = SPAN[side].first; j < SPAN[side].first + SPAN[side].count; ++j) {
+            for (int i = 0; i < SPAN[side].count; ++i) {
+                bool listed = list != NULL && list[side] != NULL;
+                int j = listed ? list[side][i] : SPAN[side].first + i;
                 double h = rng_unit(&rng) - 0.5;
                 c->packed[packed++] = h;
                 c->whole[whole + (size_t)j] = h;
@@ -66,6 +73,10 @@ static void make_case(Case* c) {
                                     .body = BODY,
                                     .solve = solve_body,
                                     .solve_user = c};
+}
+
+static void make_case(Case* c) {
+    make_case_of(c, NULL);
 }
 
 // The largest deviation of u, of v and of W from H v, A^-1 (f + H' r) and H A^-1 H'.
@@ -114,6 +125,59 @@ TEST(rows_may_be_given_over_spans) {
     CHECK_BELOW(deviation(&c, &given), 1.0e-14);
 }
 
+TEST(rows_may_be_given_over_lists) {
+    Case c;
+    make_case_of(&c, LIST);
+    TdlSpan span[2 * CONTACTS];
+    for (int side = 0; side < 2 * CONTACTS; ++side) {
+        span[side] = (TdlSpan){LIST[side] == NULL ? SPAN[side].first : 0, SPAN[side].count};
+    }
+    TdlFrictionBodiesDef solved = c.def, given = c.def;
+    solved.span = given.span = span;
+    solved.list = given.list = LIST;
+    solved.h = given.h = c.packed;
+    CHECK_BELOW(deviation(&c, &solved), 1.0e-14);
+    given.y = c.y;
+    CHECK_BELOW(deviation(&c, &given), 1.0e-14);
+
+    // a whole solve, beside one over all coordinates
+    TdlHost host = tdl_host_default();
+    TdlFrictionBodiesDef whole = c.def;
+    whole.h = c.whole;
+    TdlFrictionOptions options = tdl_friction_options_default();
+    options.tolerance = 1.0e-13;
+    double r[2][3 * CONTACTS] = {{0}}, u[2][3 * CONTACTS];
+    for (int k = 0; k < 2; ++k) {
+        TdlFrictionProblem* p;
+        TdlFrictionSolver* solver;
+        TdlFrictionInfo info;
+        options.solver = TDL_FRICTION_GAUSS_SEIDEL;
+        CHECK_INT(tdl_friction_problem_create_bodies(&host, k == 0 ? &given : &whole, &p),
+                  TDL_STATUS_OK);
+        CHECK_INT(tdl_friction_solver_create(&host, &options, &solver), TDL_STATUS_OK);
+        CHECK_INT(tdl_friction_solver_solve(solver, p, r[k], u[k], &info), TDL_STATUS_OK);
+        tdl_friction_solver_destroy(solver);
+        tdl_friction_problem_destroy(p);
+    }
+    for (int k = 0; k < 3 * CONTACTS; ++k) {
+        CHECK_NEAR(u[0][k], u[1][k], 1.0e-11); // both solved to 1e-13
+    }
+
+    // lists that do not rise, leave the body, or stand beside rows of G
+    host.log = NULL;
+    static const int WRONG[3][3] = {{1, 1, 2}, {3, 2, 5}, {5, 6, 8}};
+    for (int k = 0; k < 4; ++k) {
+        const int* list[2 * CONTACTS];
+        memcpy(list, LIST, sizeof list);
+        list[0] = k < 3 ? WRONG[k] : LIST[0];
+        TdlFrictionBodiesDef bad = given;
+        bad.list = list;
+        bad.y = k < 3 ? bad.y : bad.h;
+        TdlFrictionProblem* p;
+        CHECK_INT(tdl_friction_problem_create_bodies(&host, &bad, &p), TDL_STATUS_BAD_ARGUMENT);
+    }
+}
+
 // With masses of one, Y is H: over spans, whole, and with bodies that touch themselves.
 TEST(whitened_rows_may_be_given_once) {
     Case c;
@@ -154,4 +218,28 @@ TEST(wrong_spans_and_rows_are_refused) {
     hole.h = c.packed;
     hole.y = c.y;
     CHECK_INT(tdl_friction_problem_create_bodies(&host, &hole, &p), TDL_STATUS_BAD_ARGUMENT);
+}
+
+static void count_release(void* user) {
+    ++*(int*)user;
+}
+
+// Arrays that are handed over are given back once, and only by a problem that was made.
+TEST(arrays_may_be_handed_over) {
+    static Case c;
+    make_case(&c);
+    int released = 0;
+    TdlHost host = tdl_host_default();
+    TdlFrictionBodiesDef def = c.def;
+    def.h = c.whole;
+    def.release = count_release;
+    def.release_user = &released;
+    TdlFrictionProblem* p = NULL;
+    REQUIRE(tdl_friction_problem_create_bodies(&host, &def, &p) == TDL_STATUS_OK);
+    CHECK_INT(released, 0);
+    tdl_friction_problem_destroy(p);
+    CHECK_INT(released, 1);
+    c.whole[0] = NAN;
+    CHECK_INT(tdl_friction_problem_create_bodies(&host, &def, &p), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(released, 1);
 }

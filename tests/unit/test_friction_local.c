@@ -3,6 +3,7 @@
 // TENDRIL_CAMPAIGN=N runs N random problems instead of the few of the ordinary test.
 #include "base/rng.h"
 #include "friction/local.h"
+#include "friction/study/study.h"
 #include "test.h"
 
 typedef struct One {
@@ -103,6 +104,26 @@ static int campaign(int fallback) {
     return text == NULL ? fallback : atoi(text);
 }
 
+typedef struct OneAnswer {
+    bool solved;   // false: certified that no solution exists, or (Fischer) not converged
+    bool failsafe; // the hybrid had to enumerate
+} OneAnswer;
+
+// One contact alone; the secular root leaves singular blocks to enumeration, which certifies.
+static OneAnswer one_contact(TdlFrictionLocal kind, const double* w, const double* b, double mu,
+                             double* r) {
+    ContactLaw law = mu == 0.0 ? LAW_SMOOTH : isinf(mu) ? LAW_ROUGH : LAW_CONE;
+    double prep[12];
+    long long failsafe = 0;
+    memset(r, 0, 3 * sizeof(double));
+    local_prepare(3, w, prep);
+    bool singular = prep[PREP_S] == 0.0 || prep[PREP_S + 1] == 0.0;
+    bool exact = kind == TDL_FRICTION_LOCAL_SECULAR && singular && law == LAW_CONE;
+    kind = exact ? TDL_FRICTION_LOCAL_ENUMERATE : kind;
+    bool solved = local_solve(kind, 3, w, prep, law, mu, b, r, &failsafe) == LOCAL_SOLVED;
+    return (OneAnswer){solved, failsafe > 0};
+}
+
 TEST(hybrid_solves_wherever_a_solution_exists) {
     Rng rng = rng_seed(2024);
     int count = campaign(20000), none = 0, wrong_none = 0, failsafe = 0;
@@ -110,10 +131,8 @@ TEST(hybrid_solves_wherever_a_solution_exists) {
     for (int k = 0; k < count; ++k) {
         One p = random_problem(&rng);
         double r[3], e[3];
-        TdlOneContact hybrid =
-            tdl_friction_one_contact(TDL_FRICTION_LOCAL_HYBRID, p.w, p.b, p.mu, r);
-        TdlOneContact exact =
-            tdl_friction_one_contact(TDL_FRICTION_LOCAL_ENUMERATE, p.w, p.b, p.mu, e);
+        OneAnswer hybrid = one_contact(TDL_FRICTION_LOCAL_HYBRID, p.w, p.b, p.mu, r);
+        OneAnswer exact = one_contact(TDL_FRICTION_LOCAL_ENUMERATE, p.w, p.b, p.mu, e);
         failsafe += hybrid.failsafe;
         CHECK(hybrid.solved == exact.solved);
         if (exact.solved) {
@@ -143,10 +162,8 @@ TEST(secular_solves_wherever_a_solution_exists) {
     for (int k = 0; k < count; ++k) {
         One p = random_problem(&rng);
         double r[3], e[3];
-        TdlOneContact secular =
-            tdl_friction_one_contact(TDL_FRICTION_LOCAL_SECULAR, p.w, p.b, p.mu, r);
-        TdlOneContact exact =
-            tdl_friction_one_contact(TDL_FRICTION_LOCAL_ENUMERATE, p.w, p.b, p.mu, e);
+        OneAnswer secular = one_contact(TDL_FRICTION_LOCAL_SECULAR, p.w, p.b, p.mu, r);
+        OneAnswer exact = one_contact(TDL_FRICTION_LOCAL_ENUMERATE, p.w, p.b, p.mu, e);
         CHECK(secular.solved == exact.solved);
         if (secular.solved) {
             double v = violation(&p, r);
@@ -161,17 +178,17 @@ TEST(secular_solves_wherever_a_solution_exists) {
 
 TEST(frictionless_and_rough_have_closed_forms) {
     double w[9] = {2.0, 0.5, 0.0, 0.5, 1.0, 0.1, 0.0, 0.1, 1.5}, b[3] = {-1.0, 0.3, 0.2}, r[3];
-    CHECK(tdl_friction_one_contact(TDL_FRICTION_LOCAL_SECULAR, w, b, 0.0, r).solved);
+    CHECK(one_contact(TDL_FRICTION_LOCAL_SECULAR, w, b, 0.0, r).solved);
     CHECK_NEAR(r[0], 0.5, 1.0e-15);
     CHECK_NEAR(hypot(r[1], r[2]), 0.0, 0.0);
     // mu = infinity: u = 0 when pressed
-    CHECK(tdl_friction_one_contact(TDL_FRICTION_LOCAL_SECULAR, w, b, INFINITY, r).solved);
+    CHECK(one_contact(TDL_FRICTION_LOCAL_SECULAR, w, b, INFINITY, r).solved);
     for (int i = 0; i < 3; ++i) {
         CHECK_NEAR(b[i] + w[i] * r[0] + w[3 + i] * r[1] + w[6 + i] * r[2], 0.0, 1.0e-15);
     }
     // and u_T = 0, r_N = 0 when it opens
     double open[3] = {5.0, 0.3, 0.2};
-    CHECK(tdl_friction_one_contact(TDL_FRICTION_LOCAL_SECULAR, w, open, INFINITY, r).solved);
+    CHECK(one_contact(TDL_FRICTION_LOCAL_SECULAR, w, open, INFINITY, r).solved);
     CHECK_NEAR(r[0], 0.0, 0.0);
     for (int i = 1; i < 3; ++i) {
         CHECK_NEAR(open[i] + w[3 + i] * r[1] + w[6 + i] * r[2], 0.0, 1.0e-15);
@@ -182,7 +199,7 @@ TEST(pushed_without_stiffness_has_no_solution) {
     double w[9] = {0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, b[3] = {-1.0, 0.0, 0.0}, r[3];
     for (int kind = 0; kind < TDL_FRICTION_LOCAL_COUNT; ++kind) {
         if (kind != TDL_FRICTION_LOCAL_FISCHER) {
-            CHECK(!tdl_friction_one_contact((TdlFrictionLocal)kind, w, b, 0.5, r).solved);
+            CHECK(!one_contact((TdlFrictionLocal)kind, w, b, 0.5, r).solved);
         }
     }
 }

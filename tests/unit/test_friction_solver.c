@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "bench/friction_cases.h"
 #include "friction/problem.h"
+#include "friction/study/nodal.h"
 #include "test.h"
 
 // The law at every contact, recomputed in long double from the definition: cone membership,
@@ -511,10 +512,10 @@ TEST(nodal_form_agrees_with_the_reduced_problem) {
         b[3 * i + 2] = 0.5;
     }
     start[N] = k;
-    TdlFrictionNodalDef def = {N, mu, b, start, column, blocks};
+    NodalFormDef def = {N, mu, b, start, column, blocks};
     TdlHost host = tdl_host_default();
     TdlFrictionInfo info;
-    REQUIRE(tdl_friction_nodal_solve(&host, &def, 1.0e-12, 2000, u, r, &info) == TDL_STATUS_OK);
+    REQUIRE(nodal_form_solve(&host, &def, 1.0e-12, 2000, u, r, &info) == TDL_STATUS_OK);
     CHECK(info.outcome == TDL_FRICTION_CONVERGED);
 
     // Gauss-Jordan inverse of the dense matrix, then the reduced problem
@@ -574,8 +575,7 @@ TEST(nodal_form_agrees_with_the_reduced_problem) {
     }
     tdl_friction_problem_destroy(p);
     mu[0] = NAN;
-    CHECK(tdl_friction_nodal_solve(&host, &def, 1.0e-12, 10, u, r, &info) ==
-          TDL_STATUS_BAD_ARGUMENT);
+    CHECK(nodal_form_solve(&host, &def, 1.0e-12, 10, u, r, &info) == TDL_STATUS_BAD_ARGUMENT);
 }
 
 TEST(asymmetry_is_told_and_removed) {

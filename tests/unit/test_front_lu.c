@@ -1,13 +1,14 @@
 // The sparse LU by fronts against the matrix written out.
 #include "base/rng.h"
-#include "friction/front_lu.h"
+#include "linalg/front_lu.h"
 #include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct Fixture {
-    System sys;
+    int n, *start, *column;
+    double* blocks;
     Reduced* reduced;
     Arena arena;
     Rng rng;
@@ -17,7 +18,7 @@ static double unit(Fixture* f) {
     return 2.0 * rng_unit(&f->rng) - 1.0;
 }
 
-// Contacts in a ring, each coupled to the next few and to some at random: symmetric, dominant.
+// Block rows in a ring, each coupled to the next few and to some at random: symmetric, dominant.
 static void make_system(Fixture* f, int n, double density, uint64_t seed) {
     TdlHost host = tdl_host_default();
     memset(f, 0, sizeof *f);
@@ -33,33 +34,31 @@ static void make_system(Fixture* f, int n, double density, uint64_t seed) {
             }
         }
     }
-    System* sys = &f->sys;
-    sys->n = n;
-    sys->d = 3;
-    sys->start = ARENA_NEW(&f->arena, int, n + 1);
-    sys->column = ARENA_NEW(&f->arena, int, n* n);
-    sys->blocks = ARENA_NEW(&f->arena, double, 9 * n * n + 4);
+    f->n = n;
+    f->start = ARENA_NEW(&f->arena, int, n + 1);
+    f->column = ARENA_NEW(&f->arena, int, n* n);
+    f->blocks = ARENA_NEW(&f->arena, double, 9 * n * n + 4);
     f->reduced = ARENA_NEW(&f->arena, Reduced, n);
     memset(f->reduced, 0, (size_t)n * sizeof(Reduced));
     int* at = ARENA_NEW(&f->arena, int, n* n);
     int k = 0;
     for (int i = 0; i < n; ++i) {
-        sys->start[i] = k;
+        f->start[i] = k;
         for (int j = 0; j < n; ++j) {
             if (coupled[i * n + j]) {
                 at[i * n + j] = k;
-                sys->column[k++] = j;
+                f->column[k++] = j;
             }
         }
     }
-    sys->start[n] = sys->block_count = k;
+    f->start[n] = k;
     for (int i = 0; i < n; ++i) {
         for (int j = i; j < n; ++j) {
             for (int c = 0; coupled[i * n + j] && c < 9; ++c) {
                 int turned = c % 3 * 3 + c / 3;
                 double x = unit(f) + (i == j && c % 4 == 0 ? 4.0 : 0.0);
-                sys->blocks[9 * at[i * n + j] + c] = x;
-                sys->blocks[9 * at[j * n + i] + turned] = x;
+                f->blocks[9 * at[i * n + j] + c] = x;
+                f->blocks[9 * at[j * n + i] + turned] = x;
             }
         }
     }
@@ -76,18 +75,22 @@ static void make_system(Fixture* f, int n, double density, uint64_t seed) {
     }
 }
 
+static TdlStatus analyse(FrontLu* lu, Fixture* f) {
+    BlockPattern pattern = {f->n, 3, f->start, f->column};
+    return front_lu_analyse(lu, &f->arena, &pattern, f->reduced);
+}
+
 // The largest part of S'W T x + A x - b, written out.
 static double residual(const Fixture* f, const double* x, const double* b) {
-    const System* sys = &f->sys;
     double worst = 0.0;
-    for (int i = 0; i < sys->n; ++i) {
+    for (int i = 0; i < f->n; ++i) {
         double u[3] = {0};
-        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-            const Reduced* a = &f->reduced[sys->column[e]];
+        for (int e = f->start[i]; e < f->start[i + 1]; ++e) {
+            const Reduced* a = &f->reduced[f->column[e]];
             for (int k = 0; k < 9; ++k) {
                 for (int c = 0; c < a->size; ++c) {
-                    u[k % 3] += sys->blocks[9 * e + k] * a->trial[3 * c + k / 3] *
-                                x[3 * sys->column[e] + c];
+                    u[k % 3] +=
+                        f->blocks[9 * e + k] * a->trial[3 * c + k / 3] * x[3 * f->column[e] + c];
                 }
             }
         }
@@ -116,8 +119,8 @@ TEST(fronts_solve_what_is_written_out) {
             x[k] = b[k] = unit(&f);
         }
         FrontLu lu;
-        REQUIRE(front_lu_analyse(&lu, &f.arena, &f.sys, f.reduced) == TDL_STATUS_OK);
-        front_lu_factor(&lu);
+        REQUIRE(analyse(&lu, &f) == TDL_STATUS_OK);
+        front_lu_factor(&lu, f.blocks, NULL);
         front_lu_solve(&lu, x);
         CHECK_INT(lu.shifted, 0);
         // growth of elements and condition are modest: diagonals dominate
@@ -139,19 +142,20 @@ TEST(wide_fronts_have_the_same_bits_for_any_number_of_threads) {
     for (int threads = 1; threads <= 3; ++threads) {
         double* own = x[threads - 1];
         FrontLu lu;
-        REQUIRE(pool_create(&host, threads, &f.sys.pool) == TDL_STATUS_OK);
-        REQUIRE(front_lu_analyse(&lu, &f.arena, &f.sys, f.reduced) == TDL_STATUS_OK);
+        Pool* pool;
+        REQUIRE(pool_create(&host, threads, &pool) == TDL_STATUS_OK);
+        REQUIRE(analyse(&lu, &f) == TDL_STATUS_OK);
         int widest = 0;
         for (int k = 0; k < lu.front_count; ++k) {
             widest = lu.front[k].width > widest ? lu.front[k].width : widest;
         }
         CHECK(widest > 350);
         memcpy(own, b, sizeof b);
-        front_lu_factor(&lu);
+        front_lu_factor(&lu, f.blocks, pool);
         front_lu_solve(&lu, own);
         CHECK_BELOW(residual(&f, own, b), 1.0e-8);
         CHECK(memcmp(own, x[0], sizeof b) == 0);
-        pool_destroy(f.sys.pool);
+        pool_destroy(pool);
     }
     arena_destroy(&f.arena);
 }
@@ -159,15 +163,15 @@ TEST(wide_fronts_have_the_same_bits_for_any_number_of_threads) {
 TEST(a_singular_matrix_is_shifted_and_said_so) {
     Fixture f;
     make_system(&f, 3, 0.0, 1);
-    memset(f.sys.blocks, 0, 9 * (size_t)f.sys.block_count * sizeof(double));
+    memset(f.blocks, 0, 9 * (size_t)f.start[f.n] * sizeof(double));
     for (int i = 0; i < 3; ++i) {
         f.reduced[i].size = 1;
         memset(f.reduced[i].add, 0, sizeof f.reduced[i].add);
     }
     double x[9] = {1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0};
     FrontLu lu;
-    REQUIRE(front_lu_analyse(&lu, &f.arena, &f.sys, f.reduced) == TDL_STATUS_OK);
-    front_lu_factor(&lu);
+    REQUIRE(analyse(&lu, &f) == TDL_STATUS_OK);
+    front_lu_factor(&lu, f.blocks, NULL);
     front_lu_solve(&lu, x);
     CHECK_INT(lu.shifted, 3);
     arena_destroy(&f.arena);

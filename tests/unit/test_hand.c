@@ -1,4 +1,5 @@
 // A hand in the world: what it changes is what a world built that way has from the start.
+#include "look.h"
 #include "scratch.h"
 #include "tendril/tendril.h"
 
@@ -26,7 +27,7 @@ static TdlWorld* make_world(const char* model, bool loaded, TdlVec3 gravity) {
         TdlRodLoad load = {.at = 0.1, .force = PULL};
         rod.loads = &load;
         rod.load_count = loaded && i == 3;
-        TdlRodId id;
+        TdlBodyId id;
         if (tdl_world_add_rod(world, &rod, &id) != TDL_STATUS_OK) {
             abort();
         }
@@ -48,17 +49,17 @@ TEST(a_pull_is_a_load) {
     for (int m = 0; m < 3; ++m) {
         TdlWorld* loaded = make_world(models[m], true, DOWN);
         TdlWorld* pulled = make_world(models[m], false, DOWN);
-        TdlRodId id = tdl_world_rod(pulled, 3);
+        TdlBodyId id = look_body(pulled, "rod", 3);
         CHECK_INT(tdl_rod_pull(pulled, id, 0.05, (TdlVec3){1.0, 1.0, 1.0}), TDL_STATUS_OK);
         CHECK_INT(tdl_rod_pull(pulled, id, 0.1, PULL), TDL_STATUS_OK); // in the other's place
         CHECK(run(loaded, 50) == run(pulled, 50));
         // let go, it comes to rest where one does that nobody held
         TdlWorld* free_one = make_world(models[m], false, DOWN);
-        TdlVec3 far = tdl_rod_point(pulled, id, 0.1);
+        TdlVec3 far = look_rod_point(pulled, id, 0.1);
         CHECK_INT(tdl_rod_pull(pulled, id, 0.1, (TdlVec3){0}), TDL_STATUS_OK);
         run(pulled, 1000);
         run(free_one, 1000);
-        TdlVec3 a = tdl_rod_point(pulled, id, 0.1), b = tdl_rod_point(free_one, id, 0.1);
+        TdlVec3 a = look_rod_point(pulled, id, 0.1), b = look_rod_point(free_one, id, 0.1);
         CHECK_BELOW(tdl_norm3(tdl_sub3(a, b)), 1.0e-5); // m
         CHECK(tdl_norm3(tdl_sub3(far, b)) > 1.0e-3);
         tdl_world_destroy(loaded);
@@ -79,21 +80,21 @@ TEST(gravity_can_be_changed) {
 
 TEST(a_held_start_is_led_and_the_rod_follows) {
     TdlWorld* world = make_world("super-helix", false, DOWN);
-    TdlRodId id = tdl_world_rod(world, 2);
+    TdlBodyId id = look_body(world, "rod", 2);
     run(world, 20);
-    TdlVec3 place = tdl_rod_point(world, id, 0.0);
+    TdlVec3 place = look_rod_point(world, id, 0.0);
     for (int i = 1; i <= 200; ++i) {
         TdlVec3 to = {place.x + 1.0e-4 * i, place.y, place.z + 2.0e-4 * i};
-        CHECK(tdl_rod_lead(world, id, false, to));
+        CHECK_INT(tdl_rod_lead(world, id, false, to), TDL_STATUS_OK);
         CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
-        CHECK_NEAR3(tdl_rod_point(world, id, 0.0), to, 1.0e-12); // a few roundings
+        CHECK_NEAR3(look_rod_point(world, id, 0.0), to, 1.0e-12); // a few roundings
     }
     run(world, 1000);
-    TdlVec3 at = tdl_rod_point(world, id, 0.0);
+    TdlVec3 at = look_rod_point(world, id, 0.0);
     CHECK_NEAR3(at, ((TdlVec3){place.x + 0.02, place.y, place.z + 0.04}), 1.0e-12);
     // at rest it hangs as its neighbour does, beside which it has been moved
-    TdlVec3 other = tdl_rod_point(world, tdl_world_rod(world, 1), 0.1);
-    TdlVec3 moved = tdl_sub3(tdl_rod_point(world, id, 0.1), (TdlVec3){0.02, 0.05, 0.04});
+    TdlVec3 other = look_rod_point(world, look_body(world, "rod", 1), 0.1);
+    TdlVec3 moved = tdl_sub3(look_rod_point(world, id, 0.1), (TdlVec3){0.02, 0.05, 0.04});
     CHECK_BELOW(tdl_norm3(tdl_sub3(moved, other)), 1.0e-5); // m
     tdl_world_destroy(world);
 }
@@ -105,19 +106,19 @@ TEST(what_makes_no_sense_is_refused) {
     TdlWorld* world;
     REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
     TdlRodDef rod = tdl_rod_def_default();
-    TdlRodId id;
+    TdlBodyId id;
     REQUIRE(tdl_world_add_rod(world, &rod, &id) == TDL_STATUS_OK);
     TdlVec3 zero = {0}, wrong = {NAN, 0.0, 0.0};
     CHECK_INT(tdl_rod_pull(world, id, -0.1, zero), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_rod_pull(world, id, 1.0e9, zero), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_rod_pull(world, id, 0.0, wrong), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(tdl_rod_pull(world, (TdlRodId){0}, 0.0, zero), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_rod_pull(world, (TdlBodyId){0}, 0.0, zero), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_world_set_gravity(world, wrong), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_world_set_friction(world, -0.1), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_world_set_friction(world, NAN), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(heard.count, 7);
-    CHECK(!tdl_rod_lead(world, id, true, zero)); // its end is free
-    CHECK(!tdl_rod_lead(world, id, false, wrong));
-    CHECK(!tdl_rod_lead(world, (TdlRodId){5, 1}, false, zero));
+    CHECK_INT(tdl_rod_lead(world, id, true, zero), TDL_STATUS_BAD_ARGUMENT); // its end is free
+    CHECK_INT(tdl_rod_lead(world, id, false, wrong), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_rod_lead(world, (TdlBodyId){5, 1}, false, zero), TDL_STATUS_BAD_ARGUMENT);
     tdl_world_destroy(world);
 }

@@ -1,7 +1,7 @@
 // Fits of piecewise helices: known rods are found again, circles and helices are followed.
 #include "base/rng.h"
-#include "inverse/helix_fit.h"
 #include "rod/helix.h"
+#include "tendril/inverse.h"
 #include "test.h"
 
 enum { ELEMENTS_MAX = 64, SAMPLES_MAX = 16 };
@@ -35,20 +35,16 @@ static double largest_distance(const TdlVec3* a, const TdlVec3* b, int count) {
 }
 
 // How far the fit's own points, made here again, lie from the given ones: over the length.
-static double miss(const TdlVec3* points, int count, int elements, HelixFit* fit) {
+static double miss(const TdlVec3* points, int count, int elements, TdlHelixFit* fit) {
     static TdlVec3 again[ELEMENTS_MAX * SAMPLES_MAX + 1];
     TdlHost host = tdl_host_default();
-    Arena arena;
-    arena_init(&arena, &host.mem);
-    double found = INFINITY;
-    if (helix_fit(&arena, points, count, elements, fit) == TDL_STATUS_OK) {
-        int samples = (count - 1) / elements;
-        rod_points(fit->start, fit->length, fit->curvature_of, elements, samples, again);
-        found = largest_distance(points, again, count) / fit->length;
+    TdlVec3 kappa[ELEMENTS_MAX];
+    if (tdl_helix_fit(&host, points, count, elements, kappa, fit) != TDL_STATUS_OK) {
+        return INFINITY;
     }
-    arena_destroy(&arena);
-    fit->curvature_of = NULL;
-    return found;
+    int samples = (count - 1) / elements;
+    rod_points(fit->start, fit->length, kappa, elements, samples, again);
+    return largest_distance(points, again, count) / fit->length;
 }
 
 static TdlPose random_start(Rng* rng) {
@@ -72,7 +68,7 @@ TEST(random_rods_are_followed) {
                                  0.1 / l * rng_normal(&rng)};
         }
         int count = rod_points(random_start(&rng), 0.3, kappa, elements, 8, points);
-        HelixFit fit;
+        TdlHelixFit fit;
         double found = miss(points, count, elements, &fit);
         worst = fmax(worst, found);
         CHECK_BELOW(found, 2.0e-4);
@@ -90,7 +86,7 @@ TEST(a_helix_of_many_turns_is_followed) {
     int count = rod_points((TdlPose){{0}, tdl_identity33()}, 0.3, kappa, 40, 16, points);
     static const int sizes[] = {8, 10, 20, 40};
     for (int i = 0; i < 4; ++i) {
-        HelixFit fit;
+        TdlHelixFit fit;
         double found = miss(points, count, sizes[i], &fit);
         printf("  %2d elements: %.2e\n", sizes[i], found);
         CHECK_BELOW(found, 1.0e-6);
@@ -106,7 +102,7 @@ TEST(an_arc_of_a_parabola_converges) {
         points[i] = (TdlVec3){u, u * u, 0.3 * u * u * u};
     }
     for (int elements = 2; elements <= 16; elements *= 2) {
-        HelixFit fit;
+        TdlHelixFit fit;
         double found = miss(points, 257, elements, &fit);
         (void)found; // its points are not evenly spaced; the fit's own figure is
         printf("  %2d elements: %.2e\n", elements, fit.error);
@@ -118,34 +114,37 @@ TEST(an_arc_of_a_parabola_converges) {
 
 TEST(few_points) {
     TdlHost host = tdl_host_default();
-    Arena arena;
-    arena_init(&arena, &host.mem);
-    HelixFit fit;
+    TdlHelixFit fit;
+    TdlVec3 kappa[20];
     TdlVec3 two[] = {{1, 0, 0}, {1, 0, 0}, {1, 2, 0}};
-    CHECK_INT(helix_fit(&arena, two, 3, 7, &fit), TDL_STATUS_OK);
+    CHECK_INT(tdl_helix_fit(&host, two, 3, 7, kappa, &fit), TDL_STATUS_OK);
     CHECK_NEAR(fit.length, 2.0, 1.0e-12);
     CHECK_BELOW(fit.error, 1.0e-12);
     for (int e = 0; e < 7; ++e) {
-        CHECK_NEAR3(fit.curvature_of[e], ((TdlVec3){0, 0, 0}), 1.0e-9);
+        CHECK_NEAR3(kappa[e], ((TdlVec3){0, 0, 0}), 1.0e-9);
     }
     CHECK_NEAR3(fit.start.rotation.cx, ((TdlVec3){0, 1, 0}), 1.0e-12);
     // a quarter of a circle by three points, in one element
     double r = 0.5;
     TdlVec3 three[] = {{r, 0, 0}, {r * sqrt(0.5), r * sqrt(0.5), 0}, {0, r, 0}};
-    CHECK_INT(helix_fit(&arena, three, 3, 1, &fit), TDL_STATUS_OK);
+    CHECK_INT(tdl_helix_fit(&host, three, 3, 1, kappa, &fit), TDL_STATUS_OK);
     CHECK_NEAR(fit.length, r * acos(0.0), 1.0e-12);
-    CHECK_NEAR(tdl_norm3(fit.curvature_of[0]), 1.0 / r, 0.05 / r);
+    CHECK_NEAR(tdl_norm3(kappa[0]), 1.0 / r, 0.05 / r);
     // a corner, a cusp, a point that comes back
     TdlVec3 corner[] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}},
             cusp[] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 0}};
-    CHECK_INT(helix_fit(&arena, corner, 3, 20, &fit), TDL_STATUS_OK);
+    CHECK_INT(tdl_helix_fit(&host, corner, 3, 20, kappa, &fit), TDL_STATUS_OK);
     CHECK_BELOW(fit.error, 0.1); // no smooth curve of even speed has a corner: it is cut
-    CHECK_INT(helix_fit(&arena, cusp, 3, 20, &fit), TDL_STATUS_OK);
+    CHECK_INT(tdl_helix_fit(&host, cusp, 3, 20, kappa, &fit), TDL_STATUS_OK);
     for (int e = 0; e < 20; ++e) {
-        CHECK(tdl_finite3(fit.curvature_of[e]));
+        CHECK(tdl_finite3(kappa[e]));
     }
     TdlVec3 none[] = {{1, 2, 3}, {1, 2, 3}};
-    CHECK_INT(helix_fit(&arena, none, 2, 3, &fit), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(helix_fit(&arena, none, 1, 3, &fit), TDL_STATUS_BAD_ARGUMENT);
-    arena_destroy(&arena);
+    CHECK_INT(tdl_helix_fit(&host, none, 2, 3, kappa, &fit), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_helix_fit(&host, none, 1, 3, kappa, &fit), TDL_STATUS_BAD_ARGUMENT);
+    // what is not points
+    TdlVec3 bad[] = {{0, 0, 0}, {NAN, 0, 0}};
+    CHECK_INT(tdl_helix_fit(&host, bad, 2, 3, kappa, &fit), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_helix_fit(&host, corner, 0, 3, kappa, &fit), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_helix_fit(&host, corner, 3, 0, kappa, &fit), TDL_STATUS_BAD_ARGUMENT);
 }

@@ -29,7 +29,7 @@ TEST(a_fine_curl_takes_whole_steps) {
         TdlWorldDef world_def = tdl_world_def_default();
         world_def.contacts.off = true;
         TdlWorld* world;
-        TdlRodId rod;
+        TdlBodyId rod;
         REQUIRE(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
         REQUIRE(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
         TdlEnergy e = tdl_world_energy(world);

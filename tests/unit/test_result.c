@@ -93,10 +93,10 @@ TEST(round_trip_keeps_every_bit) {
         CHECK(vertices[i].z == (double)frame.surface_points[3 * i + 2]);
     }
     ResultFrame seen = {0};
-    const TdlContactForce* contacts;
+    const TdlResultContact* contacts;
     fill_frame(&frame, result_counts(result), 40); // with many contacts
     CHECK_INT(tdl_result_read_contacts(result, 40, &contacts, &seen.contact_count), TDL_STATUS_OK);
-    seen.contacts = (TdlContactForce*)(uintptr_t)contacts;
+    seen.contacts = (TdlResultContact*)(uintptr_t)contacts;
     CHECK_INT(seen.contact_count, frame.contact_count);
     CHECK(same_contacts(&seen, &frame));
     CHECK_INT(tdl_result_read_contacts(result, 0, &contacts, &seen.contact_count), TDL_STATUS_OK);

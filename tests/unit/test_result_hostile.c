@@ -372,19 +372,21 @@ static void check_version(int version, ResultDef def) {
     Heard heard;
     TdlHost host = scratch_host(&heard);
     const char* path = scratch_path(&scratch, "result.h5");
-    def.surface_count = 0;
+    def.surface_count = version < 4 ? 0 : def.surface_count;
     REQUIRE(write_sample(&host, path, &def, 5, 1, NULL));
     hid_t file = edit(path);
-    CHECK(H5Lexists(file, "surfaces", H5P_DEFAULT) == 0);
-    CHECK(H5Lexists(file, "frames/surface_points", H5P_DEFAULT) == 0);
+    CHECK((H5Lexists(file, "surfaces", H5P_DEFAULT) > 0) == (version >= 4));
+    CHECK((H5Lexists(file, "frames/surface_points", H5P_DEFAULT) > 0) == (version >= 4));
+    CHECK(H5Ldelete(file, "contacts/v", H5P_DEFAULT) >= 0);
     set_int_attribute(file, "format_version", version);
     H5Fclose(file);
-    CHECK_INT(count_good_frames(&host, path), 5);
+    CHECK_INT(count_frames_of(&host, path, version), 5);
     CHECK_INT(heard.count, 0);
     scratch_remove(&scratch);
 }
 
-TEST(versions_2_and_3_are_still_read) {
+TEST(versions_2_to_4_are_still_read) {
+    check_version(4, sample_def());
     check_version(3, sample_def());
     ResultDef def = sample_def();
     def.shape_count = 4;

@@ -2,6 +2,7 @@
 #include "scene/scene.h"
 
 #include "capture.h"
+#include "look.h"
 #include "ref/scene_text.h"
 #include "test.h"
 
@@ -385,7 +386,7 @@ TEST(a_written_scene_loads_to_the_same_world) {
         REQUIRE(tdl_scene_build(scene, 1, &world) == TDL_STATUS_OK);
         REQUIRE(tdl_scene_build(again, 1, &world_again) == TDL_STATUS_OK);
         CHECK(tdl_world_state_hash(world) == tdl_world_state_hash(world_again));
-        CHECK_INT(tdl_world_rod_count(world), tdl_scene_info(scene).rod_count);
+        CHECK_INT(look_count(world, "rod"), tdl_scene_info(scene).rod_count);
         tdl_world_destroy(world);
         tdl_world_destroy(world_again);
         tdl_scene_destroy(scene);

@@ -2,6 +2,7 @@
 #include "scene/scene.h"
 
 #include "capture.h"
+#include "look.h"
 #include "ref/scene_text.h"
 #include "test.h"
 
@@ -20,7 +21,7 @@ static TdlWorld* build(const char* text) {
 
 // the clamp of rod `index`
 static TdlVec3 root_of(const TdlWorld* world, int index) {
-    return tdl_rod_point(world, tdl_world_rod(world, index), 0.0);
+    return look_rod_point(world, look_body(world, "rod", index), 0.0);
 }
 
 TEST(a_grid_is_centred_and_jittered_within_bounds) {
@@ -29,7 +30,7 @@ TEST(a_grid_is_centred_and_jittered_within_bounds) {
                             "    repeat: {count: [3, 4, 5], spacing: [1, 2, 3], jitter: [0.1, 0.2, "
                             "0], seed: 7}\n");
     REQUIRE(world != NULL);
-    REQUIRE(tdl_world_rod_count(world) == 60);
+    REQUIRE(look_count(world, "rod") == 60);
     TdlVec3 spread = {0.0, 0.0, 0.0};
     for (int n = 0; n < 60; ++n) {
         int i = n % 3, j = n / 3 % 4, k = n / 12;
@@ -72,18 +73,18 @@ TEST(directions_and_curvatures_reach_the_rod) {
                             "    elements: 2\n    natural_curvature: [0, 3.14159265358979, 0]\n"
                             "    clamp: {direction: [0, 0, 5], normal: [0, 2, 0]}\n");
     REQUIRE(world != NULL);
-    TdlRodId rod = tdl_world_rod(world, 0);
+    TdlBodyId rod = look_body(world, "rod", 0);
     // r' = R e_x and R' = R [kappa]x give t' = -k1 b with b the third axis, t x n = z x y = -x
-    CHECK_NEAR3(tdl_rod_point(world, rod, 1.0), ((TdlVec3){2.0 / 3.14159265358979, 0.0, 0.0}),
+    CHECK_NEAR3(look_rod_point(world, rod, 1.0), ((TdlVec3){2.0 / 3.14159265358979, 0.0, 0.0}),
                 1e-12);
-    const double* q = tdl_rod_coordinates(world, rod);
+    const double* q = look_rod_coordinates(world, rod);
     CHECK_NEAR(q[1], 3.14159265358979 / 2.0, 1e-15);
     tdl_world_destroy(world);
 
     world = build(TIME HAIR LONG_ROD "    elements: 2\n    natural_curvature: [[1, 2, 3], [4, 5, "
                                      "6]]\n    curvature: [7, 8, 9]\n");
     REQUIRE(world != NULL);
-    q = tdl_rod_coordinates(world, tdl_world_rod(world, 0));
+    q = look_rod_coordinates(world, look_body(world, "rod", 0));
     for (int i = 0; i < 6; ++i) {
         CHECK_NEAR(q[i], 0.5 * (7.0 + i % 3), 1e-15);
     }
@@ -98,17 +99,17 @@ TEST(colliders_face_where_they_are_told) {
                       "0], motion: {interpolation: linear, keyframes: [{time: 0}, {time: 1, "
                       "position: [1, 0, 0]}]}}\n");
     REQUIRE(world != NULL);
-    REQUIRE(tdl_world_collider_count(world) == 2);
-    TdlPose plane = tdl_collider_pose(world, 0);
+    REQUIRE(look_count(world, "collider") == 2);
+    TdlPose plane = look_collider_pose(world, 0);
     CHECK_NEAR3(plane.position, ((TdlVec3){1.0, 2.0, 3.0}), 0.0);
     CHECK_NEAR3(plane.rotation.cz, ((TdlVec3){0.0, 0.6, 0.8}), 1e-15);
     CHECK_NEAR(tdl_det33(plane.rotation), 1.0, 1e-14);
-    TdlColliderDef capsule = tdl_collider_def(world, 1);
+    TdlColliderDef capsule = look_collider_def(world, 1);
     CHECK(capsule.shape == TDL_SHAPE_CAPSULE && capsule.radius == 2.0 && capsule.length == 5.0);
     CHECK_NEAR3(capsule.pose.rotation.cx, ((TdlVec3){0.0, -1.0, 0.0}), 1e-15);
     // a step of 1 ms on the way at 1 m/s
     CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
-    CHECK_NEAR3(tdl_collider_pose(world, 1).position, ((TdlVec3){1e-3, 0.0, 0.0}), 1e-15);
+    CHECK_NEAR3(look_collider_pose(world, 1).position, ((TdlVec3){1e-3, 0.0, 0.0}), 1e-15);
     tdl_world_destroy(world);
 }
 
@@ -124,28 +125,28 @@ TEST(bodies_stand_where_they_are_told) {
              "  - {name: hook, shape: curves, radius: 0.1, pieces: [{length: 1}, {length: 2, "
              "curvature: [0, 0, 3]}]}\n");
     REQUIRE(world != NULL);
-    REQUIRE(tdl_world_rigid_count(world) == 8);
+    REQUIRE(look_count(world, "rigid") == 8);
     for (int i = 0; i < 6; ++i) {
-        TdlRigidDef def = tdl_rigid_def(world, i);
+        TdlRigidDef def = look_rigid_def(world, i);
         CHECK(def.shape == TDL_RIGID_SPHERE && def.radius == 0.1 && def.density == 7800.0);
         CHECK_INT(def.material, 1);
-        CHECK_NEAR3(tdl_rigid_pose(world, i).position,
+        CHECK_NEAR3(look_rigid_pose(world, i).position,
                     ((TdlVec3){1.0 + i % 2, 2.0, 3.0 + 2.0 * (i / 2)}), 0.0);
     }
-    TdlRigidDef box = tdl_rigid_def(world, 6);
+    TdlRigidDef box = look_rigid_def(world, 6);
     CHECK(box.shape == TDL_RIGID_BOX && box.radius == 0.5 && box.density == 5.0);
     CHECK_NEAR3(box.half, ((TdlVec3){1, 2, 3}), 0.0);
     CHECK_INT(box.material, 0);
-    TdlPose pose = tdl_rigid_pose(world, 6);
+    TdlPose pose = look_rigid_pose(world, 6);
     CHECK_NEAR3(pose.rotation.cx, ((TdlVec3){0, 1, 0}), 1e-15);
     CHECK_NEAR3(pose.rotation.cz, ((TdlVec3){1, 0, 0}), 1e-15);
-    CHECK_NEAR3(tdl_rigid_velocity(world, 6), ((TdlVec3){1, 2, 3}), 0.0);
-    CHECK_NEAR3(tdl_rigid_angular_velocity(world, 6), ((TdlVec3){4, 5, 6}), 0.0);
-    TdlRigidDef hook = tdl_rigid_def(world, 7);
+    CHECK_NEAR3(look_rigid_velocity(world, 6), ((TdlVec3){1, 2, 3}), 0.0);
+    CHECK_NEAR3(look_rigid_angular_velocity(world, 6), ((TdlVec3){4, 5, 6}), 0.0);
+    TdlRigidDef hook = look_rigid_def(world, 7);
     REQUIRE(hook.shape == TDL_RIGID_CURVES && hook.piece_count == 2);
     CHECK(hook.pieces[1].length == 2.0 && hook.pieces[1].curvature.z == 3.0);
     CHECK_NEAR(hook.density, 1000.0, 0.0);
-    CHECK_NEAR3(tdl_rigid_pose(world, 7).position, ((TdlVec3){0}), 1e-15);
+    CHECK_NEAR3(look_rigid_pose(world, 7).position, ((TdlVec3){0}), 1e-15);
     tdl_world_destroy(world);
 }
 
@@ -161,21 +162,21 @@ TEST(colliders_of_all_shapes_are_made) {
         "  - {name: r, shape: curves, radius: 0.01, position: [0, 0, 1],\n"
         "     pieces: [{length: 0.4, curvature: [0, 0, 1]}]}\n");
     REQUIRE(world != NULL);
-    REQUIRE(tdl_world_collider_count(world) == 3);
-    TdlColliderDef plate = tdl_collider_def(world, 0), comb = tdl_collider_def(world, 1);
+    REQUIRE(look_count(world, "collider") == 3);
+    TdlColliderDef plate = look_collider_def(world, 0), comb = look_collider_def(world, 1);
     CHECK(plate.shape == TDL_SHAPE_PLATE && plate.radius == 0.01 && plate.length == 0.5);
     CHECK_INT(plate.material, 2);
     CHECK_NEAR3(plate.pose.rotation.cz, ((TdlVec3){0, 1, 0}), 1e-15);
     CHECK(comb.shape == TDL_SHAPE_COMB && comb.teeth == 7 && comb.pitch == 0.1);
     CHECK_NEAR3(comb.pose.rotation.cx, ((TdlVec3){0, 1, 0}), 1e-15);
     CHECK_NEAR3(comb.pose.rotation.cz, ((TdlVec3){0, 0, 1}), 1e-15);
-    TdlColliderDef rail = tdl_collider_def(world, 2);
+    TdlColliderDef rail = look_collider_def(world, 2);
     REQUIRE(rail.shape == TDL_SHAPE_CURVES && rail.piece_count == 1);
     CHECK(rail.pieces[0].length == 0.4 && rail.pieces[0].curvature.z == 1.0);
     // a step of 1 ms
     CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
-    CHECK_NEAR3(tdl_collider_pose(world, 1).position, ((TdlVec3){1e-3, 0, 0}), 1e-17);
-    CHECK_NEAR3(tdl_collider_pose(world, 1).rotation.cx, ((TdlVec3){-sin(2e-3), cos(2e-3), 0}),
+    CHECK_NEAR3(look_collider_pose(world, 1).position, ((TdlVec3){1e-3, 0, 0}), 1e-17);
+    CHECK_NEAR3(look_collider_pose(world, 1).rotation.cx, ((TdlVec3){-sin(2e-3), cos(2e-3), 0}),
                 1e-15);
     tdl_world_destroy(world);
 }
@@ -208,7 +209,7 @@ TEST(pairs_of_materials_have_their_own_law) {
         }
         for (int k = 0; k < 2; ++k) {
             // nine and a half steps of 1 ms of sliding at mu g
-            CHECK_NEAR(1.0 - tdl_rigid_velocity(world, k).x, CASES[i].mu[k] * 9.81 * 9.5e-3, 1e-6);
+            CHECK_NEAR(1.0 - look_rigid_velocity(world, k).x, CASES[i].mu[k] * 9.81 * 9.5e-3, 1e-6);
         }
         tdl_world_destroy(world);
     }
@@ -217,6 +218,6 @@ TEST(pairs_of_materials_have_their_own_law) {
 TEST(the_example_of_the_reference_is_built) {
     TdlWorld* world = build(SCENE_EXAMPLE);
     REQUIRE(world != NULL);
-    CHECK_INT(tdl_world_rod_count(world), 2);
+    CHECK_INT(look_count(world, "rod"), 2);
     tdl_world_destroy(world);
 }

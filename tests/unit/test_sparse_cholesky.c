@@ -2,7 +2,6 @@
 
 #include "base/rng.h"
 #include "counting_allocator.h"
-#include "linalg/block_sparse.h"
 #include "math/dense.h"
 #include "test.h"
 
@@ -320,44 +319,4 @@ TEST(analysis_survives_each_failed_allocation) {
     }
     CHECK(done && failures >= 3);
     matrix_free(&a);
-}
-
-TEST(block_matrices_reach_the_solver) {
-    TdlHost host = tdl_host_default();
-    Rng rng = rng_seed(5);
-    enum { ROWS = 30, COUNT = 2 * ROWS };
-    int row[COUNT], column[COUNT];
-    double blocks[COUNT * 9];
-    for (int t = 0; t < COUNT; ++t) {
-        row[t] = t % ROWS;
-        column[t] = t < ROWS ? row[t] : rng_below(&rng, ROWS);
-        for (int e = 0; e < 9; ++e) {
-            blocks[9 * t + e] = t < ROWS ? (e % 4 == 0 ? 50.0 : 0.0) : rng_range(&rng, -1.0, 1.0);
-        }
-        if (t >= ROWS && row[t] == column[t]) {
-            memset(&blocks[9 * t], 0, 9 * sizeof(double));
-        }
-    }
-    BlockSparse* a;
-    BlockPattern blocks_at = {3, ROWS, COUNT, row, column};
-    REQUIRE(block_sparse_create(&host.mem, &blocks_at, &a) == TDL_STATUS_OK);
-    block_sparse_fill(a, blocks);
-    Matrix m = matrix_new(3 * ROWS, 9 * a->block_count);
-    block_sparse_to_csc(a, m.start, m.index, m.value);
-    SparsePattern pattern = pattern_of(&m);
-    void* factor;
-    REQUIRE(solver->analyse(&host.mem, &pattern, &factor) == TDL_STATUS_OK);
-    CHECK_INT(solver->factor(factor, m.value, false).outcome, SPARSE_FACTORED);
-    double b[3 * ROWS], x[3 * ROWS], y[3 * ROWS];
-    for (int i = 0; i < 3 * ROWS; ++i) {
-        x[i] = b[i] = rng_range(&rng, -1.0, 1.0);
-    }
-    solver->solve(factor, 1, x, 3 * ROWS);
-    block_sparse_multiply(a, x, y);
-    for (int i = 0; i < 3 * ROWS; ++i) {
-        CHECK_NEAR(y[i], b[i], 20.0 * EPS);
-    }
-    solver->destroy(factor);
-    matrix_free(&m);
-    block_sparse_destroy(a);
 }

@@ -99,7 +99,7 @@ TEST(rods_at_rest_that_are_not_clamped_take_whole_steps_however_straight) {
         }
         def.curvature = random_vector(&rng, k % 4 == 0 ? 0.0 : pow(10.0, -rng_range(&rng, 0, 12)));
         def.natural_curvature = k % 8 < 6 ? def.curvature : (TdlVec3){0};
-        TdlRodId id;
+        TdlBodyId id;
         REQUIRE(tdl_world_add_rod(world, &def, &id) == TDL_STATUS_OK);
         for (int t = 0; t < 5; ++t) {
             TdlStepInfo info;

@@ -43,7 +43,7 @@ static const TdlColliderDef FLOOR = {.shape = TDL_SHAPE_PLANE,
 static void check_corners(TdlDetector* d, const Rigid* box, double margin) {
     TdlCurve curves[12];
     rigid_curves(box, curves);
-    TdlFibre fibre = {.curves = curves, .count = 12, .rigid = true};
+    TdlFibre fibre = {.curves = curves, .count = 12, .stiff = true};
     REQUIRE(tdl_detector_update(d, &fibre, 1, &FLOOR, 1, NULL) == TDL_STATUS_OK);
     int count, wanted = 0;
     const TdlContact* c = tdl_detector_contacts(d, &count);
@@ -220,8 +220,8 @@ TEST(straight_bodies_side_by_side_touch_at_both_ends_of_the_stretch) {
         tdl_curve_segment(&host, start, tdl_axpy3(start, length, u), &c[1]);
         tdl_curve_set_radius(&host, 0.04, 0.04, &c[0]);
         tdl_curve_set_radius(&host, 0.06, 0.06, &c[1]);
-        TdlFibre fibre[2] = {{.curves = &c[0], .count = 1, .rigid = true},
-                             {.curves = &c[1], .count = 1, .rigid = true, .fixed = i % 3 == 0}};
+        TdlFibre fibre[2] = {{.curves = &c[0], .count = 1, .stiff = true},
+                             {.curves = &c[1], .count = 1, .stiff = true, .fixed = i % 3 == 0}};
         REQUIRE(tdl_detector_update(d, fibre, 2, NULL, 0, NULL) == TDL_STATUS_OK);
         int count;
         const TdlContact* k = tdl_detector_contacts(d, &count);
@@ -230,10 +230,10 @@ TEST(straight_bodies_side_by_side_touch_at_both_ends_of_the_stretch) {
         CHECK(count == 2 || tilt != 0.0);
         double first = INFINITY, last = -INFINITY;
         for (int n = 0; n < count; ++n) {
-            first = fmin(first, k[n].s[0]);
-            last = fmax(last, k[n].s[0]);
+            first = fmin(first, k[n].u[0]);
+            last = fmax(last, k[n].u[0]);
             // half a sample of 1.5/4000 away: 1e-7 at a distance of 0.1
-            CHECK_NEAR(k[n].gap, sampled_gap(&c[0], k[n].s[0], &c[1]), 1.0e-6);
+            CHECK_NEAR(k[n].gap, sampled_gap(&c[0], k[n].u[0], &c[1]), 1.0e-6);
             CHECK(fabs(tdl_dot3(k[n].basis.cx, frame.cy)) > 0.99);
             CHECK_BELOW(fabs(tdl_dot3(k[n].basis.cx, frame.cx)), 0.02);
         }
@@ -256,8 +256,8 @@ TEST(straight_bodies_that_cross_touch_once) {
         tdl_curve_segment(&host, tdl_sub3(middle, u), tdl_add3(middle, u), &c[1]);
         tdl_curve_set_radius(&host, 0.05, 0.05, &c[0]);
         tdl_curve_set_radius(&host, 0.05, 0.05, &c[1]);
-        TdlFibre fibre[2] = {{.curves = &c[0], .count = 1, .rigid = true},
-                             {.curves = &c[1], .count = 1, .rigid = true}};
+        TdlFibre fibre[2] = {{.curves = &c[0], .count = 1, .stiff = true},
+                             {.curves = &c[1], .count = 1, .stiff = true}};
         REQUIRE(tdl_detector_update(d, fibre, 2, NULL, 0, NULL) == TDL_STATUS_OK);
         int count;
         const TdlContact* k = tdl_detector_contacts(d, &count);
@@ -278,8 +278,8 @@ TEST(a_box_on_a_box_stands_on_four_corners) {
     TdlCurve curves[24];
     rigid_curves(box[0], curves);
     rigid_curves(box[1], curves + 12);
-    TdlFibre fibre[2] = {{.curves = curves, .count = 12, .rigid = true},
-                         {.curves = curves + 12, .count = 12, .rigid = true}};
+    TdlFibre fibre[2] = {{.curves = curves, .count = 12, .stiff = true},
+                         {.curves = curves + 12, .count = 12, .stiff = true}};
     REQUIRE(tdl_detector_update(d, fibre, 2, NULL, 0, NULL) == TDL_STATUS_OK);
     int count;
     const TdlContact* k = tdl_detector_contacts(d, &count);
@@ -310,7 +310,7 @@ TEST(a_ball_has_no_tangent) {
         c[1].helix.t = tdl_unit3(random_vector(&rng, 1.0));
         tdl_curve_set_radius(&host, 0.05, 0.05, &c[1]);
         TdlFibre fibre[2] = {{.curves = &c[0], .count = 1},
-                             {.curves = &c[1], .count = 1, .rigid = true}};
+                             {.curves = &c[1], .count = 1, .stiff = true}};
         TdlColliderDef ball = {
             .shape = TDL_SHAPE_SPHERE, .radius = 0.05, .pose = {centre, random_frame(&rng)}};
         for (int collider = 0; collider < 2; ++collider) {
@@ -349,11 +349,11 @@ TEST(fixed_fibres_touch_neither_each_other_nor_colliders) {
         tdl_detector_contacts(d, &count);
         CHECK_INT(count, 0);
         // a rigid one against them: both crossings; and not with itself
-        fibre[0] = (TdlFibre){.curves = &c[0], .count = 1, .rigid = true};
+        fibre[0] = (TdlFibre){.curves = &c[0], .count = 1, .stiff = true};
         REQUIRE(tdl_detector_update(d, fibre, 2, NULL, 0, NULL) == TDL_STATUS_OK);
         tdl_detector_contacts(d, &count);
         CHECK_INT(count, 2);
-        fibre[0] = (TdlFibre){.curves = c, .count = 3, .rigid = true};
+        fibre[0] = (TdlFibre){.curves = c, .count = 3, .stiff = true};
         REQUIRE(tdl_detector_update(d, fibre, 1, NULL, 0, NULL) == TDL_STATUS_OK);
         tdl_detector_contacts(d, &count);
         CHECK_INT(count, 0);

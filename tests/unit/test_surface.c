@@ -1,5 +1,5 @@
 // Surfaces of triangles, and all places where a curve is nearest to one: against dense sampling.
-#include "collider/surface.h"
+#include "body/surface.h"
 
 #include "detect/on_surface.h"
 #include "ref/curve_pairs.h"
@@ -120,7 +120,7 @@ static int try_scene(const Scene* x, double margin) {
     TdlHost host = tdl_host_default();
     Surface* surface = NULL;
     int fault;
-    if (surface_find_fault(&x->mesh, &fault) != NULL) {
+    if (tdl_mesh_fault(&x->mesh, &fault) != NULL) {
         return 0;
     }
     if (surface_create(&host, &x->mesh, &(VertexMotion){0}, 0.0, &surface) != TDL_STATUS_OK) {
@@ -242,19 +242,19 @@ TEST(a_mesh_that_is_none_is_refused) {
     TdlVec3 v[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
     int t[3] = {0, 1, 2}, at;
     TdlMesh mesh = {v, 3, t, 1};
-    CHECK(surface_find_fault(&mesh, &at) == NULL);
+    CHECK(tdl_mesh_fault(&mesh, &at) == NULL);
     t[2] = 3;
-    CHECK_TEXT(surface_find_fault(&mesh, &at), "a triangle has a vertex that is not there");
+    CHECK_TEXT(tdl_mesh_fault(&mesh, &at), "a triangle has a vertex that is not there");
     CHECK_INT(at, 0);
     t[2] = 1;
-    CHECK_TEXT(surface_find_fault(&mesh, &at), "a triangle has no area");
+    CHECK_TEXT(tdl_mesh_fault(&mesh, &at), "a triangle has no area");
     t[2] = 2;
     v[2] = (TdlVec3){2, 1.0e-12, 0};
-    CHECK_TEXT(surface_find_fault(&mesh, &at), "a triangle has no area");
+    CHECK_TEXT(tdl_mesh_fault(&mesh, &at), "a triangle has no area");
     v[2].y = NAN;
-    CHECK_TEXT(surface_find_fault(&mesh, &at), "vertices must be finite");
+    CHECK_TEXT(tdl_mesh_fault(&mesh, &at), "vertices must be finite");
     mesh.triangle_count = 0;
-    CHECK(surface_find_fault(&mesh, &at) != NULL);
+    CHECK(tdl_mesh_fault(&mesh, &at) != NULL);
 }
 
 // Walks a big tree against all triangles one by one.

@@ -52,6 +52,75 @@ TEST(every_index_once_for_any_number_of_threads_and_grain) {
     }
 }
 
+enum { OUTER = 60, INNER = 50 };
+
+typedef struct Nest {
+    Pool *pool, *other; // other: null, or a pool between the two runs of the first
+    int hits[OUTER][INNER];
+    int worker[OUTER];
+    atomic_int bad_workers;
+    int row;
+    struct Nest* whole;
+} Nest;
+
+static void run_inner(void* user, int index, int worker) {
+    Nest* nest = user;
+    ++nest->whole->hits[nest->row][index];
+    if (worker != nest->whole->worker[nest->row]) {
+        atomic_fetch_add(&nest->whole->bad_workers, 1);
+    }
+}
+
+static void run_between(void* user, int index, int worker) {
+    (void)index, (void)worker;
+    Nest* nest = user;
+    pool_run(nest->whole->pool, INNER, 1, run_inner, nest);
+}
+
+static void run_outer(void* user, int index, int worker) {
+    Nest* whole = user;
+    Nest inner = {.row = index, .whole = whole};
+    whole->worker[index] = worker;
+    if (whole->other == NULL) {
+        run_between(&inner, 0, 0);
+    } else {
+        pool_run(whole->other, 1, 1, run_between, &inner);
+    }
+}
+
+// Threads that work for a pool and ask it again do the asked work themselves, as the same workers.
+TEST(a_run_inside_a_run_is_done_by_the_worker_that_asks) {
+    TdlHost host = tdl_host_default();
+    for (int threads = 1; threads <= 4; ++threads) {
+        static Nest nest;
+        nest = (Nest){0};
+        REQUIRE(pool_create(&host, threads, &nest.pool) == TDL_STATUS_OK);
+        for (int round = 1; round <= 3; ++round) { // the outer runs are whole again each time
+            pool_run(nest.pool, OUTER, 1, run_outer, &nest);
+            for (int i = 0; i < OUTER * INNER; ++i) {
+                CHECK_INT(nest.hits[i / INNER][i % INNER], round);
+            }
+        }
+        CHECK_INT(atomic_load(&nest.bad_workers), 0);
+        pool_destroy(nest.pool);
+    }
+}
+
+TEST(a_run_is_known_through_that_of_another_pool) {
+    TdlHost host = tdl_host_default();
+    static Nest nest;
+    nest = (Nest){0};
+    REQUIRE(pool_create(&host, 1, &nest.pool) == TDL_STATUS_OK);
+    REQUIRE(pool_create(&host, 1, &nest.other) == TDL_STATUS_OK);
+    pool_run(nest.pool, OUTER, 1, run_outer, &nest);
+    for (int i = 0; i < OUTER * INNER; ++i) {
+        CHECK_INT(nest.hits[i / INNER][i % INNER], 1);
+    }
+    CHECK_INT(atomic_load(&nest.bad_workers), 0);
+    pool_destroy(nest.other);
+    pool_destroy(nest.pool);
+}
+
 TEST(pool_takes_zero_for_all_processors_and_refuses_nonsense) {
     TdlHost host = tdl_host_default();
     Pool* pool = NULL;

@@ -1,6 +1,6 @@
 // Recordings of the narrow phase: every kind of curve comes back bit for bit, and what is not a
 // trace is refused with one message that names a byte.
-#include "tendril/trace.h"
+#include "detect/trace.h"
 
 #include "ref/curve_pairs.h"
 #include "scratch.h"
@@ -224,7 +224,7 @@ TEST(what_is_not_a_trace_is_refused) {
     // version 1 had no planes, and nothing in the place of their number; there is no version 3
     for (unsigned char version = 0; version < 4; ++version) {
         data[8] = version;
-        TdlStatus status = tdl_trace_parse(&host, "t", data, size, &trace);
+        TdlStatus status = trace_parse(&host, "t", data, size, &trace);
         CHECK_INT(status == TDL_STATUS_OK, version == 1 || version == 2);
         CHECK(status != TDL_STATUS_OK || trace.call_count == calls);
         tdl_trace_free(&trace);
@@ -239,7 +239,7 @@ TEST(what_is_not_a_trace_is_refused) {
     int whole = 0;
     for (size_t cut = 0; cut <= size; ++cut) {
         messages.count = 0;
-        TdlStatus status = tdl_trace_parse(&host, "t", data, cut, &trace);
+        TdlStatus status = trace_parse(&host, "t", data, cut, &trace);
         whole += status == TDL_STATUS_OK;
         CHECK_INT(messages.count, status != TDL_STATUS_OK);
         CHECK(status == TDL_STATUS_OK || strncmp(messages.last, "t: byte ", 8) == 0);
@@ -253,7 +253,7 @@ TEST(what_is_not_a_trace_is_refused) {
         memcpy(kept, data + at, 8);
         memset(data + at, 0xff, 8);
         messages.count = 0;
-        TdlStatus status = tdl_trace_parse(&host, "t", data, size, &trace);
+        TdlStatus status = trace_parse(&host, "t", data, size, &trace);
         CHECK_INT(messages.count, status != TDL_STATUS_OK);
         for (int i = 0; i < trace.curve_count; ++i) {
             CHECK(isfinite(tdl_norm3(tdl_curve_point(&trace.curves[i], trace.curves[i].end))));

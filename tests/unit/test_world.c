@@ -1,5 +1,6 @@
 #include "base/rng.h"
 #include "counting_allocator.h"
+#include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -27,13 +28,13 @@ static TdlStatus make_wisp(const TdlHost* host, int threads, TdlWorld** world) {
         if (i % 3 == 0) {
             rod.motion = (TdlMotionDef){WHIP, 3, TDL_INTERPOLATION_SMOOTH};
         }
-        TdlRodId id;
+        TdlBodyId id;
         status = tdl_world_add_rod(*world, &rod, &id);
     }
     if (status == TDL_STATUS_OK) {
         TdlColliderDef ball = tdl_collider_def_default();
         ball.motion = (TdlMotionDef){WHIP, 3, TDL_INTERPOLATION_LINEAR};
-        TdlColliderId id;
+        TdlBodyId id;
         status = tdl_world_add_collider(*world, &ball, &id);
     }
     return status;
@@ -142,11 +143,11 @@ TEST(a_clamp_that_accelerates_feels_like_gravity) {
             rod.motion = (TdlMotionDef){keys, STEPS + 1, TDL_INTERPOLATION_LINEAR};
         }
         TdlWorld* world;
-        TdlRodId id;
+        TdlBodyId id;
         REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
         REQUIRE(tdl_world_add_rod(world, &rod, &id) == TDL_STATUS_OK);
         run_steps(world, STEPS);
-        tip[k] = tdl_sub3(tdl_rod_point(world, id, 0.1), tdl_rod_point(world, id, 0.0));
+        tip[k] = tdl_sub3(look_rod_point(world, id, 0.1), look_rod_point(world, id, 0.0));
         tdl_world_destroy(world);
     }
     CHECK_NEAR3(tip[0], tip[1], 1.0e-9);
@@ -163,10 +164,10 @@ static TdlVec3 settled_tip(double mass_damping, double settle, double settle_dam
     CHECK_INT(tdl_world_create(&host, &def, &world), TDL_STATUS_OK);
     TdlRodDef rod = tdl_rod_def_default();
     rod.mass_damping = mass_damping;
-    TdlRodId id;
+    TdlBodyId id;
     CHECK_INT(tdl_world_add_rod(world, &rod, &id), TDL_STATUS_OK);
     run_steps(world, 50);
-    TdlVec3 tip = tdl_rod_point(world, id, tdl_rod_info(world, id).length);
+    TdlVec3 tip = look_rod_point(world, id, look_rod_info(world, id).length);
     tdl_world_destroy(world);
     return tip;
 }
@@ -194,11 +195,11 @@ TEST(keyframes_are_passed_through_and_held_at_the_ends) {
         ball.motion =
             (TdlMotionDef){WHIP, 3, k == 0 ? TDL_INTERPOLATION_SMOOTH : TDL_INTERPOLATION_LINEAR};
         TdlWorld* world;
-        TdlColliderId id;
+        TdlBodyId id;
         REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
         REQUIRE(tdl_world_add_collider(world, &ball, &id) == TDL_STATUS_OK);
         for (int step = 0; step <= 6; ++step) {
-            TdlPose pose = tdl_collider_pose(world, 0);
+            TdlPose pose = look_collider_pose(world, 0);
             TdlVec3 moved = tdl_sub3(pose.position, ball.pose.position);
             if (step % 2 == 0) {
                 const TdlKeyframe* key = &WHIP[step / 2 < 2 ? step / 2 : 2];
@@ -234,13 +235,13 @@ TEST(bad_worlds_and_motions_are_refused) {
     TdlRodDef rod = tdl_rod_def_default();
     TdlKeyframe backwards[] = {{.time = 1.0}, {.time = 1.0}};
     rod.motion = (TdlMotionDef){backwards, 2, TDL_INTERPOLATION_SMOOTH};
-    TdlRodId id;
+    TdlBodyId id;
     CHECK_INT(tdl_world_add_rod(world, &rod, &id), TDL_STATUS_BAD_ARGUMENT);
     TdlColliderDef ball = tdl_collider_def_default();
     ball.radius = -1.0;
-    TdlColliderId ball_id;
+    TdlBodyId ball_id;
     CHECK_INT(tdl_world_add_collider(world, &ball, &ball_id), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(tdl_world_rod_count(world), 0);
+    CHECK_INT(look_count(world, "rod"), 0);
     tdl_world_destroy(world);
     tdl_world_destroy(NULL);
 }

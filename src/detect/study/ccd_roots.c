@@ -120,7 +120,7 @@ static int poly_roots01(const Poly* p, double* roots) {
 }
 
 typedef struct Parts {
-    Poly3 a, b, c; // of (D.1)
+    Poly3 a, b, c; // of (K.1)
     bool face;
 } Parts;
 

@@ -1,0 +1,59 @@
+// Bodies: whatever lives in a world (world.h) and touches. Rods, rigid bodies and colliders are
+// kinds of them, each with a header of its own.
+#ifndef TENDRIL_BODY_H
+#define TENDRIL_BODY_H
+
+#include "tendril/base.h"
+#include "tendril/curve.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct TdlWorld TdlWorld;
+
+/// A body of a world, of any kind; an all-zero id is null. An id is never given twice: one whose
+/// body was removed is refused wherever it is used.
+typedef struct TdlBodyId {
+    int index;      // from 1
+    int generation; // from 1
+} TdlBodyId;
+
+static inline bool tdl_body_id_equal(TdlBodyId a, TdlBodyId b) {
+    return a.index == b.index && a.generation == b.generation;
+}
+
+/// The bodies of a kind ("rod", "rigid", "collider"; null: of any), in the order in which they were
+/// added: the first `capacity` of them. Returns how many there are.
+TDL_API int tdl_world_bodies(const TdlWorld* world, const char* kind, int capacity, TdlBodyId* out);
+
+/// The one with that place in their order, from 0; a null id beyond the last.
+TDL_API TdlBodyId tdl_world_body(const TdlWorld* world, const char* kind, int index);
+
+/// The kind of a body, and its place among those of its kind; null and -1 when the world has no
+/// such body.
+TDL_API const char* tdl_body_kind(const TdlWorld* world, TdlBodyId body);
+TDL_API int tdl_body_index(const TdlWorld* world, TdlBodyId body);
+
+/// The curves that stand for it in detection, as they are now, each with its radius: what it takes
+/// to draw a body of any kind that is not a surface or a round or flat obstacle. The first
+/// `capacity` of them; `count` receives how many there are.
+TDL_API TdlStatus tdl_body_curves(TdlWorld* world, TdlBodyId body, int capacity, TdlCurve* out,
+                                  int* count);
+
+/// Its mass, kg, and the centre of it, m; refused of a body that has none, as a collider.
+TDL_API TdlStatus tdl_body_centre(const TdlWorld* world, TdlBodyId body, TdlVec3* centre,
+                                  double* mass);
+
+/// Its energy in the present state.
+TDL_API TdlStatus tdl_body_energy(const TdlWorld* world, TdlBodyId body, TdlEnergy* out);
+
+/// Takes a body out of its world and frees it. What touched it is no longer touched; the list of
+/// contact forces is empty until the next step. A rod with branches is refused.
+TDL_API TdlStatus tdl_world_remove(TdlWorld* world, TdlBodyId body);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

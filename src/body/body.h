@@ -1,0 +1,184 @@
+// What a body is to a world: a head that all bodies share, and a table of operations. Rods, rigid
+// bodies and colliders are kinds of it; a new kind is a table in a file of its own.
+//
+// In a step a body is the linear problem A v = f + H' r of the design's one idea. `predict` finds A
+// and the velocity v_free = A^-1 f that it has if nothing touches it; contacts add A^-1 H' r;
+// `advance` moves it with the sum.
+#ifndef TDL_BODY_BODY_H
+#define TDL_BODY_BODY_H
+
+#include "base/memory.h"
+#include "body/motion.h"
+#include "tendril/body.h"
+#include "tendril/curve.h"
+
+typedef struct Body Body;
+typedef struct BodyKind BodyKind;
+struct Surface;
+struct TdlColliderDef;
+
+// A step, or a part of one.
+typedef struct BodyStep {
+    double start, end, dt; // s; `end` is the time that the world then tells, to the last bit
+    TdlVec3 gravity;       // m/s^2
+    TdlVec3 wind;          // m/s
+    double settling;       // 1/s, damping of all motion beside the materials' own
+    bool losses;           // where energy goes is asked for
+} BodyStep;
+
+// A place on a body: (u, v) in its element, each in [0, 1]. Of curves u runs along the element; of
+// triangles u and v are the shares of the second and the third corner.
+typedef struct BodyPlace {
+    int element;
+    double u, v;
+    TdlVec3 point; // m, of the place itself: on a curve's centreline, on a surface
+    TdlVec3 touch; // m, where it is touched: between the two surfaces
+} BodyPlace;
+
+// The coordinates that move a place: a list of `count` in rising order or, where it is null, those
+// from `first` on.
+typedef struct BodySupport {
+    int first, count;
+    const int* list; // stays as long as the body and the place's element
+} BodySupport;
+
+// What detection sees of a body: curves, a surface of triangles, or a round or flat obstacle.
+// Curves touch everything. A surface is touched by curves, and of a body with coordinates also by
+// the edges of surfaces that have none; not by obstacles. Obstacles are of bodies without
+// coordinates, and so is every surface of such a body.
+typedef struct BodyShape {
+    int curve_count;               // the elements of one fibre; 0: none
+    int pieces;                    // curves that make one element of the body; at least 1
+    bool stiff;                    // its curves do not bend: it never touches itself
+    bool winds;                    // its elements are short and thick enough to wind about others
+    bool slender;                  // its elements are long and thin
+    double size;                   // m, what an overlap is measured against; 0: it does not count
+    const struct Surface* surface; // null: none
+    bool obstacle;                 // it has a round or flat shape, told by `obstacle`
+} BodyShape;
+
+// Where energy went in the last attempt at a step, J; and whether the attempt can stay.
+typedef struct BodyAccount {
+    double energy_rise; // more than could be taken from the velocity
+    double push;        // put in by moving it out of overlaps
+    double damping, numerical, given;
+    bool failed; // A was singular, or the state is not finite
+} BodyAccount;
+
+// The head of a body, first member of what a kind allocates.
+struct Body {
+    const BodyKind* kind;
+    TdlBodyId id;
+    int index;       // among the bodies of its world
+    int kind_index;  // among those of its kind
+    Body* system;    // whose coordinates move it: its own, or those of the tree that it is part of
+    int dof_count;   // coordinates of its system, where that is its own; else 0
+    double* v_free;  // [dof_count] found by `predict`; contacts add what they do
+    double* state;   // [state_count] what a step may change, where that is one array and the kind
+    int state_count; // has no `save`
+    int material;    // how it touches
+    bool bounces;    // restitution is heeded
+
+    // what the contacts of this attempt do to it
+    bool touched;
+    double touch;    // J, to its velocities
+    double* impulse; // [dof_count] H' r, of a kind with `residual`; else null
+    double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
+
+    TdlEnergy energy; // in the present state
+    BodyAccount account;
+};
+
+struct BodyKind {
+    const char* name;
+    void (*destroy)(const TdlHost* host, Body* body); // optional; else its memory is freed
+
+    // Optional: before it is taken out of its world, leaves what it shares with others; on failure
+    // the log says why it cannot, and it stays.
+    TdlStatus (*leave)(const TdlHost* host, Body* body);
+
+    // --- a step. Bodies that are stepped together (rods in SIMD lanes, trees) share the work of
+    // `predict` and `advance` out among themselves: one call does it, the others nothing. Both are
+    // called from any thread, for each body once; they write to its head and its mates' only.
+    void (*prepare)(Body* body, const BodyStep* step); // in order, from one thread
+    void (*predict)(Body* body, const BodyStep* step);
+    void (*advance)(Body* body, const BodyStep* step); // with v_free and `push`; counts `account`
+    // Optional: what moves by script goes where it is at a time; after `advance` and after a load.
+    TdlStatus (*place)(const TdlHost* host, Body* body, double time);
+
+    // Optional, both, of a body that is not linear in the step. How far the velocity v is from
+    // fulfilling the step's own equation when contacts give `impulse` = H' r, relative; and A and
+    // v_free anew, linearised where v leads (which may be v_free itself). Contacts are then solved
+    // again, in totals.
+    double (*residual)(const Body* body, const BodyStep* step, const double* v,
+                       const double* impulse);
+    void (*predict_again)(Body* body, const BodyStep* step, const double* v);
+
+    // --- A, after predict, of bodies with coordinates; called from several threads at once. X has
+    // `count` columns one after the other.
+    void (*solve)(const Body* body, int count, double* X); // X := A^-1 X over dof_count
+    // A = L L' so that L^-1 keeps what is zero beyond the first `used` coordinates, as many as some
+    // support has, which then begins at 0: X := L^-1 X; x := L'^-1 x over all.
+    bool (*whitens)(const Body* body); // optional, with the next two: whether it can now
+    void (*whiten)(const Body* body, int used, int count, double* X);
+    void (*unwhiten)(const Body* body, double* x);
+
+    // --- places, of bodies that are touched. What a part of a tree tells of itself is about the
+    // coordinates of its system. rows[k * count + j] = basis_k . d velocity / d v_j.
+    BodySupport (*support)(const Body* body, const BodyPlace* place);
+    void (*rows)(const Body* body, const BodyPlace* place, TdlMat3 basis, double* rows);
+    // Optional: the velocity of a place that a script gives it in this step, beside what its
+    // coordinates do, m/s.
+    TdlVec3 (*prescribed)(const Body* body, const BodyPlace* place);
+    // The present velocity at a place of a surface or an obstacle, m/s; needed where it has one.
+    TdlVec3 (*velocity)(const Body* body, const BodyPlace* place);
+
+    // --- mass, kg, and its centre; optional. Energy in the present state; optional
+    double (*mass)(const Body* body, TdlVec3* centre);
+    TdlEnergy (*energy)(const Body* body, TdlVec3 gravity);
+
+    // --- the state, in a layout of its own; optional, all or none (see Body.state)
+    size_t (*state_size)(const Body* body); // bytes
+    void (*save)(const Body* body, void* bytes);
+    void (*load)(Body* body, const void* bytes);
+    uint64_t (*hash)(const Body* body, uint64_t hash);
+
+    // --- what detection sees
+    // Bodies that bend are to be seen as polylines of `segments` an element; 0: as curves.
+    BodyShape (*shape)(const Body* body, int segments);
+    void (*curves)(Body* body, int segments, TdlCurve* out);        // [curve_count], now
+    void (*obstacle)(const Body* body, struct TdlColliderDef* out); // now
+    // Optional: its frame, else the world's; moments are about its position.
+    TdlPose (*pose)(const Body* body);
+    double (*speed)(const Body* body); // optional: m/s, how fast it comes as a whole
+
+    // --- statics, optional: brings it to rest; `residual` is relative to its weight
+    TdlStatus (*settle)(const TdlHost* host, Body* body, TdlVec3 gravity, double* residual);
+};
+
+void body_destroy(const TdlHost* host, Body* body);
+size_t body_state_size(const Body* body);
+void body_save(const Body* body, void* bytes);
+void body_load(Body* body, const void* bytes);
+uint64_t body_hash(const Body* body, uint64_t hash);
+TdlPose body_pose(const Body* body);
+
+// --- what a world does for kinds of bodies, whichever they are -----------------------------------
+
+// Takes over a body whose head has its kind, v_free, dof_count, material and bounces; `system` null
+// means itself. On failure the body stays the caller's.
+TdlStatus world_add_body(TdlWorld* world, Body* body);
+
+// The body of an id, null when there is none of that kind (null: any); then the log says so.
+Body* world_find_body(const TdlWorld* world, TdlBodyId id, const BodyKind* kind);
+// The last one of a kind, or null.
+Body* world_last_body(const TdlWorld* world, const BodyKind* kind);
+
+const TdlHost* world_host(const TdlWorld* world);
+
+double world_now(const TdlWorld* world); // s, its time
+
+// The energy of a body was changed from outside the step.
+void world_count_energy(const TdlWorld* world, Body* body);
+
+#endif

@@ -1,0 +1,499 @@
+// Curves that passed through each other in a step. docs/theory/world.md, section 5
+//
+// Between the two shapes of a step every point of a curve moves on a straight line. Both curves of
+// a pair are sampled where the arc stays within a share of the radius of its chord, and the chords
+// are followed by conservative collision detection: two centrelines that meet are found, whatever
+// the contacts were. A pair is looked at only when it moved far enough against each other to meet.
+#include "detect/crossings.h"
+
+#include "base/memory.h"
+#include "curve/curve.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+
+// Chords of a curve, at most.
+enum { MAX_CHORDS = 24 };
+
+// What an arc may be off its chord by, and the accuracy of the search, in radii.
+static const double ARC_OFF = 0.1;
+static const double TOUCH = 0.02;
+
+// Centrelines that come nearer than this share of the two radii go through each other's bodies.
+static const double THROUGH = 0.4;
+
+// A pair that moved against each other by less than this share of the two radii did not get there,
+// but from an overlap that the depth tells already.
+static const double DEEP_SHARE = 0.25;
+
+// Arc length within which a fibre cannot come back to itself, in radii: a loop of the smallest
+// circle that its thickness allows.
+static const double LOOP_RADII = 5.0;
+
+static double curve_radius(const TdlCurve* c) {
+    return fmax(c->radius[0], c->radius[1]);
+}
+
+static int chord_count(const TdlCurve* before, const TdlCurve* after) {
+    double bend = fmax(tdl_curve_second_bound(before, 0.0, before->end),
+                       tdl_curve_second_bound(after, 0.0, after->end));
+    double off = ARC_OFF * fmax(curve_radius(after), 1.0e-300);
+    double count = ceil(after->end * sqrt(bend / (8.0 * off)));
+    return (int)fmin(fmax(count, 1.0), MAX_CHORDS);
+}
+
+// A curve in the two shapes, as chords.
+typedef struct Track {
+    int count;                                             // of chords
+    TdlVec3 before[MAX_CHORDS + 1], after[MAX_CHORDS + 1]; // their ends
+} Track;
+
+static void sample(const TdlCurve* before, const TdlCurve* after, int count, Track* out) {
+    out->count = count;
+    for (int i = 0; i <= count; ++i) {
+        double part = (double)i / count;
+        out->before[i] = tdl_curve_point(before, part * before->end);
+        out->after[i] = tdl_curve_point(after, part * after->end);
+    }
+}
+
+// --- how far curves moved -------------------------------------------------------------------
+
+static TdlVec3 least(TdlVec3 a, TdlVec3 b) {
+    return (TdlVec3){fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z)};
+}
+
+static TdlVec3 most(TdlVec3 a, TdlVec3 b) {
+    return (TdlVec3){fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z)};
+}
+
+// Ways at the ends and the middle of each of the eight parts.
+void crossings_measure(const TdlCurve* before, const TdlCurve* after, Travel* out) {
+    enum { PARTS = 8, EACH = 2 };
+    double way[PARTS * EACH + 1][3];
+    for (int i = 0; i <= PARTS * EACH; ++i) {
+        double part = (double)i / (PARTS * EACH);
+        TdlVec3 w = tdl_sub3(tdl_curve_point(after, part * after->end),
+                             tdl_curve_point(before, part * before->end));
+        way[i][0] = w.x;
+        way[i][1] = w.y;
+        way[i][2] = w.z;
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        for (int k = 0; k < PARTS; ++k) {
+            double lo = way[k * EACH][axis], hi = lo;
+            for (int i = k * EACH + 1; i <= (k + 1) * EACH; ++i) {
+                lo = way[i][axis] < lo ? way[i][axis] : lo;
+                hi = way[i][axis] > hi ? way[i][axis] : hi;
+            }
+            out->lo[axis][k] = (float)(lo - 2.0 * FLT_EPSILON * fabs(lo));
+            out->hi[axis][k] = (float)(hi + 2.0 * FLT_EPSILON * fabs(hi));
+        }
+    }
+}
+
+// The most that a point of one curve moved against a point of the other.
+static double relative_travel(const Travel* a, const Travel* b) {
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        float lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k < 8; ++k) {
+            lo[0] = a->lo[axis][k] < lo[0] ? a->lo[axis][k] : lo[0];
+            hi[0] = a->hi[axis][k] > hi[0] ? a->hi[axis][k] : hi[0];
+            lo[1] = b->lo[axis][k] < lo[1] ? b->lo[axis][k] : lo[1];
+            hi[1] = b->hi[axis][k] > hi[1] ? b->hi[axis][k] : hi[1];
+        }
+        double way = (double)fmaxf(hi[0] - lo[1], hi[1] - lo[0]);
+        square += way * way;
+    }
+    return sqrt(square);
+}
+
+// --- one pair -------------------------------------------------------------------------------
+
+// How near two centrelines come that pass through each other's bodies, and to what accuracy, m.
+typedef struct Nearness {
+    double apart, tolerance;
+} Nearness;
+
+// The box of some moving chords, seen from something that moves by `frame`.
+typedef struct SweptBox {
+    TdlVec3 lo, hi;
+} SweptBox;
+
+static SweptBox swept_box(const Track* p, int first, int last, TdlVec3 frame) {
+    SweptBox box = {p->before[first], p->before[first]};
+    for (int k = first; k <= last; ++k) {
+        TdlVec3 end = tdl_sub3(p->after[k], frame);
+        box.lo = least(least(box.lo, p->before[k]), end);
+        box.hi = most(most(box.hi, p->before[k]), end);
+    }
+    return box;
+}
+
+static bool boxes_meet(const SweptBox* a, const SweptBox* b, double near) {
+    return a->lo.x <= b->hi.x + near && b->lo.x <= a->hi.x + near && a->lo.y <= b->hi.y + near &&
+           b->lo.y <= a->hi.y + near && a->lo.z <= b->hi.z + near && b->lo.z <= a->hi.z + near;
+}
+
+// A query that fails counts as a meeting: what cannot be excluded is not kept.
+static bool query_meets(const Moved* m, const TdlCcdQuery* query, const Nearness* near) {
+    TdlCcdOptions options = tdl_ccd_options_default();
+    options.norm = TDL_CCD_NORM_EUCLID;
+    options.tolerance = near->tolerance;
+    options.min_separation = near->apart;
+    TdlCcdResult result;
+    bool met = tdl_ccd_query(query, &options, &result) != TDL_STATUS_OK ||
+               (result.collision && result.time > 0.0); // else they were placed in each other:
+                                                        // nothing can be kept apart
+    if (m->watch != NULL) {
+        m->watch(m->watch_user, query, met);
+    }
+    return met;
+}
+
+// Positions from the first curve's start, which moves by `frame`: small numbers, small errors.
+static bool chords_meet(const Moved* m, const Track* a, int i, const Track* b, int j, TdlVec3 frame,
+                        const Nearness* near) {
+    TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
+    const Track* track[2] = {a, b};
+    int from[2] = {i, j};
+    for (int k = 0; k < 4; ++k) {
+        const Track* p = track[k / 2];
+        int n = from[k / 2] + k % 2;
+        TdlVec3 start = tdl_sub3(p->before[n], a->before[0]);
+        TdlVec3 end = tdl_sub3(tdl_sub3(p->after[n], a->before[0]), frame);
+        query.start[k] = start;
+        query.end[k] = end;
+    }
+    return query_meets(m, &query, near);
+}
+
+// `apart` is the arc length from the start of a to the start of b on one fibre; infinite for two.
+static bool tracks_meet(const Moved* m, const Track* a, double step_a, const Track* b,
+                        double step_b, double apart, double radius, const Nearness* near) {
+    TdlVec3 frame = tdl_scale3(
+        0.5, tdl_add3(tdl_sub3(a->after[0], a->before[0]), tdl_sub3(b->after[0], b->before[0])));
+    double reach = near->apart + near->tolerance;
+    SweptBox whole = swept_box(b, 0, b->count, frame);
+    for (int i = 0; i < a->count; ++i) {
+        SweptBox own = swept_box(a, i, i + 1, frame);
+        for (int j = 0; j < b->count && boxes_meet(&own, &whole, reach); ++j) {
+            double gap = apart + j * step_b - (i + 1) * step_a;
+            SweptBox other = swept_box(b, j, j + 1, frame);
+            if (gap >= LOOP_RADII * radius && boxes_meet(&own, &other, reach) &&
+                chords_meet(m, a, i, b, j, frame, near)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+typedef struct Pair {
+    int fibre[2], element[2];
+} Pair;
+
+// Whether two curves of known length are too far apart to have met on a way of `travel`.
+static bool far_apart(const TdlCurve* a, const TdlCurve* b, double travel) {
+    if (a->kind > TDL_CURVE_CLOTHOID || b->kind > TDL_CURVE_CLOTHOID) {
+        return false; // their parameter is no length
+    }
+    TdlVec3 between = tdl_sub3(tdl_curve_point(a, 0.5 * a->end), tdl_curve_point(b, 0.5 * b->end));
+    double reach = 0.5 * (a->end + b->end) + travel + curve_radius(a) + curve_radius(b);
+    return tdl_norm3(between) > reach;
+}
+
+static bool pair_crossed(const Moved* m, Pair pair) {
+    int a = m->first[pair.fibre[0]] + pair.element[0],
+        b = m->first[pair.fibre[1]] + pair.element[1];
+    double ra = curve_radius(&m->curve[a]), rb = curve_radius(&m->curve[b]);
+    double travel = relative_travel(&m->travel[a], &m->travel[b]);
+    if (travel < DEEP_SHARE * (ra + rb) || far_apart(&m->curve[a], &m->curve[b], travel)) {
+        return false;
+    }
+    double apart = INFINITY;
+    if (pair.fibre[0] == pair.fibre[1]) {
+        apart = 0.0;
+        for (int i = a; i < b; ++i) {
+            apart += m->curve[i].end;
+        }
+    }
+    Track track[2];
+    sample(&m->before[a], &m->curve[a], chord_count(&m->before[a], &m->curve[a]), &track[0]);
+    sample(&m->before[b], &m->curve[b], chord_count(&m->before[b], &m->curve[b]), &track[1]);
+    double radius = fmin(ra, rb) > 0.0 ? fmin(ra, rb) : fmax(ra, rb);
+    Nearness near = {THROUGH * (ra + rb), TOUCH * radius};
+    return tracks_meet(m, &track[0], m->curve[a].end / track[0].count, &track[1],
+                       m->curve[b].end / track[1].count, apart, radius, &near);
+}
+
+// --- a curve and a surface ------------------------------------------------------------------
+
+// The chords of a curve as seen from a surface, which stands still then but for vertices that move.
+typedef struct SurfaceTrack {
+    const Moved* moved;
+    const Surface* surface;
+    Track track;
+    int chord; // that is looked at
+    Nearness near;
+    bool met;
+} SurfaceTrack;
+
+// From the start of the path: small numbers, small errors.
+static void set_moving(const SurfaceTrack* x, int node, TdlCcdQuery* query, int place) {
+    query->start[place] = tdl_sub3(x->track.before[node], x->track.before[0]);
+    query->end[place] = tdl_sub3(x->track.after[node], x->track.before[0]);
+}
+
+static void set_vertex(const SurfaceTrack* x, int vertex, TdlCcdQuery* query, int place) {
+    const Surface* s = x->surface;
+    query->end[place] = tdl_sub3(s->vertex[vertex], x->track.before[0]);
+    query->start[place] = query->end[place];
+    if (s->before != NULL) {
+        query->start[place] = tdl_sub3(s->before[vertex], x->track.before[0]);
+    }
+}
+
+// A chord meets a triangle first with an end on its inside, or on one of its edges.
+static void meet_triangle(void* user, int triangle) {
+    SurfaceTrack* x = user;
+    const Surface* surface = x->surface;
+    const int* corner = surface->corner + 3 * (size_t)triangle;
+    for (int end = x->chord == 0 ? 0 : 1; end < 2 && !x->met; ++end) {
+        TdlCcdQuery query = {.kind = TDL_CCD_VERTEX_FACE};
+        set_moving(x, x->chord + end, &query, 0);
+        for (int k = 0; k < 3; ++k) {
+            set_vertex(x, corner[k], &query, 1 + k);
+        }
+        x->met = query_meets(x->moved, &query, &x->near);
+    }
+    for (int k = 0; k < 3 && !x->met; ++k) {
+        const SurfaceEdge* edge = &surface->edge[surface->edge_of[3 * triangle + k]];
+        if (surface->edge_side[edge->first] == 3 * triangle + k) { // once
+            TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
+            set_moving(x, x->chord, &query, 0);
+            set_moving(x, x->chord + 1, &query, 1);
+            set_vertex(x, edge->vertex[0], &query, 2);
+            set_vertex(x, edge->vertex[1], &query, 3);
+            x->met = query_meets(x->moved, &query, &x->near);
+        }
+    }
+}
+
+static bool surface_crossed(const Moved* m, int curve, const SurfaceBody* other) {
+    const TdlCurve *before = &m->before[curve], *after = &m->curve[curve];
+    double r = curve_radius(after), radii = r + other->surface->radius;
+    TdlPose was = pose_inverse(other->before), is = pose_inverse(other->pose);
+    SurfaceTrack x = {.moved = m, .surface = other->surface};
+    x.near = (Nearness){THROUGH * radii, TOUCH * (r > 0.0 ? r : radii)};
+    double reach = x.near.apart + x.near.tolerance;
+    // a box about the places of the whole curve on its way
+    TdlVec3 from = pose_point(was, before->origin), to = pose_point(is, after->origin);
+    reach += other->surface->travel; // boxes are about where the triangles are after the step
+    double size = fmax(curve_size(before), curve_size(after)) + reach;
+    TdlVec3 round = {size, size, size};
+    SurfaceBox whole = {tdl_sub3(least(from, to), round), tdl_add3(most(from, to), round)};
+    if (radii == 0.0 || !surface_boxes_meet(&whole, &other->surface->node[0].box)) {
+        return false;
+    }
+    sample(before, after, chord_count(before, after), &x.track);
+    double travel = other->surface->travel;
+    for (int i = 0; i <= x.track.count; ++i) {
+        x.track.before[i] = pose_point(was, x.track.before[i]);
+        x.track.after[i] = pose_point(is, x.track.after[i]);
+        double way = tdl_norm3(tdl_sub3(x.track.after[i], x.track.before[i]));
+        travel = fmax(travel, way + other->surface->travel);
+    }
+    for (x.chord = 0; x.chord < x.track.count && travel >= DEEP_SHARE * radii; ++x.chord) {
+        SweptBox box = swept_box(&x.track, x.chord, x.chord + 1, (TdlVec3){0});
+        TdlVec3 grow = {reach, reach, reach};
+        surface_each_near(x.surface, (SurfaceBox){tdl_sub3(box.lo, grow), tdl_add3(box.hi, grow)},
+                          meet_triangle, &x);
+        if (x.met) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- all pairs ------------------------------------------------------------------------------
+
+// Curves of one fibre that lie so near along it that detection does not ask: those that bend back.
+enum { NEAR_PLACES = 8 };
+static const double BACK = 3.141592653589793; // rad, the least that a closed loop turns
+
+// Memory of a search, and its answers.
+typedef struct Search {
+    const Moved* moved;
+    bool* met; // by pair
+} Search;
+
+static bool may_meet(const Moved* m, Pair pair) {
+    int a = pair.fibre[0], b = pair.fibre[1];
+    const TdlCurve* curve[2] = {&m->curve[m->first[a] + pair.element[0]],
+                                &m->curve[m->first[b] + pair.element[1]]};
+    if (curve_radius(curve[0]) + curve_radius(curve[1]) == 0.0) {
+        return false; // edges of boxes: they have no inside to pass
+    }
+    return a == b || m->family[a] != m->family[b];
+}
+
+static void look_at_pair(void* user, int index, int worker) {
+    (void)worker;
+    const Search* search = user;
+    const Moved* m = search->moved;
+    Pair pair;
+    tdl_detector_pair(m->detector, index, pair.fibre, pair.element);
+    search->met[index] = may_meet(m, pair) && detector_pair_may_have_met(m->detector, index) &&
+                         pair_crossed(m, pair);
+}
+
+static int fibre_of(const Moved* m, int curve) {
+    int low = 0, high = m->fibre_count;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        *(m->first[middle] <= curve ? &low : &high) = middle;
+    }
+    return low;
+}
+
+// None of its points moved by more.
+static double largest_travel(const Travel* t) {
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double most = 0.0;
+        for (int k = 0; k < 8; ++k) {
+            most = fmax(most, fmax(fabs((double)t->lo[axis][k]), fabs((double)t->hi[axis][k])));
+        }
+        square += most * most;
+    }
+    return sqrt(square);
+}
+
+// A curve against the surfaces that it may have met on its way: `met` has a place for each.
+static void look_at_surfaces(void* user, int curve, int worker) {
+    (void)worker;
+    const Search* search = user;
+    const Moved* m = search->moved;
+    const TdlCurve* after = &m->curve[curve];
+    int fibre = fibre_of(m, curve);
+    double reach = curve_size(after) + curve_radius(after) + largest_travel(&m->travel[curve]);
+    for (int k = 0; k < m->surface_count; ++k) {
+        const SurfaceBody* other = &m->surface[k];
+        bool fixed = m->fibre[fibre].fixed && other->body < 0;
+        bool far = tdl_norm3(tdl_sub3(after->origin, other->centre)) >
+                   (reach + other->ball + other->travel) * (1.0 + 1.0e-6);
+        search->met[(size_t)curve * (size_t)m->surface_count + (size_t)k] =
+            !far && !fixed && other->body != fibre && surface_crossed(m, curve, other);
+    }
+}
+
+void crossing_list_free(const TdlAllocator* mem, CrossingList* list) {
+    tdl_free(mem, list->at);
+    tdl_free(mem, list->met);
+}
+
+bool crossing_list_add(const TdlAllocator* mem, CrossingList* list, Crossing crossing) {
+    if (!tdl_reserve(mem, &list->at, &list->capacity, list->count + 1, sizeof *list->at)) {
+        return false;
+    }
+    list->at[list->count++] = crossing;
+    return true;
+}
+
+static bool add_pair(const TdlAllocator* mem, CrossingList* list, Pair pair) {
+    return crossing_list_add(
+        mem, list, (Crossing){{pair.fibre[0], pair.fibre[1]}, {pair.element[0], pair.element[1]}});
+}
+
+// The pairs of neighbours on a fibre, which bend far enough to meet.
+static bool look_along(const TdlAllocator* mem, const Moved* m, int fibre, CrossingList* out) {
+    const TdlFibre* f = &m->fibre[fibre];
+    for (int i = 0; i < f->count; ++i) {
+        double turn = 0.0;
+        for (int j = i; j < f->count && j <= i + NEAR_PLACES; ++j) {
+            const TdlCurve *before = &m->before[m->first[fibre] + j], *after = &f->curves[j];
+            turn += fmax(before->end * tdl_curve_second_bound(before, 0.0, before->end),
+                         after->end * tdl_curve_second_bound(after, 0.0, after->end));
+            Pair pair = {{fibre, fibre}, {i, j}};
+            if (turn >= BACK && pair_crossed(m, pair) && !add_pair(mem, out, pair)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// Looks `count` times at what leaves `each` answers; `met` tells what came out.
+static TdlStatus look_at_all(const TdlAllocator* mem, Pool* pool, const Moved* m, long count,
+                             int each, PoolFn look, CrossingList* out) {
+    if (count > INT_MAX / each ||
+        !tdl_reserve(mem, &out->met, &out->met_capacity, (int)count * each, sizeof *out->met)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    Search search = {m, out->met};
+    if (m->watch == NULL) {
+        pool_run(pool, (int)count, 256, look, &search);
+    }
+    for (int i = 0; i < (int)count && m->watch != NULL; ++i) {
+        look(&search, i, 0); // who looks on is told by one thread
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus find_through_surfaces(const TdlAllocator* mem, Pool* pool, const Moved* m,
+                                       CrossingList* out) {
+    if (m->surface_count == 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status =
+        look_at_all(mem, pool, m, m->curve_count, m->surface_count, look_at_surfaces, out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    for (int i = 0; i < m->curve_count * m->surface_count; ++i) {
+        if (!out->met[i]) {
+            continue;
+        }
+        int curve = i / m->surface_count, fibre = fibre_of(m, curve);
+        const SurfaceBody* other = &m->surface[i % m->surface_count];
+        Pair pair = {{fibre, other->body}, {curve - m->first[fibre], other->element}};
+        if (other->body >= 0 && other->body < fibre) { // as of contacts
+            pair = (Pair){{pair.fibre[1], pair.fibre[0]}, {pair.element[1], pair.element[0]}};
+        }
+        if (!add_pair(mem, out, pair)) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus crossings_find(const TdlAllocator* mem, Pool* pool, const Moved* m, CrossingList* out,
+                         int* found) {
+    long count = detector_pair_count(m->detector);
+    int before = out->count;
+    TdlStatus status = look_at_all(mem, pool, m, count, 1, look_at_pair, out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    for (int i = 0; i < (int)count; ++i) {
+        Pair pair;
+        if (out->met[i]) {
+            tdl_detector_pair(m->detector, i, pair.fibre, pair.element);
+            if (!add_pair(mem, out, pair)) {
+                return TDL_STATUS_NO_MEMORY;
+            }
+        }
+    }
+    for (int fibre = 0; fibre < m->fibre_count && m->self; ++fibre) {
+        bool bends = !m->fibre[fibre].stiff && !m->fibre[fibre].fixed;
+        if (bends && !look_along(mem, m, fibre, out)) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    status = find_through_surfaces(mem, pool, m, out);
+    *found = out->count - before;
+    return status;
+}

@@ -1,0 +1,17 @@
+// Where the blocks of a square block-sparse matrix are. The pattern is symmetric, values need not
+// be.
+#ifndef TDL_LINALG_BLOCK_PATTERN_H
+#define TDL_LINALG_BLOCK_PATTERN_H
+
+enum { BLOCK_MOST = 6 }; // rows in a block at most
+
+typedef struct BlockPattern {
+    int n, d;          // block rows, rows in a block
+    const int* start;  // [n + 1]
+    const int* column; // [start[n]] ascending within a row
+} BlockPattern;
+
+// Pivots below this part of the largest entry are shifted: about 100 epsilons.
+static const double PIVOT_PART = 2.0e-14;
+
+#endif

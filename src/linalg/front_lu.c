@@ -1,0 +1,599 @@
+// Sparse LU by dense fronts (multifrontal), rows exchanged only among those eliminated together.
+//
+// A front holds the unknowns of a run of block rows whose columns have nearly the same pattern, and
+// those of the later rows that they touch. It gathers its part of the matrix and what its
+// children left, eliminates its own unknowns and leaves the rest to its parent on a stack. The
+// arithmetic is in products of panels of pivots.
+#include "linalg/front_lu.h"
+#include "math/panel.h"
+
+#include <amd.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Doubles of the factors above which they are not attempted: 800 MB.
+static const double MAX_FACTOR = 1.0e8;
+// Block rows joined in one front although patterns differ: zeros stored, as a part of the front.
+static const double MAX_ZEROS = 0.25;
+// A row is exchanged when its pivot is this much smaller than the best.
+static const double PIVOT_RATIO = 0.1;
+enum { RANK = 8, LANES = 8 };
+// Columns from which on there is enough for several threads.
+enum { MANY_COLUMNS = 256 };
+
+// --- symbolic ------------------------------------------------------------------------------------
+
+typedef struct Graph {
+    int *start, *column;
+} Graph;
+
+// The couplings among rows with unknowns, numbered without gaps.
+static TdlStatus take_graph(FrontLu* lu, Arena* arena, Graph* g) {
+    const BlockPattern* a = &lu->pattern;
+    int* name = lu->place;
+    lu->n = 0;
+    for (int i = 0; i < a->n; ++i) {
+        name[i] = lu->reduced[i].size > 0 ? lu->n++ : -1;
+    }
+    int count = 0;
+    g->start = ARENA_NEW(arena, int, (size_t)lu->n + 1);
+    g->column = ARENA_NEW(arena, int, a->start[a->n]);
+    if (g->start == NULL || g->column == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < a->n; ++i) {
+        if (name[i] < 0) {
+            continue;
+        }
+        g->start[name[i]] = count;
+        for (int e = a->start[i]; e < a->start[i + 1]; ++e) {
+            if (name[a->column[e]] >= 0) {
+                g->column[count++] = name[a->column[e]];
+            }
+        }
+    }
+    g->start[lu->n] = count;
+    return TDL_STATUS_OK;
+}
+
+// The elimination tree of the graph in the given order. (Liu, with path compression.)
+static void find_tree(const Graph* g, int n, const int* order, const int* place, int* parent,
+                      int* ancestor) {
+    for (int k = 0; k < n; ++k) {
+        parent[k] = ancestor[k] = -1;
+        for (int e = g->start[order[k]]; e < g->start[order[k] + 1]; ++e) {
+            int j = place[g->column[e]];
+            while (j >= 0 && j < k) {
+                int next = ancestor[j];
+                ancestor[j] = k;
+                if (next < 0) {
+                    parent[j] = k;
+                }
+                j = next;
+            }
+        }
+    }
+}
+
+// Renumbers so that children come right before their parent: post[k] is the old number.
+static void postorder(int n, const int* parent, int* head, int* next, int* walk, int* post) {
+    memset(head, 0xff, (size_t)n * sizeof(int));
+    for (int k = n - 1; k >= 0; --k) {
+        if (parent[k] >= 0) {
+            next[k] = head[parent[k]];
+            head[parent[k]] = k;
+        }
+    }
+    int count = 0;
+    for (int root = 0; root < n; ++root) {
+        if (parent[root] >= 0) {
+            continue;
+        }
+        int depth = 0;
+        walk[depth++] = root;
+        while (depth > 0) {
+            int k = walk[depth - 1], child = head[k];
+            if (child >= 0) {
+                head[k] = next[child];
+                walk[depth++] = child;
+            } else {
+                post[count++] = k;
+                --depth;
+            }
+        }
+    }
+}
+
+static TdlStatus choose_order(FrontLu* lu, Arena* arena, const Graph* g) {
+    size_t n = (size_t)lu->n;
+    int* scratch = ARENA_NEW(arena, int, 6 * n + 1);
+    if (scratch == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    int *order = scratch, *place = scratch + n, *head = scratch + 2 * n, *next = scratch + 3 * n;
+    int *walk = scratch + 4 * n, *post = scratch + 5 * n;
+    int status = amd_order(lu->n, g->start, g->column, order, NULL, NULL);
+    if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int k = 0; k < lu->n; ++k) {
+        place[order[k]] = k;
+    }
+    find_tree(g, lu->n, order, place, lu->parent, head);
+    postorder(lu->n, lu->parent, head, next, walk, post);
+    for (int k = 0; k < lu->n; ++k) {
+        lu->order[k] = order[post[k]];
+        walk[post[k]] = k;
+    }
+    for (int k = 0; k < lu->n; ++k) {
+        int up = lu->parent[post[k]];
+        next[k] = up < 0 ? -1 : walk[up];
+    }
+    memcpy(lu->parent, next, n * sizeof(int));
+    return TDL_STATUS_OK;
+}
+
+static int ascending(const void* a, const void* b) {
+    int x = *(const int*)a, y = *(const int*)b;
+    return (x > y) - (x < y);
+}
+
+// The rows below the diagonal of every column; place numbers the graph's rows.
+static TdlStatus find_pattern(FrontLu* lu, Arena* arena, const Graph* g, const int* place) {
+    int n = lu->n;
+    int* child = ARENA_NEW(arena, int, 2 * (size_t)n + 1);
+    size_t capacity = 2 * (size_t)g->start[n] + (size_t)n;
+    lu->row = ARENA_NEW(arena, int, capacity);
+    if (child == NULL || lu->row == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    int* sibling = child + n;
+    memset(child, 0xff, (size_t)n * sizeof(int));
+    memset(lu->mark, 0xff, (size_t)n * sizeof(int));
+    lu->start[0] = 0;
+    for (int k = 0; k < n; ++k) {
+        size_t used = (size_t)lu->start[k];
+        if (used + (size_t)(n - k) > capacity) {
+            capacity = 2 * capacity + (size_t)n;
+            int* grown = capacity > INT32_MAX ? NULL : ARENA_NEW(arena, int, capacity);
+            if (grown == NULL) {
+                return TDL_STATUS_NO_MEMORY;
+            }
+            memcpy(grown, lu->row, used * sizeof(int));
+            lu->row = grown;
+        }
+        int *rows = lu->row + used, count = 0;
+        for (int e = g->start[lu->order[k]]; e < g->start[lu->order[k] + 1]; ++e) {
+            int at = place[g->column[e]];
+            if (at > k && lu->mark[at] != k) {
+                lu->mark[at] = k;
+                rows[count++] = at;
+            }
+        }
+        for (int c = child[k]; c >= 0; c = sibling[c]) {
+            for (int e = lu->start[c]; e < lu->start[c + 1]; ++e) {
+                int at = lu->row[e];
+                if (at > k && lu->mark[at] != k) {
+                    lu->mark[at] = k;
+                    rows[count++] = at;
+                }
+            }
+        }
+        qsort(rows, (size_t)count, sizeof(int), ascending);
+        lu->start[k + 1] = (int)used + count;
+        if (lu->parent[k] >= 0) {
+            sibling[k] = child[lu->parent[k]];
+            child[lu->parent[k]] = k;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// Joins columns into fronts: k joins k + 1, its parent, while few zeros come in by it.
+static void join_columns(FrontLu* lu) {
+    lu->front_count = 0;
+    int first = 0;
+    double stored = 0.0; // rows really in the columns of the run
+    for (int k = 0; k < lu->n; ++k) {
+        int below = lu->start[k + 1] - lu->start[k];
+        stored += below + 1;
+        bool joins = false;
+        if (k + 1 < lu->n && lu->parent[k] == k + 1) {
+            double next = lu->start[k + 2] - lu->start[k + 1] + 1.0, run = k + 2 - first;
+            double whole = run * (next + 0.5 * (run - 1.0));
+            joins = whole - stored - next <= MAX_ZEROS * whole;
+        }
+        if (!joins) {
+            lu->front[lu->front_count++] = (Front){.first = first,
+                                                   .last = k,
+                                                   .child = -1,
+                                                   .sibling = -1,
+                                                   .row_start = lu->start[k],
+                                                   .row_count = lu->start[k + 1] - lu->start[k]};
+            first = k + 1;
+            stored = 0.0;
+        }
+    }
+}
+
+// Sizes and places of everything in a factorisation; the largest front and the deepest stack.
+static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
+    int unknowns = 0;
+    for (int k = 0; k < lu->n; ++k) {
+        lu->offset[k] = unknowns;
+        unknowns += lu->reduced[lu->order[k]].size;
+    }
+    lu->offset[lu->n] = unknowns;
+    size_t factor = 0, work = 0, stack = 0, deepest = 0;
+    int widest = 0;
+    int* front_of = lu->mark;
+    for (int f = 0; f < lu->front_count; ++f) {
+        for (int k = lu->front[f].first; k <= lu->front[f].last; ++k) {
+            front_of[k] = f;
+        }
+    }
+    lu->flops = 0.0;
+    for (int f = 0; f < lu->front_count; ++f) {
+        Front* front = &lu->front[f];
+        front->pivots = lu->offset[front->last + 1] - lu->offset[front->first];
+        front->width = front->pivots;
+        for (int e = front->row_start; e < front->row_start + front->row_count; ++e) {
+            front->width += lu->reduced[lu->order[lu->row[e]]].size;
+        }
+        front->parent = front->row_count > 0 ? front_of[lu->row[front->row_start]] : -1;
+        front->stride = (front->width + LANES - 1) / LANES * LANES;
+        size_t p = (size_t)front->pivots, rest = (size_t)front->width - p;
+        front->lower = factor;
+        front->upper = factor + p * (size_t)front->width;
+        factor = front->upper + p * rest;
+        size_t square = (size_t)front->width * (size_t)front->stride;
+        work = square > work ? square : work;
+        widest = front->width > widest ? front->width : widest;
+        for (int c = front->child; c >= 0; c = lu->front[c].sibling) {
+            size_t left = (size_t)(lu->front[c].width - lu->front[c].pivots);
+            stack -= left * left;
+        }
+        if (front->parent >= 0) {
+            front->sibling = lu->front[front->parent].child;
+            lu->front[front->parent].child = f;
+        }
+        stack += rest * rest;
+        deepest = stack > deepest ? stack : deepest;
+        double a = (double)p, w = (double)front->width;
+        lu->flops += a * w * w - a * a * w + a * a * a / 3.0;
+        if ((double)factor > MAX_FACTOR) {
+            return TDL_STATUS_STOPPED;
+        }
+    }
+    lu->factor = ARENA_NEW(arena, double, factor);
+    lu->work = ARENA_NEW(arena, double, work);
+    lu->packed = ARENA_NEW(arena, double, panel_size(widest, PANEL_RANK));
+    lu->stack = ARENA_NEW(arena, double, deepest);
+    lu->swap = ARENA_NEW(arena, int, unknowns);
+    lu->x = ARENA_NEW(arena, double, unknowns);
+    bool good = lu->factor && lu->work && lu->packed && lu->stack && lu->swap && lu->x;
+    return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+}
+
+TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const BlockPattern* a,
+                           const Reduced* reduced) {
+    *lu = (FrontLu){.pattern = *a, .reduced = reduced};
+    size_t all = (size_t)a->n;
+    Graph graph;
+    lu->place = ARENA_NEW(arena, int, all);
+    if (lu->place == NULL || take_graph(lu, arena, &graph) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    size_t n = (size_t)lu->n;
+    lu->order = ARENA_NEW(arena, int, n);
+    lu->parent = ARENA_NEW(arena, int, n);
+    lu->mark = ARENA_NEW(arena, int, n);
+    lu->start = ARENA_NEW(arena, int, n + 1);
+    lu->front = ARENA_NEW(arena, Front, n);
+    lu->offset = ARENA_NEW(arena, int, n + 1);
+    lu->position = ARENA_NEW(arena, int, n);
+    lu->run = ARENA_NEW(arena, FrontRun, n);
+    int* place = ARENA_NEW(arena, int, n);
+    if (!lu->order || !lu->parent || !lu->mark || !lu->start || !lu->front || !lu->offset ||
+        !lu->position || !lu->run || !place || choose_order(lu, arena, &graph) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int k = 0; k < lu->n; ++k) {
+        place[lu->order[k]] = k;
+    }
+    TdlStatus status = find_pattern(lu, arena, &graph, place);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    join_columns(lu);
+    // from the graph's numbers to those of the pattern
+    for (int i = 0, name = 0; i < a->n; ++i) {
+        if (lu->place[i] >= 0) {
+            lu->place[i] = place[name++];
+            lu->order[lu->place[i]] = i;
+        }
+    }
+    return lay_out(lu, arena);
+}
+
+// --- numeric -------------------------------------------------------------------------------------
+
+// F(rows of a, columns of b) += test_a' W trial_b, W by columns, transposed when `turned`
+static inline void add_block(const Reduced* a, const Reduced* b, const double* w, bool turned,
+                             double* f, int stride) {
+    for (int c = 0; c < b->size; ++c) {
+        double y[3];
+        const double* t = b->trial + 3 * c;
+        for (int k = 0; k < 3; ++k) {
+            y[k] = turned ? w[3 * k] * t[0] + w[3 * k + 1] * t[1] + w[3 * k + 2] * t[2]
+                          : w[k] * t[0] + w[3 + k] * t[1] + w[6 + k] * t[2];
+        }
+        for (int k = 0; k < a->size; ++k) {
+            const double* s = a->test + 3 * k;
+            f[(size_t)c * (size_t)stride + (size_t)k] += s[0] * y[0] + s[1] * y[1] + s[2] * y[2];
+        }
+    }
+}
+
+static void assemble(FrontLu* lu, const Front* front) {
+    const BlockPattern* w = &lu->pattern;
+    int stride = front->stride, at = 0;
+    double* f = lu->work;
+    memset(f, 0, (size_t)front->width * (size_t)stride * sizeof(double));
+    for (int k = front->first; k <= front->last; ++k) {
+        lu->position[k] = at;
+        at += lu->reduced[lu->order[k]].size;
+    }
+    for (int e = front->row_start; e < front->row_start + front->row_count; ++e) {
+        lu->position[lu->row[e]] = at;
+        at += lu->reduced[lu->order[lu->row[e]]].size;
+    }
+    for (int k = front->first; k <= front->last; ++k) {
+        int i = lu->order[k], p = lu->position[k];
+        const Reduced* a = &lu->reduced[i];
+        for (int e = w->start[i]; e < w->start[i + 1]; ++e) {
+            int j = w->column[e], at_j = lu->place[j];
+            if (at_j < k) {
+                continue;
+            }
+            const double* block = lu->blocks + (size_t)e * 9;
+            int q = lu->position[at_j];
+            add_block(a, &lu->reduced[j], block, false, f + (size_t)q * (size_t)stride + p, stride);
+            if (at_j > k) { // W is symmetric
+                add_block(&lu->reduced[j], a, block, true, f + (size_t)p * (size_t)stride + q,
+                          stride);
+            }
+        }
+        for (int c = 0; c < a->size; ++c) {
+            for (int r = 0; r < a->size; ++r) {
+                f[(size_t)(p + c) * (size_t)stride + (size_t)(p + r)] += a->add[3 * c + r];
+            }
+        }
+    }
+}
+
+// What a child left is added at the places of its rows, by runs of rows that stay together.
+static void extend_add(FrontLu* lu, const Front* front, const Front* child, const double* left) {
+    size_t stride = (size_t)front->stride;
+    const int* rows = lu->row + child->row_start;
+    int count = 0, end = -1;
+    for (int a = 0; a < child->row_count; ++a) {
+        int at = lu->position[rows[a]], tall = lu->reduced[lu->order[rows[a]]].size;
+        if (at == end) {
+            lu->run[count - 1].length += tall;
+        } else {
+            lu->run[count++] = (FrontRun){at, tall};
+        }
+        end = at + tall;
+    }
+    for (int b = 0; b < count; ++b) {
+        for (int c = 0; c < lu->run[b].length; ++c) {
+            double* to = lu->work + (size_t)(lu->run[b].at + c) * stride;
+            for (int a = 0; a < count; ++a) {
+                double* restrict x = to + lu->run[a].at;
+                int length = lu->run[a].length;
+                for (int k = 0; k < length; ++k) {
+                    x[k] += left[k];
+                }
+                left += length;
+            }
+        }
+    }
+}
+
+static void exchange_rows(double* f, int width, size_t stride, int a, int b) {
+    for (int c = 0; c < width; ++c) {
+        double* x = f + (size_t)c * stride;
+        double keep = x[a];
+        x[a] = x[b];
+        x[b] = keep;
+    }
+}
+
+// Columns k0 to k0 + rank: eliminated within the panel; rows are exchanged among the pivots only.
+static void factor_panel(FrontLu* lu, const Front* front, int k0, int rank, double least,
+                         int* swap) {
+    double* f = lu->work;
+    size_t stride = (size_t)front->stride;
+    for (int k = k0; k < k0 + rank; ++k) {
+        double* column = f + (size_t)k * stride;
+        int best = k;
+        for (int i = k + 1; i < front->pivots; ++i) {
+            best = fabs(column[i]) > fabs(column[best]) ? i : best;
+        }
+        swap[k] = fabs(column[k]) < PIVOT_RATIO * fabs(column[best]) ? best : k;
+        if (swap[k] != k) {
+            exchange_rows(f, front->width, stride, k, swap[k]);
+        }
+        if (!(fabs(column[k]) > least)) {
+            column[k] = column[k] < 0.0 ? -least : least;
+            ++lu->shifted;
+        }
+        double inverse = 1.0 / column[k];
+        for (int i = k + 1; i < front->width; ++i) {
+            column[i] *= inverse;
+        }
+        for (int j = k + 1; j < k0 + rank; ++j) {
+            double* other = f + (size_t)j * stride;
+            double x = other[k];
+            for (int i = k + 1; i < front->width; ++i) {
+                other[i] -= column[i] * x;
+            }
+        }
+    }
+}
+
+// A panel of eliminated pivots, and the columns it is taken to, by some at a time.
+typedef struct Taking {
+    const FrontLu* lu;
+    const Front* front;
+    int k0, rank, to;
+} Taking;
+
+static void take_some(void* user, int index, int worker) {
+    const Taking* t = user;
+    const FrontLu* lu = t->lu;
+    size_t stride = (size_t)t->front->stride, k0 = (size_t)t->k0;
+    int from = t->k0 + t->rank + index * PANEL_COLUMNS, count = t->to - from;
+    (void)worker;
+    panel_apply(t->rank, t->front->width - t->k0 - t->rank, lu->work + k0 * stride + k0, lu->packed,
+                stride, count < PANEL_COLUMNS ? count : PANEL_COLUMNS,
+                lu->work + (size_t)from * stride + k0);
+}
+
+// The pivots k0 to k0 + rank, taken to the columns behind them up to `to`.
+static void take_panel(FrontLu* lu, const Front* front, int k0, int rank, int to) {
+    int behind = k0 + rank, count = (to - behind + PANEL_COLUMNS - 1) / PANEL_COLUMNS;
+    Taking taking = {lu, front, k0, rank, to};
+    if (count > 0) {
+        size_t stride = (size_t)front->stride;
+        panel_pack(front->width - behind, rank, lu->work + (size_t)k0 * stride + behind, stride,
+                   lu->packed);
+        pool_run(to - behind >= MANY_COLUMNS ? lu->pool : NULL, count, 1, take_some, &taking);
+    }
+}
+
+// By blocks of pivots, and within them by panels: most of the work is the product that takes a
+// block to all columns behind it.
+static void eliminate(FrontLu* lu, const Front* front, int* swap) {
+    double *f = lu->work, least = 0.0;
+    size_t stride = (size_t)front->stride;
+    for (int k = 0; k < front->pivots; ++k) {
+        least = fmax(least, fabs(f[(size_t)k * stride + (size_t)k]));
+    }
+    least = fmax(PIVOT_PART * least, DBL_MIN);
+    for (int b0 = 0; b0 < front->pivots; b0 += PANEL_RANK) {
+        int b1 = front->pivots - b0 < PANEL_RANK ? front->pivots : b0 + PANEL_RANK;
+        for (int k0 = b0; k0 < b1; k0 += RANK) {
+            int rank = b1 - k0 < RANK ? b1 - k0 : RANK;
+            factor_panel(lu, front, k0, rank, least, swap);
+            take_panel(lu, front, k0, rank, b1);
+        }
+        take_panel(lu, front, b0, b1 - b0, front->width);
+    }
+}
+
+static void keep_factors(FrontLu* lu, const Front* front) {
+    size_t stride = (size_t)front->stride, p = (size_t)front->pivots, w = (size_t)front->width;
+    for (size_t c = 0; c < p; ++c) {
+        memcpy(lu->factor + front->lower + c * w, lu->work + c * stride, w * sizeof(double));
+    }
+    for (size_t c = p; c < w; ++c) {
+        memcpy(lu->factor + front->upper + (c - p) * p, lu->work + c * stride, p * sizeof(double));
+    }
+}
+
+void front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool) {
+    double* top = lu->stack;
+    lu->blocks = blocks;
+    lu->pool = pool;
+    lu->shifted = 0;
+    for (int f = 0; f < lu->front_count; ++f) {
+        Front* front = &lu->front[f];
+        assemble(lu, front);
+        // the children are on top of the stack, the last one first
+        for (int c = front->child; c >= 0; c = lu->front[c].sibling) {
+            size_t left = (size_t)(lu->front[c].width - lu->front[c].pivots);
+            top -= left * left;
+            extend_add(lu, front, &lu->front[c], top);
+        }
+        eliminate(lu, front, lu->swap + lu->offset[front->first]);
+        keep_factors(lu, front);
+        size_t p = (size_t)front->pivots, rest = (size_t)front->width - p;
+        for (size_t c = 0; c < rest; ++c) {
+            memcpy(top, lu->work + (p + c) * (size_t)front->stride + p, rest * sizeof(double));
+            top += rest;
+        }
+    }
+}
+
+// --- solving -------------------------------------------------------------------------------------
+
+static void forward(FrontLu* lu, const Front* front, double* y) {
+    int p = front->pivots, w = front->width, first = lu->offset[front->first];
+    const int* swap = lu->swap + first;
+    const double* l = lu->factor + front->lower;
+    for (int k = 0; k < p; ++k) {
+        double keep = y[first + k];
+        y[first + k] = y[first + swap[k]];
+        y[first + swap[k]] = keep;
+    }
+    double* rest = lu->work;
+    memset(rest, 0, (size_t)(w - p) * sizeof(double));
+    for (int k = 0; k < p; ++k) {
+        double x = y[first + k];
+        const double* column = l + (size_t)k * (size_t)w;
+        for (int i = k + 1; i < p; ++i) {
+            y[first + i] -= column[i] * x;
+        }
+        for (int i = p; i < w; ++i) {
+            rest[i - p] += column[i] * x;
+        }
+    }
+    for (int e = front->row_start; e < front->row_start + front->row_count; ++e) {
+        int at = lu->row[e];
+        for (int k = lu->offset[at]; k < lu->offset[at + 1]; ++k) {
+            y[k] -= *rest++;
+        }
+    }
+}
+
+static void backward(FrontLu* lu, const Front* front, double* y) {
+    int p = front->pivots, w = front->width, first = lu->offset[front->first];
+    const double *l = lu->factor + front->lower, *u = lu->factor + front->upper;
+    for (int e = front->row_start; e < front->row_start + front->row_count; ++e) {
+        int at = lu->row[e];
+        for (int k = lu->offset[at]; k < lu->offset[at + 1]; ++k, u += p) {
+            for (int i = 0; i < p; ++i) {
+                y[first + i] -= u[i] * y[k];
+            }
+        }
+    }
+    for (int k = p - 1; k >= 0; --k) {
+        const double* column = l + (size_t)k * (size_t)w;
+        y[first + k] /= column[k];
+        for (int i = 0; i < k; ++i) {
+            y[first + i] -= column[i] * y[first + k];
+        }
+    }
+}
+
+void front_lu_solve(FrontLu* lu, double* x) {
+    double* y = lu->x;
+    for (int k = 0; k < lu->n; ++k) {
+        int size = lu->offset[k + 1] - lu->offset[k];
+        memcpy(y + lu->offset[k], x + 3 * lu->order[k], (size_t)size * sizeof(double));
+    }
+    for (int f = 0; f < lu->front_count; ++f) {
+        forward(lu, &lu->front[f], y);
+    }
+    for (int f = lu->front_count - 1; f >= 0; --f) {
+        backward(lu, &lu->front[f], y);
+    }
+    for (int k = 0; k < lu->n; ++k) {
+        int size = lu->offset[k + 1] - lu->offset[k];
+        memcpy(x + 3 * lu->order[k], y + lu->offset[k], (size_t)size * sizeof(double));
+    }
+}

@@ -1,0 +1,452 @@
+// Rods as bodies: what moves them in a step, and what a step does to their energy.
+//
+// Gravity is taken at the start of the step, so a rod whose clamp stands still may end with a
+// little too much energy: the surplus is taken from its velocity. Where it is not little, the
+// account tells.
+#include "rod/rod_body.h"
+
+#include "base/log.h"
+#include "math/rotation.h"
+
+#include <string.h>
+
+// Gain of energy that rounding explains, relative to the energies at play.
+static const double ENERGY_SLACK = 1.0e-14;
+
+// Surplus of energy, relative to the kinetic energy, that may be taken from the velocity.
+static const double SURPLUS_LIMIT = 0.05;
+
+static RodBody* owner(const Rod* rod) {
+    return rod->owner;
+}
+
+static void destroy(const TdlHost* host, Body* body) {
+    RodBody* rb = (RodBody*)body;
+    rod_destroy(host, rb->rod);
+    motion_destroy(host, &rb->motion);
+    motion_destroy(host, &rb->end_motion);
+    tdl_free(&host->mem, rb->scratch);
+    tdl_free(&host->mem, rb);
+}
+
+// --- what moves it ---------------------------------------------------------------------------
+
+// Where a hand leads an end by the end of the step, at its present turn.
+static Twist lead(TdlPose now, TdlVec3 place, double dt, TdlPose* arrived) {
+    *arrived = (TdlPose){place, now.rotation};
+    return (Twist){.linear = tdl_scale3(1.0 / dt, tdl_sub3(place, now.position))};
+}
+
+static void prepare(Body* body, const BodyStep* t) {
+    RodBody* rb = (RodBody*)body;
+    Rod* rod = rb->rod;
+    rod->settling = t->settling;
+    rb->losses = (RodLosses){0};
+    rb->step = (RodStep){.dt = t->dt,
+                         .gravity = t->gravity,
+                         .wind = t->wind,
+                         .base_end = rod->base.now,
+                         .end_end = rod->end.now};
+    if (rb->motion.keys != NULL && rod->start_hold != TDL_HOLD_FREE) {
+        rb->step.base_end = motion_pose(&rb->motion, rb->placed, t->end);
+        rb->step.base_rate = twist_between(rod->base.now, rb->step.base_end, t->dt);
+        if (rod->start_hold == TDL_HOLD_PINNED) {
+            rb->step.base_rate.angular = (TdlVec3){0};
+        }
+    } else if (rb->led[0]) {
+        rb->step.base_rate = lead(rod->base.now, rb->placed.position, t->dt, &rb->step.base_end);
+    }
+    if (rb->end_motion.keys != NULL && rod->end_hold != TDL_HOLD_FREE) {
+        rb->step.end_end = motion_pose(&rb->end_motion, rb->end_placed, t->end);
+        rb->step.end_rate = twist_between(rod->end.now, rb->step.end_end, t->dt);
+    } else if (rb->led[1]) {
+        rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
+    }
+}
+
+// The rods that this one's turn steps: a group from its first, itself when it is alone; none where
+// another does.
+static int batch(Rod* rod, Rod** mates) {
+    bool group = rod->group != NULL && rod->group->count > 1;
+    if (rod->parent != NULL || (group && rod->lane != 0)) {
+        return 0;
+    }
+    mates[0] = rod;
+    for (int i = 1; group && i < rod->group->count; ++i) {
+        mates[i] = rod->group->rods[i];
+    }
+    return group ? rod->group->count : 1;
+}
+
+static void predict(Body* body, const BodyStep* t) {
+    (void)t;
+    Rod *rod = rod_of(body), *mates[ROD_GROUP_SIZE];
+    const RodStep* steps[ROD_GROUP_SIZE];
+    bool ok[ROD_GROUP_SIZE];
+    int count = batch(rod, mates);
+    for (int i = 0; i < count; ++i) {
+        steps[i] = &owner(mates[i])->step;
+    }
+    if (count > 1) {
+        rod->model->predict_group(rod->group, steps, ok);
+    } else if (count == 1) {
+        ok[0] = rod->model->predict(rod, steps[0]);
+    }
+    for (int i = 0; i < count; ++i) {
+        owner(mates[i])->head.account.failed = !ok[i];
+    }
+}
+
+// --- energy ----------------------------------------------------------------------------------
+
+static double total(TdlEnergy e) {
+    return e.kinetic + e.elastic + e.gravity;
+}
+
+static bool is_zero(Twist t) {
+    return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
+}
+
+// Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
+// potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
+static bool is_closed(const RodBody* rb) {
+    const Rod* rod = rb->rod;
+    TdlVec3 wind = rb->step.wind;
+    if (rod->parent != NULL || rod->child != NULL) {
+        return false; // the rods of a tree pass energy on to each other
+    }
+    bool still = is_zero(rb->step.end_rate) && is_zero(rb->step.base_rate);
+    if (rod->start_hold == TDL_HOLD_CLAMPED) {
+        still = still && is_zero(rod->base.rate);
+    } else if (rod->start_hold == TDL_HOLD_PINNED) {
+        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
+    }
+    for (int i = 0; i < rod->load_count; ++i) {
+        still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
+    }
+    if (rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE) {
+        still = still && !rod->model->keeps_momenta;
+    }
+    return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
+}
+
+// Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
+// clamp stands still. Returns what was too much to take; of a rod that touches, all there is is
+// taken.
+static double take_surplus(RodBody* rb, double surplus) {
+    TdlEnergy* energy = &rb->head.energy;
+    if (!rb->head.touched && surplus > SURPLUS_LIMIT * energy->kinetic) {
+        return surplus;
+    }
+    surplus = fmin(surplus, energy->kinetic);
+    double factor = surplus > 0.0 ? sqrt(1.0 - surplus / energy->kinetic) : 1.0;
+    for (int i = 0; i < rb->rod->dof_count; ++i) {
+        rb->rod->v[i] *= factor;
+    }
+    energy->kinetic -= surplus;
+    return 0.0;
+}
+
+// Judges the energy of a rod that was advanced. True when its velocity was changed.
+static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
+    const Rod* rod = rb->rod;
+    Body* head = &rb->head;
+    TdlEnergy before = head->energy;
+    head->energy = rod->model->energy(rod, t->gravity);
+    head->account.failed =
+        head->account.failed || !rod_state_finite(rod) || !isfinite(total(head->energy));
+    head->account.energy_rise = 0.0;
+    double reach = rod_mass(rod) * tdl_norm3(t->gravity) * rod_length(rod);
+    double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
+    double surplus = total(head->energy) - total(before) - head->touch;
+    // bending itself gains in a step of a nodal rod, little but more than slow contact moves with
+    bool judged = closed && (rod->model->reduced || !head->touched);
+    if (!judged || !(surplus > slack)) {
+        return false;
+    }
+    double moving = head->energy.kinetic;
+    head->account.energy_rise = take_surplus(rb, surplus);
+    rb->losses.numerical += t->losses ? moving - head->energy.kinetic : 0.0;
+    return moving != head->energy.kinetic;
+}
+
+// Moves a rod out of what it overlaps; its velocity stays. A tree is not moved so.
+static void push(RodBody* rb, const BodyStep* t) {
+    Rod* rod = rb->rod;
+    Body* head = &rb->head;
+    if (head->push == NULL || rod->child != NULL) {
+        return;
+    }
+    double before = total(head->energy);
+    if (rod->model->move != NULL) {
+        rod->model->move(rod, head->push);
+    } else {
+        for (int i = 0; i < rod->dof_count; ++i) {
+            rod->q[i] += head->push[i];
+        }
+        rod->model->refresh(rod);
+    }
+    head->energy = rod->model->energy(rod, t->gravity);
+    head->account.push = total(head->energy) - before;
+}
+
+// The work of gravity and point forces as the step counts it is not quite what their potential
+// energy falls by, and that is a loss of the step too. After advance.
+static void note_fall(RodBody* rb, const BodyStep* t) {
+    if (t->losses) {
+        double now = rb->rod->model->energy(rb->rod, t->gravity).gravity;
+        rb->losses.numerical -= rb->losses.work - rb->losses.given + now - rb->head.energy.gravity;
+    }
+}
+
+static void count_losses(RodBody* rb) {
+    BodyAccount* account = &rb->head.account;
+    account->damping = rb->losses.damping;
+    account->numerical = rb->losses.numerical;
+    account->given = rb->losses.given + rb->losses.hold;
+}
+
+// The branches of a tree, which its root has advanced.
+static void judge_branches(const Rod* rod, const BodyStep* t) {
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        RodBody* rb = owner(branch);
+        rb->head.account.failed = false;
+        note_fall(rb, t);
+        judge(rb, t, false);
+        count_losses(rb);
+        judge_branches(branch, t);
+    }
+}
+
+static void advance(Body* body, const BodyStep* t) {
+    Rod *rod = rod_of(body), *mates[ROD_GROUP_SIZE];
+    const RodStep* steps[ROD_GROUP_SIZE];
+    bool closed[ROD_GROUP_SIZE], changed = false;
+    int count = batch(rod, mates);
+    for (int i = 0; i < count; ++i) {
+        RodBody* rb = owner(mates[i]);
+        steps[i] = &rb->step;
+        closed[i] = is_closed(rb);
+        if (t->losses) {
+            rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
+        }
+        memcpy(mates[i]->v, mates[i]->v_free, (size_t)mates[i]->dof_count * sizeof(double));
+    }
+    if (count > 1) {
+        rod->model->advance_group(rod->group, steps);
+    } else if (count == 1) {
+        rod->model->advance(rod, steps[0], rod->v_free);
+    }
+    for (int i = 0; i < count; ++i) {
+        RodBody* rb = owner(mates[i]);
+        note_fall(rb, t);
+        changed = judge(rb, t, closed[i]) || changed;
+        push(rb, t);
+        count_losses(rb);
+        judge_branches(mates[i], t);
+    }
+    if (changed) {
+        rod->model->refresh(rod);
+    }
+}
+
+static TdlEnergy energy(const Body* body, TdlVec3 gravity) {
+    return rod_of(body)->model->energy(rod_of(body), gravity);
+}
+
+// --- A and places ----------------------------------------------------------------------------
+
+static void solve(const Body* body, int count, double* X) {
+    const Rod* rod = rod_of(body);
+    if (rod->model->solve_columns != NULL && rod->child == NULL) {
+        rod->model->solve_columns(rod, count, X);
+        return;
+    }
+    for (int k = 0; k < count; ++k) {
+        rod->model->solve(rod, X + (size_t)k * (size_t)rod->tree_dofs);
+    }
+}
+
+static bool whitens(const Body* body) {
+    return rod_of(body)->model->whiten != NULL && rod_of(body)->end_hold == TDL_HOLD_FREE;
+}
+
+static void whiten(const Body* body, int used, int count, double* X) {
+    rod_of(body)->model->whiten(rod_of(body), used, count, X);
+}
+
+static void unwhiten(const Body* body, double* x) {
+    rod_of(body)->model->unwhiten(rod_of(body), x);
+}
+
+static BodySupport support(const Body* body, const BodyPlace* place) {
+    TdlSpan span = rod_of(body)->model->movers(rod_of(body), place->element);
+    return (BodySupport){span.first, span.count, NULL};
+}
+
+static void rows(const Body* body, const BodyPlace* place, TdlMat3 basis, double* out) {
+    rod_of(body)->model->jacobian(rod_of(body), place->element, place->u, basis, out);
+}
+
+static TdlVec3 prescribed(const Body* body, const BodyPlace* place) {
+    const RodBody* root = (const RodBody*)body->system;
+    if (!root->rod->model->reduced) {
+        return (TdlVec3){0};
+    }
+    Twist rate = root->step.base_rate;
+    TdlVec3 arm = tdl_sub3(place->point, root->rod->base.now.position);
+    return tdl_add3(rate.linear, tdl_cross3(rate.angular, arm));
+}
+
+static TdlPose pose(const Body* body) {
+    return rod_of(body)->base.now;
+}
+
+// --- the state -------------------------------------------------------------------------------
+
+static size_t state_size(const Body* body) {
+    return rod_state_size(rod_of(body));
+}
+
+static void save(const Body* body, void* bytes) {
+    rod_save_state(rod_of(body), bytes);
+}
+
+static void load(Body* body, const void* bytes) {
+    rod_load_state(rod_of(body), bytes); // a group is right once its last rod is in
+}
+
+static uint64_t hash(const Body* body, uint64_t before) {
+    return rod_state_hash(rod_of(body), before);
+}
+
+// What the tree's root tells of its coordinates.
+static void share_system(Rod* rod) {
+    Rod* root = (Rod*)rod_tree_root(rod);
+    Body *own = &owner(rod)->head, *system = &owner(root)->head;
+    own->system = system;
+    own->dof_count = rod == root ? rod->tree_dofs : 0;
+    own->v_free = rod->v_free;
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        share_system(branch);
+    }
+}
+
+static TdlStatus leave(const TdlHost* host, Body* body) {
+    Rod *rod = rod_of(body), *root = (Rod*)rod_tree_root(rod);
+    if (rod->child != NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "a rod with branches stays until they are removed");
+    }
+    rod_part(host, rod);
+    share_system(root);
+    return TDL_STATUS_OK;
+}
+
+// One rod at a time: rod_settle allocates, and the caller's allocator need not be safe to use from
+// several threads.
+static TdlStatus settle(const TdlHost* host, Body* body, TdlVec3 gravity, double* residual) {
+    RodBody* rb = (RodBody*)body;
+    if (rb->rod->parent != NULL) { // its tree was settled as a whole, at its root
+        rb->stability = ((RodBody*)body->system)->stability;
+        return TDL_STATUS_OK;
+    }
+    return rod_settle(host, rb->rod, gravity, residual, &rb->stability);
+}
+
+const BodyKind ROD_BODY = {
+    .name = "rod",
+    .destroy = destroy,
+    .leave = leave,
+    .prepare = prepare,
+    .predict = predict,
+    .advance = advance,
+    .solve = solve,
+    .whitens = whitens,
+    .whiten = whiten,
+    .unwhiten = unwhiten,
+    .support = support,
+    .rows = rows,
+    .prescribed = prescribed,
+    .mass = rod_centre,
+    .energy = energy,
+    .state_size = state_size,
+    .save = save,
+    .load = load,
+    .hash = hash,
+    .shape = rod_shape,
+    .curves = rod_curves,
+    .pose = pose,
+    .settle = settle,
+};
+
+// --- adding one ------------------------------------------------------------------------------
+
+// Makes a rod a branch, if its definition names a parent.
+static TdlStatus attach(TdlWorld* world, const TdlRodDef* def, Rod* rod) {
+    if (def->parent.index == 0) {
+        return TDL_STATUS_OK;
+    }
+    Body* parent = world_find_body(world, def->parent, &ROD_BODY);
+    if (parent == NULL || def->motion.keys != NULL) {
+        return tdl_fail(world_host(world), TDL_STATUS_BAD_ARGUMENT,
+                        "rod: parent must be a rod of this world, which then moves its branches");
+    }
+    return rod_attach(world_host(world), rod, rod_of(parent), def->parent_at);
+}
+
+// All but its place in the world.
+static TdlStatus create(TdlWorld* world, const TdlRodDef* def, RodBody* rb) {
+    const TdlHost* host = world_host(world);
+    TdlStatus status = motion_create(host, &def->motion, &rb->motion);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlRodDef moved = *def;
+    moved.clamp = motion_pose(&rb->motion, def->clamp, world_now(world));
+    status = rod_create(host, &moved, &rb->rod);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    rb->rod->owner = rb;
+    status = motion_create(host, &def->end_motion, &rb->end_motion);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    size_t elements = (size_t)rb->rod->element_count;
+    rb->scratch = tdl_alloc_array(&host->mem, elements, sizeof *rb->scratch);
+    return rb->scratch == NULL ? TDL_STATUS_NO_MEMORY : attach(world, def, rb->rod);
+}
+
+TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* out) {
+    const TdlHost* host = world_host(world);
+    RodBody* rb = tdl_alloc_zero(&host->mem, sizeof *rb);
+    if (rb == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    rb->head.kind = &ROD_BODY;
+    rb->head.material = def->material;
+    rb->placed = def->clamp;
+    rb->stability = NAN;
+    TdlStatus status = create(world, def, rb);
+    if (status != TDL_STATUS_OK) {
+        destroy(host, &rb->head);
+        return status;
+    }
+    const Body* last = world_last_body(world, &ROD_BODY);
+    if (last != NULL && rb->rod->parent == NULL) {
+        rod_join(host, rb->rod, rod_of(last));
+    }
+    rb->end_placed = rod_end(rb->rod);
+    share_system((Rod*)rod_tree_root(rb->rod));
+    status = world_add_body(world, &rb->head);
+    if (status != TDL_STATUS_OK) {
+        Rod* root = (Rod*)rod_tree_root(rb->rod);
+        rod_part(host, rb->rod);
+        share_system(root);
+        destroy(host, &rb->head);
+        return status;
+    }
+    *out = rb->head.id;
+    return TDL_STATUS_OK;
+}

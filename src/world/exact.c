@@ -1,0 +1,305 @@
+// The exact response: Signorini's and Coulomb's laws, by the friction solvers.
+#include "base/clock.h"
+#include "friction/solver.h"
+#include "world/problem.h"
+
+#include <string.h>
+
+// Contacts up to which a solve that did not converge is done again by the thorough solver.
+enum { FEW = 1000 };
+
+typedef struct Exact {
+    TdlHost host;
+    TdlFrictionSolver* solver;
+    TdlFrictionSolver* thorough; // for what the first one leaves, where there are few contacts
+} Exact;
+
+static void destroy(void* self) {
+    Exact* exact = self;
+    tdl_friction_solver_destroy(exact->solver);
+    tdl_friction_solver_destroy(exact->thorough);
+    tdl_free(&exact->host.mem, exact);
+}
+
+static TdlStatus create(const TdlHost* host, const TdlWorldDef* def, Pool* pool, void** out) {
+    Exact* exact = tdl_alloc_zero(&host->mem, sizeof *exact);
+    if (exact == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    exact->host = *host;
+    TdlFrictionOptions options = tdl_friction_options_default();
+    options.solver = def->contacts.solver;
+    options.tolerance = def->contacts.tolerance;
+    options.max_iterations = def->contacts.max_iterations;
+    TdlStatus status = friction_solver_create_lent(host, &options, pool, &exact->solver);
+    if (status == TDL_STATUS_OK) {
+        options.solver = TDL_FRICTION_AUTO;
+        status = friction_solver_create_lent(host, &options, pool, &exact->thorough);
+    }
+    if (status != TDL_STATUS_OK) {
+        destroy(exact);
+        return status;
+    }
+    *out = exact;
+    return TDL_STATUS_OK;
+}
+
+// Memory of a step: handed out by the arena, taken back with it.
+static void* scratch_resize(void* user, void* block, size_t old_size, size_t new_size) {
+    if (new_size == 0) {
+        return NULL;
+    }
+    void* fresh = arena_alloc(user, new_size, 1);
+    if (fresh != NULL && block != NULL) {
+        memcpy(fresh, block, old_size < new_size ? old_size : new_size);
+    }
+    return fresh;
+}
+
+static void show_problem(const Problem* p, const TdlFrictionProblem* problem, const double* guess,
+                         const TdlFrictionInfo* info) {
+    TdlWorld* world = p->world;
+    TdlContactProblem solved = {.step = world->step_count + 1,
+                                .time = tdl_world_time(world),
+                                .dt = p->dt,
+                                .problem = problem,
+                                .guess = guess,
+                                .r = p->r,
+                                .unit = 1.0 / p->unit,
+                                .info = *info};
+    world->watch.problem(world->watch.problem_user, &solved);
+}
+
+// The solver, and where it stops short the thorough one.
+static TdlStatus run_solvers(const Exact* exact, Problem* p, const TdlFrictionProblem* problem,
+                             TdlFrictionInfo* info, ContactsSolved* out) {
+    TdlStatus status = tdl_friction_solver_solve(exact->solver, problem, p->r, p->u, info);
+    out->iterations = info->iterations;
+    if (status != TDL_STATUS_OK || info->outcome == TDL_FRICTION_CONVERGED || p->count > FEW) {
+        return status;
+    }
+    status = tdl_friction_solver_solve(exact->thorough, problem, p->r, p->u, info);
+    out->iterations += info->iterations;
+    return status;
+}
+
+static TdlStatus solve_problem(const Exact* exact, Problem* p, const TdlFrictionProblem* problem,
+                               ContactsSolved* out) {
+    TdlFrictionInfo info;
+    double* guess = NULL;
+    if (p->world->watch.problem != NULL) {
+        guess = ARENA_NEW(&p->contacts->arena, double, 3 * p->count);
+        if (guess == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        memcpy(guess, p->r, 3 * (size_t)p->count * sizeof *guess);
+    }
+    TdlStatus status = run_solvers(exact, p, problem, &info, out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    out->error = info.error;
+    out->converged = info.outcome == TDL_FRICTION_CONVERGED;
+    status = tdl_friction_body_velocity(problem, p->r, p->change);
+    if (status == TDL_STATUS_OK && guess != NULL) {
+        show_problem(p, problem, guess, &info);
+    }
+    return status;
+}
+
+static TdlStatus solve_friction(const Exact* exact, Problem* p, ContactsSolved* out) {
+    TdlHost scratch = p->contacts->host;
+    scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
+    TdlFrictionBodiesDef def = {
+        .laws = {3, p->count, p->mu, NULL, p->bias},
+        .body_count = p->body_count,
+        .dof_start = p->dof_start,
+        .u_free = p->before,
+        .body = p->body,
+        .span = p->span,
+        .list = p->list,
+        .h = p->whitened ? p->y : p->h,
+        .y = p->y,
+    };
+    TdlFrictionProblem* problem;
+    TdlStatus status = tdl_friction_problem_create_bodies(&scratch, &def, &problem);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = solve_problem(exact, p, problem, out);
+    tdl_friction_problem_destroy(problem);
+    return status;
+}
+
+// --- what the impulses do -------------------------------------------------------------------
+
+// The velocities with contacts.
+static TdlStatus change_velocities(Problem* p) {
+    bool* touched = ARENA_NEW(&p->contacts->arena, bool, (size_t)p->body_count + 1);
+    if (touched == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(touched, 0, (size_t)p->body_count + 1);
+    for (int side = 0; side < 2 * p->count; ++side) {
+        int body = p->body[side];
+        if (body < 0 || touched[body]) {
+            continue;
+        }
+        touched[body] = true;
+        double *v = p->velocity + p->dof_start[body], *change = p->change + p->dof_start[body];
+        problem_unwhiten(p, body, change);
+        for (int j = 0; j < problem_dofs(p, body); ++j) {
+            v[j] += change[j];
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// All candidates: nothing carried, nothing asked for.
+static TdlStatus clear_forces(Contacts* c) {
+    Retry* retry = &c->retry;
+    if (!tdl_reserve(&c->host.mem, &retry->asked, &retry->asked_capacity, c->found.count,
+                     sizeof *retry->asked)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < c->found.count; ++i) {
+        c->found.at[i].force = (TdlVec3){0};
+        retry->asked[i] = 0.0;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlContactForce make_force(const Problem* p, int i, const Candidate* x, TdlVec3 r) {
+    const Seen* seen = &p->contacts->seen;
+    const TdlContact* contact = &x->site.contact;
+    BodyPlace a = seen_place(seen, contact, 0), b = seen_place(seen, contact, 1);
+    return (TdlContactForce){
+        .body = {seen_body(seen, contact, 0)->id, seen_body(seen, contact, 1)->id},
+        .element = {a.element, b.element},
+        .u = {a.u, b.u},
+        .v = {a.v, b.v},
+        .point = seen_touch(seen, contact),
+        .normal = contact->basis.cx,
+        .force = tdl_scale3(p->dt / p->world->def.step, x->force),
+        .gap = contact->gap,
+        .mu = p->mu[i],
+        .sliding = r.x > 0.0 && hypot(r.y, r.z) >= (1.0 - 1.0e-6) * p->mu[i] * r.x,
+    };
+}
+
+static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
+    Contacts* c = p->contacts;
+    Forces* forces = &c->forces;
+    int first = forces->kept, count = first + p->count;
+    if (!tdl_reserve(&c->host.mem, &forces->at, &forces->capacity, count, sizeof *forces->at)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = clear_forces(c);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    for (int i = 0; i < p->count; ++i) {
+        Candidate* x = &c->found.at[p->of[i]];
+        const TdlContact* contact = &x->site.contact;
+        TdlVec3 r = tdl_scale3(1.0 / p->unit, tdl_load3(p->r, i)), u = tdl_load3(p->u, i);
+        x->force = tdl_scale3(1.0 / p->dt, tdl_mul33_3(contact->basis, r));
+        c->retry.asked[p->of[i]] = p->dt * p->bias[i] + fmax(contact->gap, 0.0);
+        forces->at[first + i] = make_force(p, i, x, r);
+        out->friction -= r.y * u.y + r.z * u.z;
+        out->impact -= r.x * u.x;
+        out->work -= tdl_dot3(r, tdl_load3(p->fixed, i));
+    }
+    forces->count = count;
+    return TDL_STATUS_OK;
+}
+
+// What the impulse of a contact does on one of its sides, J.
+static double side_work(const Problem* p, int side) {
+    double work = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        work += p->r[3 * (side / 2) + k] * problem_side_product(p, side, k, p->velocity);
+    }
+    return work / p->unit;
+}
+
+// H' r of the contacts on a body that wants to know, in N s.
+static TdlStatus hand_out_impulse(const Problem* p, Body* body) {
+    body->impulse = ARENA_NEW(&p->contacts->arena, double, body->dof_count);
+    if (body->impulse == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(body->impulse, 0, (size_t)body->dof_count * sizeof *body->impulse);
+    for (int side = 0; side < 2 * p->count; ++side) {
+        TdlSpan span = p->span[side];
+        const int* list = p->list == NULL ? NULL : p->list[side];
+        for (int k = 0; k < 3 * span.count && p->body[side] == body->index; ++k) {
+            int j = k % span.count, at = list == NULL ? span.first + j : list[j];
+            body->impulse[at] +=
+                p->h[p->h_at[side] + (size_t)k] * p->r[3 * (side / 2) + k / span.count] / p->unit;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus hand_out(const Problem* p) {
+    for (int i = 0; i < 2 * p->count; ++i) {
+        if (p->body[i] >= 0) {
+            Body* body = p->world->body[p->body[i]];
+            body->touched = true;
+            body->touch += side_work(p, i);
+        }
+    }
+    for (int i = 0; i < p->body_count; ++i) {
+        Body* body = p->world->body[i];
+        if (!body->touched) {
+            continue;
+        }
+        memcpy(body->v_free, p->velocity + p->dof_start[i],
+               (size_t)body->dof_count * sizeof *body->v_free);
+        if (body->kind->residual != NULL && hand_out_impulse(p, body) != TDL_STATUS_OK) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus answer(const Exact* exact, Problem* p, ContactsSolved* out) {
+    TdlStatus status = solve_friction(exact, p, out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = change_velocities(p);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = note_forces(p, out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return problem_push(p) ? hand_out(p) : TDL_STATUS_NO_MEMORY;
+}
+
+static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, ContactsSolved* out) {
+    Contacts* c = world->contacts;
+    *out = (ContactsSolved){.converged = true};
+    arena_release(&c->arena, (ArenaMark){0});
+    Problem p = {.world = world, .contacts = c, .dt = step->dt};
+    double start = clock_now();
+    TdlStatus status = problem_build(&p);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    out->count = p.count;
+    out->skipped = c->found.count - p.count;
+    c->forces.count = c->forces.kept;
+    if (p.count == 0) {
+        return clear_forces(c);
+    }
+    double built = clock_now();
+    out->build_seconds = built - start;
+    status = answer(self, &p, out);
+    out->solve_seconds = clock_now() - built;
+    return status;
+}
+
+const Response EXACT_RESPONSE = {create, destroy, solve};

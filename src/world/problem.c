@@ -1,0 +1,338 @@
+// The contact problem of a step.
+//
+// Relative velocity is that of the second body less that of the first, in the contact's basis, and
+// the impulse acts on the second. A gap g > 0 may close in the step: u_N >= -g / dt. What time
+// stepping leaves as overlap is taken away by moving the bodies, not by giving them velocity.
+#include "world/problem.h"
+
+#include "math/dense.h"
+
+#include <string.h>
+
+// A candidate takes part when its gap is below this share of the radius plus so many times what
+// it closes by in a step.
+static const double NEAR_RADII = 0.5;
+static const double NEAR_STEPS = 2.0;
+
+// Contacts whose diagonal blocks set the unit of impulses.
+enum { SCALE_SAMPLES = 32 };
+
+// --- which contacts, and where their rows are ------------------------------------------------
+
+static void choose_contacts(Problem* p) {
+    const Candidates* found = &p->contacts->found;
+    p->count = 0;
+    for (int i = 0; i < found->count; ++i) {
+        const Candidate* x = &found->at[i];
+        double near = NEAR_RADII * x->radius + NEAR_STEPS * p->dt * fmax(0.0, x->closing);
+        if (!x->jointed && !x->passed_on && (x->missed || x->site.contact.gap <= near)) {
+            p->of[p->count++] = i;
+        }
+    }
+}
+
+static const TdlContact* contact_of(const Problem* p, int i) {
+    return &p->contacts->found.at[p->of[i]].site.contact;
+}
+
+static bool allocate_contacts(Problem* p) {
+    Arena* arena = &p->contacts->arena;
+    p->body_count = p->world->body_count;
+    p->dof_start = ARENA_NEW(arena, int, p->body_count + 1);
+    p->body = ARENA_NEW(arena, int, 2 * p->count);
+    p->span = ARENA_NEW(arena, TdlSpan, 2 * p->count);
+    p->list = ARENA_NEW(arena, const int*, 2 * p->count);
+    p->h_at = ARENA_NEW(arena, size_t, 2 * p->count);
+    p->y_at = ARENA_NEW(arena, size_t, 2 * p->count);
+    p->mu = ARENA_NEW(arena, double, p->count);
+    p->bias = ARENA_NEW(arena, double, p->count);
+    p->fixed = ARENA_NEW(arena, double, 3 * p->count);
+    p->u = ARENA_NEW(arena, double, 3 * p->count);
+    p->r = ARENA_NEW(arena, double, 3 * p->count);
+    p->before = ARENA_NEW(arena, double, 3 * p->count);
+    return p->dof_start && p->body && p->span && p->list && p->h_at && p->y_at && p->mu &&
+           p->bias && p->fixed && p->u && p->r && p->before;
+}
+
+static void count_coordinates(Problem* p) {
+    int dofs = 0;
+    for (int i = 0; i < p->body_count; ++i) {
+        p->dof_start[i] = dofs;
+        dofs += p->world->body[i]->dof_count;
+    }
+    p->dof_start[p->body_count] = dofs;
+}
+
+// Which coordinates move a side. True when these are a list.
+static bool find_support(Problem* p, int side) {
+    const Seen* seen = &p->contacts->seen;
+    const TdlContact* x = contact_of(p, side / 2);
+    const Body* body = seen_body(seen, x, side % 2);
+    p->body[side] = -1;
+    p->span[side] = (TdlSpan){0};
+    p->list[side] = NULL;
+    if (body->system->dof_count == 0) {
+        return false;
+    }
+    BodyPlace place = seen_place(seen, x, side % 2);
+    BodySupport support = body->kind->support(body, &place);
+    p->body[side] = body->system->index;
+    p->span[side] = (TdlSpan){support.list == NULL ? support.first : 0, support.count};
+    p->list[side] = support.list;
+    p->whitened = p->whitened && support.list == NULL && body->kind->whitens != NULL &&
+                  body->kind->whitens(body);
+    return support.list != NULL;
+}
+
+static bool lay_out(Problem* p) {
+    if (!allocate_contacts(p)) {
+        return false;
+    }
+    count_coordinates(p);
+    size_t h_used = 0, y_used = 0;
+    bool lists = false;
+    p->whitened = true;
+    for (int i = 0; i < 2 * p->count; ++i) {
+        lists = find_support(p, i) || lists;
+        bool again = i % 2 == 1 && problem_touches_itself(p, i / 2);
+        p->h_at[i] = h_used;
+        p->y_at[i] = again ? p->y_at[i - 1] : y_used;
+        h_used += 3 * (size_t)p->span[i].count;
+        y_used += again ? 0 : 3 * (size_t)problem_dofs(p, p->body[i]);
+    }
+    if (p->whitened) {
+        p->y_at = p->h_at;
+        y_used = h_used;
+    }
+    p->list = lists ? p->list : NULL;
+    Arena* arena = &p->contacts->arena;
+    p->velocity = ARENA_NEW(arena, double, p->dof_start[p->body_count]);
+    p->change = ARENA_NEW(arena, double, p->dof_start[p->body_count]);
+    p->h = ARENA_NEW(arena, double, h_used + 4);
+    p->y = ARENA_NEW(arena, double, y_used + 4);
+    return p->velocity && p->change && p->h && p->y;
+}
+
+static void gather_velocities(Problem* p) {
+    for (int i = 0; i < p->body_count; ++i) {
+        const Body* body = p->world->body[i];
+        if (body->dof_count > 0) {
+            memcpy(p->velocity + p->dof_start[i], body->v_free,
+                   (size_t)body->dof_count * sizeof *body->v_free);
+        }
+    }
+}
+
+// --- rows -----------------------------------------------------------------------------------
+
+// Row `row` of a side's H, times a vector over the coordinates of its body.
+static double own_product(const Problem* p, int side, int row, const double* own) {
+    TdlSpan span = p->span[side];
+    const double* h = p->h + p->h_at[side] + (ptrdiff_t)row * span.count;
+    const int* list = p->list == NULL ? NULL : p->list[side];
+    if (list == NULL) {
+        return tdl_dot(span.count, h, own + span.first);
+    }
+    double sum = 0.0;
+    for (int j = 0; j < span.count; ++j) {
+        sum += h[j] * own[list[j]];
+    }
+    return sum;
+}
+
+double problem_side_product(const Problem* p, int side, int row, const double* all) {
+    return own_product(p, side, row, all + p->dof_start[p->body[side]]);
+}
+
+// The rows of one side, and what they make of the velocities without contacts.
+static void fill_side(const Problem* p, int i, int which, TdlVec3 touch, TdlVec3* u,
+                      TdlVec3* fixed) {
+    const Seen* seen = &p->contacts->seen;
+    const TdlContact* x = contact_of(p, i);
+    const Body* body = seen_body(seen, x, which);
+    double sign = which == 0 ? -1.0 : 1.0;
+    BodyPlace place = seen_place(seen, x, which);
+    place.touch = touch;
+    if (body->kind->prescribed != NULL) {
+        TdlVec3 v = tdl_tmul33_3(x->basis, body->kind->prescribed(body, &place));
+        *fixed = tdl_axpy3(*fixed, sign, v);
+    }
+    if (p->body[2 * i + which] < 0) {
+        return;
+    }
+    double* h = p->h + p->h_at[2 * i + which];
+    body->kind->rows(body, &place, x->basis, h);
+    int n = p->span[2 * i + which].count;
+    double part[3];
+    for (int k = 0; k < 3; ++k) {
+        for (int j = k * n; j < (k + 1) * n; ++j) {
+            h[j] *= sign;
+        }
+        part[k] = problem_side_product(p, 2 * i + which, k, p->velocity);
+    }
+    *u = tdl_add3(*u, (TdlVec3){part[0], part[1], part[2]});
+}
+
+// y += the rows of a side's H, as columns over all n coordinates of its body.
+static void scatter_rows(const Problem* p, int side, int n, double* y) {
+    TdlSpan span = p->span[side];
+    const double *h = p->h + p->h_at[side], scale = 1.0 / p->unit;
+    const int* list = p->list == NULL ? NULL : p->list[side];
+    for (int k = 0; k < 3; ++k) {
+        for (int j = 0; j < span.count; ++j) {
+            int at = list == NULL ? span.first + j : list[j];
+            y[k * n + at] += scale * h[k * span.count + j];
+        }
+    }
+}
+
+// What unit impulses on one side, or on both of a body that touches itself, do to its body.
+static void fill_columns(const Problem* p, int side, bool both) {
+    const Body* body = p->world->body[p->body[side]];
+    int n = body->dof_count;
+    double* y = p->y + p->y_at[side];
+    memset(y, 0, 3 * (size_t)n * sizeof *y);
+    for (int s = side; s <= side + both; ++s) {
+        scatter_rows(p, s, n, y);
+    }
+    body->kind->solve(body, 3, y);
+}
+
+static void fill_whitened(const Problem* p, int side) {
+    const Body* body = p->world->body[p->body[side]];
+    int n = p->span[side].count;
+    double *g = problem_whitened_row(p, side, 0), scale = 1.0 / sqrt(p->unit);
+    const double* h = p->h + p->h_at[side];
+    for (int j = 0; j < 3 * n; ++j) {
+        g[j] = scale * h[j];
+    }
+    body->kind->whiten(body, n, 3, g);
+}
+
+static void fill_contact_columns(void* user, int i, int worker) {
+    (void)worker;
+    const Problem* p = user;
+    bool both = problem_touches_itself(p, i) && !p->whitened;
+    for (int side = 2 * i; side < 2 * i + 2 - both; ++side) {
+        if (p->body[side] >= 0 && p->whitened) {
+            fill_whitened(p, side);
+        } else if (p->body[side] >= 0) {
+            fill_columns(p, side, both);
+        }
+    }
+}
+
+// The normal velocity that the law asks for at least.
+static double normal_bias(const Problem* p, const TdlContact* x, TdlContactLaw law, bool bounces,
+                          double before) {
+    double gap = fmax(x->gap, 0.0);
+    // slower than gravity makes it in two steps is no impact
+    double rest = 2.0 * p->dt * tdl_norm3(p->world->def.gravity);
+    if (law.restitution > 0.0 && bounces && gap + p->dt * before < 0.0 && before < -rest) {
+        return -law.restitution * before;
+    }
+    return -gap / p->dt;
+}
+
+double problem_normal_motion(const Problem* p, int i, const double* move) {
+    double sum = 0.0;
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        sum += p->body[side] < 0 ? 0.0 : problem_side_product(p, side, 0, move);
+    }
+    return sum;
+}
+
+static void fill_contact(void* user, int i, int worker) {
+    (void)worker;
+    const Problem* p = user;
+    const Retry* retry = &p->contacts->retry;
+    const Candidate* c = &p->contacts->found.at[p->of[i]];
+    const TdlContact* x = &c->site.contact;
+    const Body *a = seen_body(&p->contacts->seen, x, 0), *b = seen_body(&p->contacts->seen, x, 1);
+    TdlVec3 touch = seen_touch(&p->contacts->seen, x), u = {0}, fixed = {0};
+    fill_side(p, i, 0, touch, &u, &fixed);
+    fill_side(p, i, 1, touch, &u, &fixed);
+    TdlContactLaw law = contact_law(p->world, a, b);
+    p->mu[i] = law.mu;
+    p->bias[i] = normal_bias(p, x, law, a->bounces && b->bounces, u.x + fixed.x);
+    if (c->sunk > 0.0 && retry->dof_count == p->dof_start[p->body_count]) {
+        // so much more than in the attempt before (W.8)
+        double tried = problem_normal_motion(p, i, retry->velocity) + fixed.x;
+        p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
+    } else if (c->loss > 0.0) {
+        double share = p->dt / p->world->def.step; // what is lost goes with the square (W.9)
+        p->bias[i] += share * share * c->loss / p->dt;
+    }
+    tdl_store3(p->fixed, i, fixed);
+    tdl_store3(p->before, i, tdl_add3(u, fixed));
+    TdlVec3 guess = tdl_tmul33_3(x->basis, c->force);
+    tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
+}
+
+double problem_row_product(const Problem* p, int i, int row) {
+    double sum = 0.0;
+    if (p->whitened) {
+        for (int a = 2 * i; a < 2 * i + 2; ++a) {
+            for (int b = 2 * i; b < 2 * i + 2; ++b) {
+                bool same = p->body[a] >= 0 && p->body[a] == p->body[b]; // spans begin at 0
+                int na = p->span[a].count, nb = p->span[b].count, n = na < nb ? na : nb;
+                sum += tdl_dot(same ? n : 0, problem_whitened_row(p, a, row),
+                               problem_whitened_row(p, b, row));
+            }
+        }
+        return sum;
+    }
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        ptrdiff_t column = (ptrdiff_t)row * problem_dofs(p, p->body[side]);
+        sum += own_product(p, side, row, p->y + p->y_at[side] + column);
+    }
+    return sum;
+}
+
+// The unit of impulse in which W is about 1: error measures compare impulses with velocities. Found
+// from some contacts, whose rows of y are filled for it.
+static double find_unit(Problem* p) {
+    double sum = 0.0;
+    int taken = 0, stride = p->count / SCALE_SAMPLES + 1;
+    p->unit = 1.0;
+    for (int i = 0; i < p->count; i += stride, ++taken) {
+        fill_contact_columns(p, i, 0);
+        sum += problem_row_product(p, i, 0) + problem_row_product(p, i, 1) +
+               problem_row_product(p, i, 2);
+    }
+    double unit = sum / (3.0 * taken);
+    return isfinite(unit) && unit > 0.0 ? unit : 1.0;
+}
+
+TdlStatus problem_build(Problem* p) {
+    p->of = ARENA_NEW(&p->contacts->arena, int, p->contacts->found.count);
+    if (p->of == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    choose_contacts(p);
+    if (p->count == 0) {
+        return TDL_STATUS_OK;
+    }
+    if (!lay_out(p)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    gather_velocities(p);
+    pool_run(p->world->pool, p->count, 16, fill_contact, p);
+    p->unit = find_unit(p);
+    pool_run(p->world->pool, p->count, 16, fill_contact_columns, p);
+    for (int k = 0; k < 3 * p->count; ++k) {
+        p->r[k] *= p->unit;
+    }
+    return TDL_STATUS_OK;
+}
+
+void problem_unwhiten(const Problem* p, int body, double* x) {
+    if (!p->whitened) {
+        return;
+    }
+    const Body* own = p->world->body[body];
+    for (int j = 0; j < own->dof_count; ++j) {
+        x[j] /= sqrt(p->unit);
+    }
+    own->kind->unwhiten(own, x);
+}

@@ -1,0 +1,66 @@
+// The contact problem of a step: which candidates take part, their rows of H and of Y = A^-1 H'.
+// docs/theory/world.md, section 1
+//
+// Where every body that is touched can do it, A = L L', rows of G = H L'^-1 take the place of both:
+// they are as short as those of H, and W = G G'. The solver's velocities are then z = L' v.
+#ifndef TDL_WORLD_PROBLEM_H
+#define TDL_WORLD_PROBLEM_H
+
+#include "world/contact_data.h"
+
+typedef struct Problem {
+    TdlWorld* world;
+    Contacts* contacts;
+    double dt;
+    int count;             // of contacts
+    int* of;               // [count] candidate of each
+    int body_count;        // all bodies of the world; those without coordinates have none here
+    int* dof_start;        // [body_count + 1]
+    double* velocity;      // [dofs] without contacts
+    int* body;             // [2 count] whose coordinates move a side; -1: none
+    TdlSpan* span;         // [2 count] coordinates of its body that a side's rows of H are about
+    const int** list;      // [2 count] or those of a list, as many; null: the span. Null: all are
+    size_t *h_at, *y_at;   // [2 count] where its rows are; those of y are the first side's for both
+                           // where a body touches itself, unless whitened
+    double *h, *y;         // rows of H and of A^-1 H', in units of impulse that make W about 1
+    bool whitened;         // y has rows of G, each where its row of H is
+    double *mu, *bias;     // [count]
+    double *fixed, *u, *r; // [3 count] prescribed velocity; result
+    double* before;        // [3 count] relative velocity without contacts
+    double* change;        // [dofs] of the velocities, as the solver sees it
+    double unit;           // r in N s = r / unit
+} Problem;
+
+// Lays the problem out in the arena of the contacts, and fills it. No contact: count is 0.
+TdlStatus problem_build(Problem* problem);
+
+static inline int problem_dofs(const Problem* p, int body) {
+    return body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];
+}
+
+static inline bool problem_touches_itself(const Problem* p, int i) {
+    return p->body[2 * i] >= 0 && p->body[2 * i] == p->body[2 * i + 1];
+}
+
+// Row `row` of a side's H, times a vector over the coordinates of all bodies.
+double problem_side_product(const Problem* problem, int side, int row, const double* all);
+
+// What displacements or velocities of the bodies make along the normal of a contact.
+double problem_normal_motion(const Problem* problem, int contact, const double* move);
+
+// A diagonal entry of W.
+double problem_row_product(const Problem* problem, int contact, int row);
+
+// Row k of G of a side.
+static inline double* problem_whitened_row(const Problem* p, int side, int k) {
+    return p->y + p->y_at[side] + (ptrdiff_t)k * p->span[side].count;
+}
+
+// What the solver's coordinates of a body are in its own.
+void problem_unwhiten(const Problem* problem, int body, double* x);
+
+// Displacements that take overlaps away without opening others; they are handed to the bodies.
+// False when memory runs out.
+bool problem_push(Problem* problem);
+
+#endif

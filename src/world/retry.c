@@ -1,0 +1,249 @@
+// A step that is made again: which contacts it missed, and which places overlapped anew and are
+// held in the next attempt. docs/theory/world.md, W.7 and W.8
+#include "world/contact_data.h"
+
+#include "curve/curve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A contact nearer than so many radii at the end of an undone step was missed by it.
+static const double MISSED_RADII = 0.5;
+
+// Overlap in radii from which a place is held when the step is done again.
+static const double SUNK_RADII = 0.015;
+
+static int compare_bodies(const int a[2], const int b[2]) {
+    int k = a[0] != b[0] ? 0 : 1;
+    return (a[k] > b[k]) - (a[k] < b[k]);
+}
+
+static int compare_missed(const void* a, const void* b) {
+    return compare_bodies(((const Crossing*)a)->body, ((const Crossing*)b)->body);
+}
+
+void contacts_start_interval(Contacts* c) {
+    c->retry.missed.count = 0;
+}
+
+TdlStatus contacts_note_missed(Contacts* c) {
+    CrossingList* missed = &c->retry.missed;
+    for (int i = 0; i < c->found.count; ++i) {
+        const Candidate* x = &c->found.at[i];
+        const TdlContact* contact = &x->site.contact;
+        if (contact->gap < MISSED_RADII * x->radius &&
+            !crossing_list_add(&c->host.mem, missed,
+                               (Crossing){{contact->body[0], contact->body[1]},
+                                          {contact->element[0], contact->element[1]}})) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    if (missed->count > 0) {
+        qsort(missed->at, (size_t)missed->count, sizeof *missed->at, compare_missed);
+    }
+    return TDL_STATUS_OK;
+}
+
+// Whether a contact of the same bodies is of the same curves, or of neighbours, on one side.
+// Obstacles and surfaces are each one place.
+static bool same_place(const Seen* seen, const Crossing* a, const TdlContact* b, int side) {
+    int body = b->body[side];
+    bool curve = body >= 0 && a->element[side] < seen->fibre[body].count;
+    return !curve || abs(a->element[side] - b->element[side]) <= 1;
+}
+
+// Both lists are sorted by bodies.
+void contacts_mark_missed(Contacts* c) {
+    const CrossingList* missed = &c->retry.missed;
+    int from = 0;
+    for (int i = 0; i < c->found.count; ++i) {
+        Candidate* x = &c->found.at[i];
+        const TdlContact* contact = &x->site.contact;
+        while (from < missed->count && compare_bodies(missed->at[from].body, contact->body) < 0) {
+            ++from;
+        }
+        for (int k = from;
+             k < missed->count && compare_bodies(missed->at[k].body, contact->body) == 0; ++k) {
+            x->missed = x->missed || (same_place(&c->seen, &missed->at[k], contact, 0) &&
+                                      same_place(&c->seen, &missed->at[k], contact, 1));
+        }
+    }
+}
+
+TdlStatus contacts_note_tried(TdlWorld* world) {
+    Contacts* c = world->contacts;
+    Retry* retry = &c->retry;
+    int dofs = 0;
+    for (int i = 0; i < world->body_count; ++i) {
+        dofs += world->body[i]->dof_count;
+    }
+    const TdlAllocator* mem = &c->host.mem;
+    if (!tdl_reserve(mem, &retry->force, &retry->force_capacity, c->found.count,
+                     sizeof *retry->force) ||
+        !tdl_reserve(mem, &retry->velocity, &retry->dof_capacity, dofs, sizeof *retry->velocity)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < c->found.count; ++i) {
+        retry->force[i] = c->found.at[i].force;
+    }
+    retry->force_count = c->found.count;
+    retry->dof_count = 0;
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        if (body->dof_count > 0) {
+            memcpy(retry->velocity + retry->dof_count, body->v_free,
+                   (size_t)body->dof_count * sizeof *body->v_free);
+            retry->dof_count += body->dof_count;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+void contacts_guess_tried(Contacts* c) {
+    for (int i = 0; i < c->found.count && c->retry.force_count == c->found.count; ++i) {
+        c->found.at[i].force = c->retry.force[i];
+    }
+}
+
+TdlStatus contacts_note_sunk(Contacts* c) {
+    Retry* retry = &c->retry;
+    const Seen* seen = &c->seen;
+    retry->sunk_count = 0;
+    for (int i = 0; i < c->found.count; ++i) {
+        const Candidate* x = &c->found.at[i];
+        const TdlContact* contact = &x->site.contact;
+        bool curves = seen_curve(seen, contact, 0) != NULL && seen_curve(seen, contact, 1) != NULL;
+        bool sunk = x->fresh && contact->gap < -SUNK_RADII * x->radius;
+        if (!sunk || x->jointed || x->passed_on || !curves) {
+            continue; // where obstacles and surfaces are touched does not run away
+        }
+        if (!tdl_reserve(&c->host.mem, &retry->sunk, &retry->sunk_capacity, retry->sunk_count + 1,
+                         sizeof *retry->sunk)) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        retry->sunk[retry->sunk_count++] = x->site;
+    }
+    return TDL_STATUS_OK;
+}
+
+// The nearest place on a curve from a guess that is not far: three steps along the tangent.
+static double foot(const TdlCurve* curve, TdlVec3 from, double s) {
+    for (int k = 0; k < 3; ++k) {
+        TdlVec3 t = tdl_curve_derivative(curve, s);
+        double along = tdl_dot3(tdl_sub3(from, tdl_curve_point(curve, s)), t) / tdl_dot3(t, t);
+        s = fmin(fmax(s + along, 0.0), curve->end);
+    }
+    return s;
+}
+
+static bool is_end(const TdlCurve* curve, double s) {
+    return s <= 0.0 || s >= curve->end;
+}
+
+// The place of a site in the present shape: the same on the first body, the nearest on the second,
+// and the gap across both. False when the bodies are turned too much for that.
+static bool hold_place(const Seen* seen, ContactSite* site) {
+    TdlContact* x = &site->contact;
+    const TdlCurve* a = &seen->curve[seen->first[x->body[0]] + x->element[0]];
+    const TdlCurve* b = &seen->curve[seen->first[x->body[1]] + x->element[1]];
+    x->point[0] = tdl_curve_point(a, x->u[0]);
+    x->u[1] = foot(b, x->point[0], x->u[1]);
+    x->point[1] = tdl_curve_point(b, x->u[1]);
+    TdlVec3 ta = seen_tangent(seen, x, 0), tb = seen_tangent(seen, x, 1), last = x->basis.cx;
+    TdlVec3 between = tdl_sub3(x->point[1], x->point[0]), n = tdl_cross3(ta, tb), t = ta;
+    if (tdl_norm3(n) > SIDE_BY_SIDE) {
+        bool end = is_end(a, x->u[0]) || is_end(b, x->u[1]);
+        n = end ? between : tdl_scale3(tdl_dot3(n, last) < 0.0 ? -1.0 : 1.0, n);
+    } else {
+        t = tdl_unit3(tdl_axpy3(ta, tdl_dot3(ta, tb) < 0.0 ? -1.0 : 1.0, tb));
+        n = tdl_axpy3(between, -tdl_dot3(between, t), t);
+    }
+    n = tdl_unit3(n);
+    t = fabs(tdl_dot3(n, t)) < 0.9 ? t : tb;
+    t = tdl_unit3(tdl_axpy3(t, -tdl_dot3(n, t), n));
+    x->basis = (TdlMat3){n, t, tdl_cross3(n, t)};
+    double radii = tdl_curve_radius(a, x->u[0]) + tdl_curve_radius(b, x->u[1]);
+    x->gap = tdl_dot3(between, n) - radii;
+    if (x->gap < 0.0) {
+        // the tangents of bent curves come nearer than the curves: no overlap but what is there
+        x->gap = fmin(fmax(x->gap, tdl_norm3(between) - radii), 0.0);
+    }
+    x->previous = -1;
+    return tdl_dot3(n, last) > 0.5;
+}
+
+static int compare_candidates(const void* a, const void* b) {
+    return contact_compare(&((const Candidate*)a)->site, &((const Candidate*)b)->site);
+}
+
+// The first of the candidates at a site, within a radius along both; where there is none, the
+// count. Those of its bodies begin at `from`.
+static int find_near(const Candidates* found, int from, int known, const ContactSite* site) {
+    for (int i = from;
+         i < known && compare_bodies(found->at[i].site.contact.body, site->contact.body) == 0;
+         ++i) {
+        const Candidate* x = &found->at[i];
+        if (!x->passed_on && fabs(x->site.arc[0] - site->arc[0]) < x->radius &&
+            fabs(x->site.arc[1] - site->arc[1]) < x->radius) {
+            return i;
+        }
+    }
+    return found->count;
+}
+
+// What a place sank by is asked for in the place of what it may lose.
+static void hold(Candidate* x, double sunk) {
+    if (sunk > 0.0) {
+        x->sunk = fmax(x->sunk, sunk);
+        x->loss = 0.0;
+    } else {
+        x->loss = fmin(x->loss, -sunk);
+    }
+}
+
+static TdlStatus tell_detector(Contacts* c) {
+    const Candidates* found = &c->found;
+    ArenaMark mark = arena_mark(&c->arena);
+    ContactSite* sites = ARENA_NEW(&c->arena, ContactSite, found->count + 1);
+    if (sites == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < found->count; ++i) {
+        sites[i] = found->at[i].site;
+    }
+    TdlStatus status = detector_set_last(c->seen.detector, sites, found->count);
+    arena_release(&c->arena, mark);
+    return status;
+}
+
+TdlStatus contacts_hold_sunk(TdlWorld* world) {
+    Contacts* c = world->contacts;
+    Candidates* found = &c->found;
+    int most = found->count + c->retry.sunk_count;
+    if (!tdl_reserve(&c->host.mem, &found->at, &found->capacity, most, sizeof *found->at)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    contacts_guess_tried(c);
+    // both lists are sorted by bodies
+    for (int i = 0, from = 0, known = found->count; i < c->retry.sunk_count; ++i) {
+        ContactSite site = c->retry.sunk[i];
+        while (from < known &&
+               compare_bodies(found->at[from].site.contact.body, site.contact.body) < 0) {
+            ++from;
+        }
+        double later = site.contact.gap;
+        if (!hold_place(&c->seen, &site)) {
+            continue;
+        }
+        int at = find_near(found, from, known, &site);
+        if (at == found->count) {
+            double radius = seen_radius(&c->seen, &site.contact);
+            found->at[found->count++] = (Candidate){.site = site, .radius = radius, .missed = true};
+        }
+        hold(&found->at[at], RECOVERY * fmin(found->at[at].site.contact.gap, 0.0) - later);
+    }
+    if (found->count > 0) {
+        qsort(found->at, (size_t)found->count, sizeof *found->at, compare_candidates);
+    }
+    return tell_detector(c);
+}

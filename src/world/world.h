@@ -1,0 +1,64 @@
+// What a world is made of; for the files of this room, none of which knows a kind of body by name.
+#ifndef TDL_WORLD_WORLD_H
+#define TDL_WORLD_WORLD_H
+
+#include "base/threads.h"
+#include "body/body.h"
+#include "tendril/world.h"
+#include "world/contacts.h"
+
+// A saved state of the bodies and contacts.
+typedef struct SavedState {
+    char* bytes;
+    size_t size, capacity;
+} SavedState;
+
+// What an id stands for.
+typedef struct BodySlot {
+    Body* body; // null: free
+    int generation;
+} BodySlot;
+
+// The bodies of one kind, in their order.
+typedef struct KindList {
+    const BodyKind* kind;
+    Body** body;
+    int count, capacity;
+} KindList;
+
+// Those who look on; null: nobody.
+typedef struct Watchers {
+    TdlContactProblemFn problem;
+    void* problem_user;
+    TdlDetectionFn detection;
+    void* detection_user;
+    TdlCrossingFn crossing;
+    void* crossing_user;
+} Watchers;
+
+struct TdlWorld {
+    TdlHost host;
+    TdlWorldDef def;
+    Pool* pool;
+    long step_count;
+    Body** body; // [body_count] in the order in which they were added
+    int body_count, body_capacity;
+    KindList* kind;
+    int kind_count, kind_capacity;
+    BodySlot* slot; // by id
+    int slot_count, slot_capacity;
+    TdlContactLaw* laws; // [TDL_MATERIAL_LIMIT^2]
+    Contacts* contacts;  // null: nothing touches
+    SavedState step_start, part_start;
+    Watchers watch;
+};
+
+static inline TdlContactLaw contact_law(const TdlWorld* world, const Body* a, const Body* b) {
+    return world->laws[a->material * TDL_MATERIAL_LIMIT + b->material];
+}
+
+// Saves bodies and contacts; false when there is no memory. Loads what was saved at `time`.
+bool world_save_state(TdlWorld* world, SavedState* saved);
+TdlStatus world_load_state(TdlWorld* world, const char* bytes, size_t size, double time);
+
+#endif
