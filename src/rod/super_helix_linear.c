@@ -162,17 +162,20 @@ LANE_INLINE void spread_joint(LanePlace at, bool half, Lane low[3], Lane inverse
     }
 }
 
-// Tip to root over the right-hand sides, which are zero beyond `count` elements: x := diag^-1 L^-1
-// u, or diag^-1/2 L^-1 u when this is half of it. Returns the impulse that reaches the root.
-static LaneTwist gather_impulses(const Rod* rod, int count, bool half, const Columns* all) {
+// Tip to root over the right-hand sides, which end after `used` coordinates of the tree and are
+// zero beyond: x := diag^-1 L^-1 u, or diag^-1/2 L^-1 u when this is half of it. Returns the
+// impulse that reaches the root.
+static LaneTwist gather_impulses(const Rod* rod, int used, bool half, const Columns* all) {
     LaneVec force = {0}, moment = {0}, t;
     Columns own = columns_of(rod, all);
+    int there = (used - rod->tree_first) / 3;
+    int count = there < rod->element_count ? there : rod->element_count;
     for (int i = count - 1; i >= 0; --i) {
         LanePlace at = lane_place(rod, i);
         const LaneElement* e = at.e;
         for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
-            if (branch->parent_element == i) {
-                LaneTwist impulse = gather_impulses(branch, branch->element_count, half, all);
+            if (branch->parent_element == i && branch->tree_first < used) {
+                LaneTwist impulse = gather_impulses(branch, used, half, all);
                 force = lane_add(force, impulse.linear);
                 moment = lane_add(moment, impulse.angular);
             }
@@ -227,9 +230,7 @@ static Columns four_columns(int count, int apart, double* X) {
 }
 
 static void down(const Rod* rod, int used, int count, bool half, const Columns* all) {
-    int beyond = rod->element_count - used / 3;
-    LaneTwist impulse =
-        gather_impulses(rod, rod->element_count - (beyond > 0 ? beyond : 0), half, all);
+    LaneTwist impulse = gather_impulses(rod, used, half, all);
     for (int k = 0; k < count && rod->root_dofs > 0; ++k) {
         double* own = all->x[k] + 3 * rod->element_count;
         TdlVec3 moment = lane_vec_of(&impulse.angular, k), force = lane_vec_of(&impulse.linear, k);
@@ -390,7 +391,7 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
 const RodModel SUPER_HELIX = {
     .name = "super-helix",
     .dofs_per_element = 3,
-    .carried = true,
+    .reduced = true,
     .work_count = work_count,
     .set_curvature = set_curvature,
     .group_work_count = super_helix_group_work_count,
