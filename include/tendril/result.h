@@ -61,12 +61,8 @@ typedef struct TdlResultShape {
 
 TDL_API TdlResultShape tdl_result_shape(const TdlResult* result, int index);
 
-/// The shapes of a collider or a rigid body, for those who draw a world that runs. Returns how many
-/// there are; with a null `out` they are only counted.
-TDL_API int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out);
-TDL_API int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out);
-
-/// Those of all colliders and rigid bodies of a world; with a null `out` they are only counted.
+/// The shapes of all colliders, then of all rigid bodies of a world, for those who draw one that
+/// runs. Returns how many there are; with a null `out` they are only counted.
 TDL_API int tdl_world_shapes(const TdlWorld* world, TdlResultShape* out);
 
 /// Where colliders and rigid bodies are in a frame: poses[collider_count + body_count].

@@ -101,6 +101,28 @@ TDL_API TdlEnergy tdl_world_energy(const TdlWorld* world);
 /// What all contacts do to one body.
 TDL_API TdlStatus tdl_body_contact_wrench(const TdlWorld* world, TdlBodyId body, TdlWrench* out);
 
+/// What can be observed of the bodies of a kind, from the `first` in their order on: a vector that
+/// a step may change.
+typedef enum TdlQuantity {
+    TDL_QUANTITY_FORCE = 0, // N, the sum of all contact forces on them
+    TDL_QUANTITY_TORQUE,    // N m, of these on the first, about its position
+    TDL_QUANTITY_CENTRE,    // m, their common centre of mass
+    TDL_QUANTITY_POINT,     // m, of the first: its point at an arc length
+    TDL_QUANTITY_COUNT
+} TdlQuantity;
+
+typedef struct TdlObserver {
+    TdlQuantity quantity;
+    const char* kind; // "rod", "rigid", "collider"
+    int first, count; // bodies of that kind, from 0
+    double at;        // m, arc length, of a point
+} TdlObserver;
+
+/// The value of an observer now. Refused where the world has no such bodies, or these have no such
+/// quantity.
+TDL_API TdlStatus tdl_world_observe(const TdlWorld* world, const TdlObserver* observer,
+                                    TdlVec3* out);
+
 // --- a hand in the world
 // --------------------------------------------------------------------------
 // Changes between two steps, as a user makes them while a simulation runs. They are no part of the

@@ -136,6 +136,7 @@ struct BodyKind {
     // --- mass, kg, and its centre; optional. Energy in the present state; optional
     double (*mass)(const Body* body, TdlVec3* centre);
     TdlEnergy (*energy)(const Body* body, TdlVec3 gravity);
+    TdlVec3 (*point)(const Body* body, double at); // optional: at an arc length, m
 
     // --- the state, in a layout of its own; optional, all or none (see Body.state)
     size_t (*state_size)(const Body* body); // bytes

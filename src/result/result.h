@@ -34,6 +34,11 @@
 #define RESULT_FORMAT "tendril-result"
 enum { RESULT_VERSION = 5, RESULT_OLDEST = 1 };
 
+// The shapes of a collider or a rigid body that is number `body` of both. Returns how many there
+// are; with a null `out` they are only counted.
+int result_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out);
+int result_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out);
+
 typedef struct ResultRod {
     const char* model;
     int element_count, point_count, dof_count;

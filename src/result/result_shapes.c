@@ -1,7 +1,7 @@
 // What colliders and rigid bodies look like, in planes, spheres, cylinders, capsules, discs and
 // boxes; and the surfaces of a world. A chain of curves becomes a chain of capsules, each turning
 // little.
-#include "tendril/result.h"
+#include "result/result.h"
 
 #include "math/rotation.h"
 
@@ -75,7 +75,7 @@ static int put_curves(const TdlCurvePiece* pieces, int piece_count, double radiu
     return count;
 }
 
-int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out) {
+int result_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out) {
     switch (def->shape) {
     case TDL_SHAPE_PLANE:
         return put(out, 0, "plane", body, at_origin(), 0.0, 0.0, 0.0);
@@ -104,7 +104,7 @@ int tdl_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out
     return 0;
 }
 
-int tdl_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out) {
+int result_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out) {
     switch (def->shape) {
     case TDL_RIGID_SPHERE:
         return put(out, 0, "sphere", body, at_origin(), def->radius, 0.0, 0.0);
@@ -128,13 +128,13 @@ int tdl_world_shapes(const TdlWorld* world, TdlResultShape* out) {
     int count = 0, colliders = 0;
     TdlColliderDef collider;
     for (; find_collider(world, colliders, &collider); ++colliders) {
-        count += tdl_collider_shapes(&collider, colliders, out == NULL ? NULL : out + count);
+        count += result_collider_shapes(&collider, colliders, out == NULL ? NULL : out + count);
     }
     TdlRigidDef rigid;
     int rigids = tdl_world_bodies(world, "rigid", 0, NULL);
     for (int i = 0; i < rigids; ++i) {
         tdl_rigid_def(world, tdl_world_body(world, "rigid", i), &rigid);
-        count += tdl_rigid_shapes(&rigid, colliders + i, out == NULL ? NULL : out + count);
+        count += result_rigid_shapes(&rigid, colliders + i, out == NULL ? NULL : out + count);
     }
     return count;
 }

@@ -38,6 +38,13 @@ double rod_centre(const Body* body, TdlVec3* centre) {
     }
 }
 
+TdlVec3 rod_point(const Body* body, double at) {
+    const Rod* rod = rod_of(body);
+    double u = fmin(fmax(at / rod->element_length, 0.0), rod->element_count);
+    int element = u < rod->element_count ? (int)u : rod->element_count - 1;
+    return rod->model->point(rod, element, u - element);
+}
+
 static RodBody* find(const TdlWorld* world, TdlBodyId id) {
     return (RodBody*)world_find_body(world, id, &ROD_BODY);
 }
@@ -71,10 +78,7 @@ TdlStatus tdl_rod_point(const TdlWorld* world, TdlBodyId id, double s, TdlVec3* 
     if (rb == NULL || isnan(s)) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
-    const Rod* rod = rb->rod;
-    double u = fmin(fmax(s / rod->element_length, 0.0), rod->element_count);
-    int element = u < rod->element_count ? (int)u : rod->element_count - 1;
-    *out = rod->model->point(rod, element, u - element);
+    *out = rod_point(&rb->head, s);
     return TDL_STATUS_OK;
 }
 

@@ -370,6 +370,7 @@ const BodyKind ROD_BODY = {
     .prescribed = prescribed,
     .mass = rod_centre,
     .energy = energy,
+    .point = rod_point,
     .state_size = state_size,
     .save = save,
     .load = load,

@@ -27,6 +27,9 @@ void rod_curves(Body* body, int segments, TdlCurve* out);
 // Its mass, kg, and where its centre is.
 double rod_centre(const Body* body, TdlVec3* centre);
 
+// Its point at an arc length, within its ends.
+TdlVec3 rod_point(const Body* body, double at);
+
 static inline Rod* rod_of(const Body* body) {
     return ((const RodBody*)body)->rod;
 }

@@ -166,25 +166,17 @@ typedef struct ContactsSpec {
     double overlap; // radii
 } ContactsSpec;
 
-typedef enum Quantity {
-    QUANTITY_FORCE = 0,
-    QUANTITY_TORQUE,
-    QUANTITY_CENTRE,
-    QUANTITY_POINT,
-    QUANTITY_COUNT,
-} Quantity;
-
 // What a scene has lists of.
 typedef enum SceneKind { SCENE_ROD = 0, SCENE_BODY, SCENE_COLLIDER } SceneKind;
 
 typedef struct ObserverSpec {
     const Node* node;
-    const char* of[QUANTITY_COUNT]; // the name of what is observed; null but for one
-    const char* name;               // of the columns
-    double at;                      // m
+    const char* of[TDL_QUANTITY_COUNT]; // the name of what is observed; null but for one
+    const char* name;                   // of the columns
+    double at;                          // m
     int copy;
     // filled by scene_check_observers
-    Quantity quantity;
+    TdlQuantity quantity;
     SceneKind kind;
     int first, count; // in the world, within the kind
 } ObserverSpec;

@@ -9,13 +9,6 @@
 // Columns stay as many as a reader of log.csv wants to see.
 enum { OBSERVERS_MAX = 64, COLUMN_NAME_SIZE = 96 };
 
-typedef TdlVec3 (*ObserveFn)(const ObserverSpec* o, const TdlWorld* world);
-
-static TdlVec3 observe_force(const ObserverSpec* o, const TdlWorld* world);
-static TdlVec3 observe_torque(const ObserverSpec* o, const TdlWorld* world);
-static TdlVec3 observe_centre(const ObserverSpec* o, const TdlWorld* world);
-static TdlVec3 observe_point(const ObserverSpec* o, const TdlWorld* world);
-
 // Which kinds of things have it, as bits of 1 << SceneKind.
 enum { RODS = 1 << SCENE_ROD, BODIES = 1 << SCENE_BODY, COLLIDERS = 1 << SCENE_COLLIDER };
 
@@ -24,36 +17,35 @@ static const struct QuantityRow {
     int kinds;
     const char* whose; // in messages
     bool of_one;       // not of several copies at once
-    ObserveFn value;
-} QUANTITIES[QUANTITY_COUNT] = {
-    [QUANTITY_FORCE] = {"force", "N", RODS | BODIES | COLLIDERS, "rods, bodies or a collider",
-                        false, observe_force},
-    [QUANTITY_TORQUE] = {"torque", "N m", RODS | BODIES | COLLIDERS, "a rod, a body or a collider",
-                         true, observe_torque},
-    [QUANTITY_CENTRE] = {"centre", "m", RODS | BODIES, "rods or bodies", false, observe_centre},
-    [QUANTITY_POINT] = {"point", "m", RODS, "a rod", true, observe_point},
+} QUANTITIES[TDL_QUANTITY_COUNT] = {
+    [TDL_QUANTITY_FORCE] = {"force", "N", RODS | BODIES | COLLIDERS, "rods, bodies or a collider",
+                            false},
+    [TDL_QUANTITY_TORQUE] = {"torque", "N m", RODS | BODIES | COLLIDERS,
+                             "a rod, a body or a collider", true},
+    [TDL_QUANTITY_CENTRE] = {"centre", "m", RODS | BODIES, "rods or bodies", false},
+    [TDL_QUANTITY_POINT] = {"point", "m", RODS, "a rod", true},
 };
 
 // --- loading -------------------------------------------------------------------------------------
 
 // Finds the quantity: exactly one is given.
 static TdlStatus find_quantity(const TdlScene* scene, ObserverSpec* o) {
-    int found = QUANTITY_COUNT;
-    for (int i = 0; i < QUANTITY_COUNT; ++i) {
-        if (o->of[i] != NULL && found < QUANTITY_COUNT) {
+    int found = TDL_QUANTITY_COUNT;
+    for (int i = 0; i < TDL_QUANTITY_COUNT; ++i) {
+        if (o->of[i] != NULL && found < TDL_QUANTITY_COUNT) {
             return fail_at(&scene->host, node_find(o->node, QUANTITIES[i].key)->key_mark,
                            "an observer has one quantity: %s and %s are two observers",
                            QUANTITIES[found].key, QUANTITIES[i].key);
         }
         found = o->of[i] != NULL ? i : found;
     }
-    if (found == QUANTITY_COUNT) {
+    if (found == TDL_QUANTITY_COUNT) {
         return fail_at(&scene->host, o->node->mark,
                        "the observer needs one of the keys 'force', 'torque', 'centre', 'point'");
     }
-    o->quantity = (Quantity)found;
+    o->quantity = (TdlQuantity)found;
     const Node* at = node_find(o->node, "at");
-    if (at != NULL && o->quantity != QUANTITY_POINT) {
+    if (at != NULL && o->quantity != TDL_QUANTITY_POINT) {
         return fail_at(&scene->host, at->key_mark, "a %s has no at", QUANTITIES[found].key);
     }
     return TDL_STATUS_OK;
@@ -166,7 +158,7 @@ static TdlStatus choose_copy(const TdlScene* scene, ObserverSpec* o, int copies)
 // A point lies on its rod; without `at` it is the end, wherever that is.
 static TdlStatus check_at(const TdlScene* scene, ObserverSpec* o, int entry) {
     const Node* at = node_find(o->node, "at");
-    if (o->quantity != QUANTITY_POINT || at == NULL) {
+    if (o->quantity != TDL_QUANTITY_POINT || at == NULL) {
         o->at = INFINITY;
         return TDL_STATUS_OK;
     }
@@ -238,64 +230,6 @@ TdlStatus scene_check_observers(TdlScene* scene) {
     return status;
 }
 
-// --- values --------------------------------------------------------------------------------------
-
-// What the world calls a kind.
-static const char* const KIND_NAMES[] = {
-    [SCENE_ROD] = "rod", [SCENE_BODY] = "rigid", [SCENE_COLLIDER] = "collider"};
-
-static TdlBodyId body_at(const ObserverSpec* o, const TdlWorld* world, int index) {
-    return tdl_world_body(world, KIND_NAMES[o->kind], index);
-}
-
-static bool is_observed(const ObserverSpec* o, const TdlWorld* world, TdlBodyId body) {
-    int index = tdl_body_index(world, body);
-    return strcmp(tdl_body_kind(world, body), KIND_NAMES[o->kind]) == 0 && index >= o->first &&
-           index < o->first + o->count;
-}
-
-static TdlVec3 observe_force(const ObserverSpec* o, const TdlWorld* world) {
-    int count;
-    const TdlContactForce* contacts = tdl_world_contact_forces(world, &count);
-    TdlVec3 sum = {0};
-    for (int i = 0; i < count; ++i) {
-        for (int side = 0; side < 2; ++side) {
-            if (is_observed(o, world, contacts[i].body[side])) {
-                sum = tdl_axpy3(sum, side == 0 ? -1.0 : 1.0, contacts[i].force);
-            }
-        }
-    }
-    return sum;
-}
-
-static TdlVec3 observe_torque(const ObserverSpec* o, const TdlWorld* world) {
-    TdlWrench wrench = {0};
-    tdl_body_contact_wrench(world, body_at(o, world, o->first), &wrench);
-    return wrench.torque;
-}
-
-static TdlVec3 observe_centre(const ObserverSpec* o, const TdlWorld* world) {
-    TdlVec3 sum = {0};
-    double all = 0.0;
-    for (int i = o->first; i < o->first + o->count; ++i) {
-        TdlVec3 centre = {0};
-        double mass = 0.0;
-        tdl_body_centre(world, body_at(o, world, i), &centre, &mass);
-        sum = tdl_axpy3(sum, mass, centre);
-        all += mass;
-    }
-    return tdl_scale3(1.0 / all, sum);
-}
-
-static TdlVec3 observe_point(const ObserverSpec* o, const TdlWorld* world) {
-    TdlBodyId rod = body_at(o, world, o->first);
-    TdlRodInfo info = {0};
-    TdlVec3 point = {0};
-    tdl_rod_info(world, rod, &info);
-    tdl_rod_point(world, rod, fmin(o->at, info.length), &point);
-    return point;
-}
-
 // --- asking --------------------------------------------------------------------------------------
 
 static const ObserverSpec* observer_at(const TdlScene* scene, int index) {
@@ -309,6 +243,14 @@ TdlSceneObserver tdl_scene_observer(const TdlScene* scene, int index) {
 }
 
 TdlVec3 tdl_scene_observe(const TdlScene* scene, int index, const TdlWorld* world) {
+    // what the world calls a kind
+    static const char* const NAMES[] = {
+        [SCENE_ROD] = "rod", [SCENE_BODY] = "rigid", [SCENE_COLLIDER] = "collider"};
     const ObserverSpec* o = observer_at(scene, index);
-    return QUANTITIES[o->quantity].value(o, world);
+    TdlObserver observer = {o->quantity, NAMES[o->kind], o->first, o->count, o->at};
+    TdlVec3 value = {0};
+    TdlStatus status = tdl_world_observe(world, &observer, &value);
+    TDL_ASSERT(status == TDL_STATUS_OK); // it was checked when the scene was loaded
+    (void)status;
+    return value;
 }

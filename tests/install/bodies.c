@@ -111,6 +111,40 @@ static void check_kinds(TdlWorld* world, TdlBodyId rod, TdlBodyId ball, TdlBodyI
     REFUSED(tdl_rod_point(world, rod, NAN, &a));
 }
 
+static void check_observers(TdlWorld* world) {
+    TdlObserver o;
+    TdlVec3 value;
+    o.quantity = TDL_QUANTITY_CENTRE;
+    o.kind = "rod";
+    o.first = 0;
+    o.count = 6;
+    o.at = 0.05;
+    EXPECT(tdl_world_observe(world, &o, &value) == TDL_STATUS_OK && fabs(value.x - 0.05) < 1.0e-3);
+    o.quantity = TDL_QUANTITY_POINT;
+    EXPECT(tdl_world_observe(world, &o, &value) == TDL_STATUS_OK);
+    o.count = 7;
+    REFUSED(tdl_world_observe(world, &o, &value));
+    o.first = -1;
+    REFUSED(tdl_world_observe(world, &o, &value));
+    o.first = 0;
+    o.count = 0;
+    REFUSED(tdl_world_observe(world, &o, &value));
+    o.count = 1;
+    o.kind = "rigid";
+    REFUSED(tdl_world_observe(world, &o, &value)); // a ball has no arc length
+    o.quantity = TDL_QUANTITY_TORQUE;
+    EXPECT(tdl_world_observe(world, &o, &value) == TDL_STATUS_OK);
+    o.kind = "collider";
+    o.quantity = TDL_QUANTITY_CENTRE;
+    REFUSED(tdl_world_observe(world, &o, &value));
+    o.quantity = TDL_QUANTITY_FORCE;
+    EXPECT(tdl_world_observe(world, &o, &value) == TDL_STATUS_OK);
+    o.kind = "unicorn";
+    REFUSED(tdl_world_observe(world, &o, &value));
+    o.kind = NULL;
+    REFUSED(tdl_world_observe(world, &o, &value));
+}
+
 static bool touches(const TdlWorld* world, TdlBodyId id) {
     TdlWrench wrench;
     return tdl_body_contact_wrench(world, id, &wrench) == TDL_STATUS_OK && wrench.force.z > 0.0;
@@ -135,6 +169,7 @@ int main(void) {
     EXPECT(tdl_world_body(world, "rod", 6).index == 0 && tdl_world_body(world, "x", 0).index == 0);
     check_refused(world, far);
     check_kinds(world, rods[0], ball, floor);
+    check_observers(world);
     step(world, 60);
     EXPECT(touches(world, ball));
 

@@ -122,11 +122,11 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
     static const int triangles[12] = {0, 2, 3, 0, 3, 1, 2, 4, 5, 2, 5, 3};
     TdlColliderDef roof = {.shape = TDL_SHAPE_MESH, .mesh = {corners, 6, triangles, 4}};
     TdlResultShape shapes[16];
-    int count = tdl_collider_shapes(&floor, 0, shapes);
-    count += tdl_collider_shapes(&ball, 1, shapes + count);
-    count += tdl_collider_shapes(&comb, 2, shapes + count);
-    count += tdl_collider_shapes(&roof, 3, shapes + count);
-    count += tdl_rigid_shapes(&box, 4, shapes + count);
+    int count = result_collider_shapes(&floor, 0, shapes);
+    count += result_collider_shapes(&ball, 1, shapes + count);
+    count += result_collider_shapes(&comb, 2, shapes + count);
+    count += result_collider_shapes(&roof, 3, shapes + count);
+    count += result_rigid_shapes(&box, 4, shapes + count);
     const ResultCollider colliders[4] = {{TDL_SHAPE_PLANE, 0, 0},
                                          {TDL_SHAPE_SPHERE, 0.02, 0},
                                          {TDL_SHAPE_COMB, 0.002, 0.03},
