@@ -93,14 +93,25 @@ static TdlStatus quotient(Reader* r, double* out) {
     return TDL_STATUS_OK;
 }
 
+// An integer and the comma after it.
+static TdlStatus read_field(Reader* r, mpz_t out) {
+    TdlStatus status = read_integer(r, out);
+    return status != TDL_STATUS_OK ? status : read_comma(r);
+}
+
+static TdlStatus read_coordinate(Reader* r, double* out) {
+    TdlStatus status = read_field(r, r->numerator);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = read_field(r, r->denominator);
+    return status != TDL_STATUS_OK ? status : quotient(r, out);
+}
+
 static TdlStatus read_row(Reader* r, TdlVec3* point, bool* truth) {
     double x[3];
     for (int axis = 0; axis < 3; ++axis) {
-        TdlStatus status = read_integer(r, r->numerator);
-        status = status == TDL_STATUS_OK ? read_comma(r) : status;
-        status = status == TDL_STATUS_OK ? read_integer(r, r->denominator) : status;
-        status = status == TDL_STATUS_OK ? read_comma(r) : status;
-        status = status == TDL_STATUS_OK ? quotient(r, &x[axis]) : status;
+        TdlStatus status = read_coordinate(r, &x[axis]);
         if (status != TDL_STATUS_OK) {
             return status;
         }
