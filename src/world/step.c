@@ -206,18 +206,6 @@ static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* at
     return solved ? contacts_note_tried(world) : status;
 }
 
-static TdlStatus place_bodies(TdlWorld* world, double time) {
-    for (int i = 0; i < world->body_count; ++i) {
-        Body* body = world->body[i];
-        TdlStatus status =
-            body->kind->place == NULL ? TDL_STATUS_OK : body->kind->place(&world->host, body, time);
-        if (status != TDL_STATUS_OK) {
-            return status;
-        }
-    }
-    return TDL_STATUS_OK;
-}
-
 static void sum_up(const TdlWorld* world, Attempt* attempt) {
     BodyAccount* sum = &attempt->sum;
     for (int i = 0; i < world->body_count; ++i) {
@@ -271,7 +259,7 @@ static void make_attempt(Step* s) {
 
     // advance
     attempt->moved = true;
-    attempt->status = place_bodies(world, s->body_step.end);
+    attempt->status = world_place_bodies(world, s->body_step.end);
     double t1 = clock_now();
     info->advance_seconds += t1 - t0;
     if (attempt->status != TDL_STATUS_OK) {

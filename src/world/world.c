@@ -477,14 +477,7 @@ static char* save_bodies(const TdlWorld* world, char* bytes) {
     return bytes;
 }
 
-static TdlStatus load_bodies(TdlWorld* world, const char** from, double time) {
-    const char* bytes = *from;
-    for (int i = 0; i < world->body_count; ++i) {
-        body_load(world->body[i], bytes);
-        bytes += body_state_size(world->body[i]);
-    }
-    *from = bytes;
-    count_energies(world); // mates that share data are right once the last one is in
+TdlStatus world_place_bodies(TdlWorld* world, double time) {
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
         TdlStatus status =
@@ -494,6 +487,17 @@ static TdlStatus load_bodies(TdlWorld* world, const char** from, double time) {
         }
     }
     return TDL_STATUS_OK;
+}
+
+static TdlStatus load_bodies(TdlWorld* world, const char** from, double time) {
+    const char* bytes = *from;
+    for (int i = 0; i < world->body_count; ++i) {
+        body_load(world->body[i], bytes);
+        bytes += body_state_size(world->body[i]);
+    }
+    *from = bytes;
+    count_energies(world); // mates that share data are right once the last one is in
+    return world_place_bodies(world, time);
 }
 
 static size_t contact_bytes(const TdlWorld* world) {

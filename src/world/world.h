@@ -57,6 +57,9 @@ static inline TdlContactLaw contact_law(const TdlWorld* world, const Body* a, co
     return world->laws[a->material * TDL_MATERIAL_LIMIT + b->material];
 }
 
+// Puts what a script moves where it is at a time.
+TdlStatus world_place_bodies(TdlWorld* world, double time);
+
 // Saves bodies and contacts; false when there is no memory. Loads what was saved at `time`.
 bool world_save_state(TdlWorld* world, SavedState* saved);
 TdlStatus world_load_state(TdlWorld* world, const char* bytes, size_t size, double time);

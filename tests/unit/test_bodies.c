@@ -132,7 +132,6 @@ TEST(a_trunk_with_a_branch_is_touched) {
         tdl_world_destroy(world);
     }
     CHECK(force[0] > 1.0e-4);
-    // trees are not pushed: up to 0.002 of 1 mm may stay of the overlap, of 0.5 mm that it is
-    // lifted
-    CHECK_NEAR(force[1], force[0], 4.0e-3 * force[0]);
+    // trees are not pushed: 0.053 mm stay of the overlap of its landing, of 44 mm that it is lifted
+    CHECK_NEAR(force[1], force[0], 1.5e-3 * force[0]);
 }
