@@ -78,11 +78,12 @@ struct Body {
     int state_count; // has no `save`
     int material;    // how it touches
     bool bounces;    // restitution is heeded
+    bool linear;     // of a kind with `residual`: this one is linear in the step all the same
 
     // what the contacts of this attempt do to it
     bool touched;
     double touch;    // J, to its velocities
-    double* impulse; // [dof_count] H' r, of a kind with `residual`; else null
+    double* impulse; // [dof_count] H' r, of a body that is not linear in the step; else null
     double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
 
     TdlEnergy energy; // in the present state
@@ -101,6 +102,9 @@ struct BodyKind {
     // `predict` and `advance` out among themselves: one call does it, the others nothing. Both are
     // called from any thread, for each body once; they write to its head and its mates' only.
     void (*prepare)(Body* body, const BodyStep* step); // in order, from one thread
+    // Optional: before predict, the force (N) that a contact had at a place in the last step. A
+    // body may take A where it leads; v_free is without it all the same.
+    void (*expect)(Body* body, const BodyPlace* place, TdlVec3 force); // in order, from one thread
     void (*predict)(Body* body, const BodyStep* step);
     void (*advance)(Body* body, const BodyStep* step); // with v_free and `push`; counts `account`
     // Optional: what moves by script goes where it is at a time; after `advance` and after a load.
@@ -108,8 +112,8 @@ struct BodyKind {
 
     // Optional, both, of a body that is not linear in the step. How far the velocity v is from
     // fulfilling the step's own equation when contacts give `impulse` = H' r, relative; and A and
-    // v_free anew, linearised where v leads (which may be v_free itself). Contacts are then solved
-    // again, in totals.
+    // v_free anew, linearised where v leads (which may be v_free itself) under Body.impulse.
+    // Contacts are then solved again, in totals.
     double (*residual)(const Body* body, const BodyStep* step, const double* v,
                        const double* impulse);
     void (*predict_again)(Body* body, const BodyStep* step, const double* v);
@@ -156,6 +160,11 @@ struct BodyKind {
     // --- statics, optional: brings it to rest; `residual` is relative to its weight
     TdlStatus (*settle)(const TdlHost* host, Body* body, TdlVec3 gravity, double* residual);
 };
+
+// Whether it is asked again in a step with contacts.
+static inline bool body_has_rounds(const Body* body) {
+    return body->kind->residual != NULL && !body->linear;
+}
 
 void body_destroy(const TdlHost* host, Body* body);
 size_t body_state_size(const Body* body);

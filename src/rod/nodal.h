@@ -136,6 +136,9 @@ bool nodal_predict(Rod* rod, const RodStep* step);
 bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging);
 void nodal_solve(const Rod* rod, double* x);
 void nodal_solve_columns(const Rod* rod, int count, double* X);
+void nodal_expect(Rod* rod, int element, double s, TdlVec3 force);
+double nodal_residual(const Rod* rod, const RodStep* step, const double* v, const double* impulse);
+bool nodal_predict_again(Rod* rod, const RodStep* step, const double* v, const double* impulse);
 void nodal_advance(Rod* rod, const RodStep* step, const double* v);
 RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, double touch);
 void nodal_curves(const Rod* rod, RodCurve* curves);
@@ -151,7 +154,8 @@ double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double
 #define NODAL_FUNCTIONS                                                                            \
     .keeps_momenta = true, .find_fault = nodal_find_fault, .set_curvature = nodal_set_curvature,   \
     .refresh = nodal_refresh, .predict = nodal_predict, .solve = nodal_solve,                      \
-    .solve_columns = nodal_solve_columns, .advance = nodal_advance, .losses = nodal_losses,        \
+    .solve_columns = nodal_solve_columns, .expect = nodal_expect, .residual = nodal_residual,      \
+    .predict_again = nodal_predict_again, .advance = nodal_advance, .losses = nodal_losses,        \
     .curves = nodal_curves, .end_frame = nodal_end_frame, .point = nodal_point,                    \
     .movers = nodal_movers, .jacobian = nodal_jacobian, .energy = nodal_energy,                    \
     .approach = nodal_approach, .force_noise = nodal_force_noise, .potential = nodal_potential

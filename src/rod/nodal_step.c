@@ -34,6 +34,14 @@ static const double MAX_CHANGE = 0.5;
 // An axis about which the rod has less than this share of its largest moment of inertia is none.
 static const double NO_AXIS = 1.0e-14;
 
+// What the rounds of a step with contacts keep.
+typedef struct Kept {
+    TdlVec3 momentum;              // angular, that a free rod ends with if nothing touches it
+    TdlMat3 lock, inverse_inertia; // of a free rod: (R'M A^-1 M R)^-1, (R'M R)^-1 (D.18)
+    double mass_factor;
+    bool lagging; // the step minimises the energy of NodalKind.lag
+} Kept;
+
 // What a step keeps in the rod's work.
 typedef struct Work {
     double* band;            // A, then its factor
@@ -42,16 +50,21 @@ typedef struct Work {
     double *turn, *response; // [3 n]: M times the rotations of the rod; A^-1 of them
     double *force, *rest;    // [3 elements]: stress, and the natural strain with damping
     double* lag;             // [3 (edges + 1)], of NodalKind.lag; and the natural strain it lags
+    Kept* kept;              // what the step's rounds need
     NodalElement* elements;  // [elements]
     int n, element_count;
 } Work;
 
-enum { ELEMENT_DOUBLES = (sizeof(NodalElement) + sizeof(double) - 1) / sizeof(double) };
+enum {
+    ELEMENT_DOUBLES = (sizeof(NodalElement) + sizeof(double) - 1) / sizeof(double),
+    KEPT_DOUBLES = (sizeof(Kept) + sizeof(double) - 1) / sizeof(double),
+};
 
 size_t nodal_work_count(const NodalKind* kind, int element_count) {
     size_t n = (size_t)(element_count * (3 + kind->edge_dofs) + 3);
     size_t elements = (size_t)(element_count + kind->element_count(element_count));
-    return n * STRIDE + 11 * n + elements * (6 + ELEMENT_DOUBLES) + 4 * (size_t)(element_count + 1);
+    return n * STRIDE + 11 * n + elements * (6 + ELEMENT_DOUBLES) +
+           4 * (size_t)(element_count + 1) + KEPT_DOUBLES;
 }
 
 static Work work_of(const Rod* rod) {
@@ -69,6 +82,7 @@ static Work work_of(const Rod* rod) {
     w.force = w.response + 3 * n;
     w.rest = w.force + 3 * elements;
     w.lag = w.rest + 3 * elements;
+    w.kept = (Kept*)(w.lag + 4 * (size_t)(rod->element_count + 1));
     return w;
 }
 
@@ -81,6 +95,10 @@ double nodal_mass(const Rod* rod, int dof) {
     }
     double l = rod->element_length, m = rod->line_density * l * l * l;
     return dof < 3 || dof >= rod->dof_count - 3 ? 0.5 * m : m;
+}
+
+static bool is_free(const Rod* rod) {
+    return rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE;
 }
 
 bool nodal_is_held(const Rod* rod, int dof) {
@@ -174,6 +192,15 @@ static void hold_band(const Rod* rod, Work* w) {
     }
 }
 
+static void add_stress(const NodalElement* el, double dt, double* out) {
+    for (int k = 0; k < el->count; ++k) {
+        double force = dt * el->stiffness[k] * (el->value[k] - el->rest[k]);
+        for (int i = 0; i < el->dof_count; ++i) {
+            out[el->first + i] -= force * el->slope[k][i];
+        }
+    }
+}
+
 // A and minus the residual (in `change`) at the velocity u. (D.12)
 static void assemble(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
                      double gain, bool geometric) {
@@ -190,12 +217,7 @@ static void assemble(const Rod* rod, const RodStep* step, Work* w, const NodalSh
         nodal_element(shape, e, w->force + 3 * e, el, geometric ? second : NULL);
         damp(el, w->rest + 3 * e, gain);
         add_to_band(el, geometric ? second : NULL, dt * dt, w->band);
-        for (int k = 0; k < el->count; ++k) {
-            double force = dt * el->stiffness[k] * (el->value[k] - el->rest[k]);
-            for (int i = 0; i < el->dof_count; ++i) {
-                w->change[el->first + i] -= force * el->slope[k][i];
-            }
-        }
+        add_stress(el, dt, w->change);
     }
     hold_band(rod, w);
 }
@@ -245,61 +267,73 @@ static TdlMat3 symmetric(double G[3][3]) {
         {G[0][0], G[1][0], G[2][0]}, {G[0][1], G[1][1], G[2][1]}, {G[0][2], G[1][2], G[2][2]}};
 }
 
-// x = G^-1 b for a symmetric G, leaving out axes the rod has no inertia about.
-static TdlVec3 solve_axes(TdlMat3 G, TdlVec3 b) {
+// G^-1 for a symmetric G, without the axes the rod has no inertia about.
+static TdlMat3 inverse_on_axes(TdlMat3 G) {
     double values[3];
-    TdlMat3 vectors;
+    TdlMat3 vectors, inverse = tdl_scale33(0.0, tdl_identity33());
     tdl_eigen_3(G, values, &vectors);
     const TdlVec3 axis[3] = {vectors.cx, vectors.cy, vectors.cz};
-    TdlVec3 x = {0};
     for (int k = 0; k < 3; ++k) {
         if (values[k] > NO_AXIS * values[2]) {
-            x = tdl_axpy3(x, tdl_dot3(axis[k], b) / values[k], axis[k]);
+            inverse = tdl_axpy33(inverse, 1.0 / values[k], tdl_outer3(axis[k], axis[k]));
         }
     }
-    return x;
+    return inverse;
+}
+
+// Angular momentum of velocities.
+static TdlVec3 momentum_of(const Work* w, const double* u) {
+    ptrdiff_t n = w->n;
+    return (TdlVec3){tdl_dot(w->n, w->turn, u), tdl_dot(w->n, w->turn + n, u),
+                     tdl_dot(w->n, w->turn + 2 * n, u)};
+}
+
+// R' x: the torque of generalised forces.
+static TdlVec3 torque_of(const Work* w, const double* x) {
+    double sum[3] = {0.0};
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < w->n; ++i) {
+            sum[k] += w->turn[(ptrdiff_t)k * w->n + i] * x[i] / w->mass[i];
+        }
+    }
+    return (TdlVec3){sum[0], sum[1], sum[2]};
+}
+
+static void add_columns(const double* columns, int n, TdlVec3 weight, double* x) {
+    for (int i = 0; i < n; ++i) {
+        x[i] += weight.x * columns[i] + weight.y * columns[n + i] + weight.z * columns[2 * n + i];
+    }
 }
 
 // The angular momentum that the step has to end with: what there is, and what loads add.
 static TdlVec3 wanted_momentum(const Rod* rod, const RodStep* step, Work* w) {
     NodalShape before = nodal_shape(rod), now = before;
-    double L[3];
     before.q = rod->q_before;
     find_rotations(&now, &before, w->mass, w->turn);
-    for (int k = 0; k < 3; ++k) {
-        L[k] = tdl_dot(w->n, w->turn + (ptrdiff_t)k * w->n, rod->v);
-    }
+    TdlVec3 L = momentum_of(w, rod->v);
     find_rotations(&now, &now, w->mass, w->turn);
-    for (int k = 0; k < 3; ++k) { // loads, as accelerations
-        const double* row = w->turn + (ptrdiff_t)k * w->n;
-        for (int i = 0; i < w->n; ++i) {
-            L[k] += step->dt * row[i] * w->load[i] / w->mass[i];
-        }
-    }
-    double factor = rod_mass_factor(rod, step->dt);
-    return (TdlVec3){L[0] / factor, L[1] / factor, L[2] / factor};
+    L = tdl_axpy3(L, step->dt, torque_of(w, w->load));
+    return tdl_scale3(1.0 / rod_mass_factor(rod, step->dt), L);
 }
 
-// Adds to the change what gives the rod the angular momentum L. (D.15)
-static void keep_momentum(Work* w, TdlVec3 L) {
+// With A factored: its answer to rotations, A^-1 M R.
+static void find_response(Work* w) {
     int n = w->n;
-    double G[3][3], lack[3] = {L.x, L.y, L.z};
+    double G[3][3];
     memcpy(w->response, w->turn, 3 * (size_t)n * sizeof(double));
     banded_solve(n, NODAL_WIDTH, w->band, 3, w->response, n);
     for (int k = 0; k < 3; ++k) {
-        const double* row = w->turn + (ptrdiff_t)k * n;
-        lack[k] -= tdl_dot(n, row, w->u) + tdl_dot(n, row, w->change);
         for (int j = 0; j < 3; ++j) {
-            G[k][j] = tdl_dot(n, row, w->response + (ptrdiff_t)j * n);
+            G[k][j] = tdl_dot(n, w->turn + (ptrdiff_t)k * n, w->response + (ptrdiff_t)j * n);
         }
     }
-    TdlVec3 y = solve_axes(symmetric(G), (TdlVec3){lack[0], lack[1], lack[2]});
-    const double weight[3] = {y.x, y.y, y.z};
-    for (int k = 0; k < 3; ++k) {
-        for (int i = 0; i < n; ++i) {
-            w->change[i] += weight[k] * w->response[(ptrdiff_t)k * n + i];
-        }
-    }
+    w->kept->lock = inverse_on_axes(symmetric(G));
+}
+
+// Adds to a change what gives it the angular momentum L. (D.15)
+static void keep_momentum(const Work* w, TdlVec3 L, double* change) {
+    TdlVec3 y = tdl_mul33_3(w->kept->lock, tdl_sub3(L, momentum_of(w, change)));
+    add_columns(w->response, w->n, y, change);
 }
 
 // --- the step -------------------------------------------------------------------------------
@@ -375,23 +409,34 @@ static void search_line(const Rod* rod, const RodStep* step, Work* w, const Noda
     }
 }
 
+// A at the velocity u, factored, and minus the residual there. Where A is not positive definite the
+// geometric stiffness is left out, and `geometric` tells.
+static bool linearise(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
+                      bool* geometric) {
+    double gain = 1.0 + rod->damping / step->dt;
+    *geometric = true;
+    assemble(rod, step, w, shape, gain, true);
+    if (banded_cholesky(w->n, NODAL_WIDTH, w->band) == w->n) {
+        return true;
+    }
+    *geometric = false;
+    assemble(rod, step, w, shape, gain, false);
+    return banded_cholesky(w->n, NODAL_WIDTH, w->band) == w->n;
+}
+
 // One Newton iteration; returns the largest change of a coordinate relative to what counts as
 // converged, or NaN.
 static double iterate(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
                       const TdlVec3* momentum, bool careful) {
     double dt = step->dt, gain = 1.0 + rod->damping / dt;
-    bool geometric = true;
-    assemble(rod, step, w, shape, gain, true);
-    if (banded_cholesky(w->n, NODAL_WIDTH, w->band) != w->n) {
-        geometric = false;
-        assemble(rod, step, w, shape, gain, false);
-        if (banded_cholesky(w->n, NODAL_WIDTH, w->band) != w->n) {
-            return NAN;
-        }
+    bool geometric;
+    if (!linearise(rod, step, w, shape, &geometric)) {
+        return NAN;
     }
     banded_solve(w->n, NODAL_WIDTH, w->band, 1, w->change, w->n);
     if (momentum != NULL) {
-        keep_momentum(w, *momentum);
+        find_response(w);
+        keep_momentum(w, tdl_sub3(*momentum, momentum_of(w, w->u)), w->change);
     }
     double change = dt * longest(w->change, w->n), scale = fmin(1.0, MAX_CHANGE / change);
     for (int i = 0; i < w->n; ++i) {
@@ -476,49 +521,195 @@ static bool solve_lagging(const Rod* rod, const RodStep* step, Work* w, NodalSha
     return solve_step(rod, step, w, end, momentum, MAX_ITERATIONS, INFINITY);
 }
 
-bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging) {
+// The nonlinear step under the loads in `load`; its velocity is left in u, A factored next to it.
+static bool find_velocity(const Rod* rod, const RodStep* step, Work* w, bool lagging) {
+    NodalShape now = nodal_shape(rod), end = end_shape(rod, step, w->q);
+    bool free = is_free(rod);
+    if (free) {
+        w->kept->momentum = wanted_momentum(rod, step, w);
+    }
+    const TdlVec3* momentum = free ? &w->kept->momentum : NULL;
+    start_elements(w, &now, rod->damping / step->dt);
+    start_velocity(rod, step, w->u);
+    bool soon = lagging && !free;
+    w->kept->lagging = false;
+    if (solve_step(rod, step, w, &end, momentum, soon ? LAG_AFTER : MAX_ITERATIONS,
+                   soon ? MAX_CHANGE : INFINITY)) {
+        return true;
+    }
+    w->kept->lagging = lagging;
+    return lagging && solve_lagging(rod, step, w, &end, momentum);
+}
+
+static bool find_step(Rod* rod, const RodStep* step, bool lagging, const double* expected) {
     Work w = work_of(rod);
     NodalShape now = nodal_shape(rod);
-    const NodalKind* kind = nodal_kind(rod);
-    bool free = rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE;
     for (int i = 0; i < w.n; ++i) {
         w.mass[i] = nodal_mass(rod, i);
     }
     nodal_dead_load(&now, rod_pull(rod, step), true, w.load);
-    TdlVec3 momentum = free ? wanted_momentum(rod, step, &w) : (TdlVec3){0};
-    const TdlVec3* kept = free ? &momentum : NULL;
-    lagging = lagging && kind->lag != NULL;
-    NodalShape end = end_shape(rod, step, w.q);
-    start_elements(&w, &now, rod->damping / step->dt);
-    start_velocity(rod, step, w.u);
-    bool soon = lagging && !free;
-    bool found = solve_step(rod, step, &w, &end, kept, soon ? LAG_AFTER : MAX_ITERATIONS,
-                            soon ? MAX_CHANGE : INFINITY);
-    if (!found && lagging) {
-        found = solve_lagging(rod, step, &w, &end, kept);
+    for (int i = 0; i < w.n && expected != NULL; ++i) {
+        w.load[i] += expected[i];
     }
+    bool found = find_velocity(rod, step, &w, lagging && nodal_kind(rod)->lag != NULL);
     memcpy(rod->v_free, w.u, (size_t)w.n * sizeof(double));
     return found;
 }
 
-bool nodal_predict(Rod* rod, const RodStep* step) {
-    return nodal_find_step(rod, step, true);
+bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging) {
+    return find_step(rod, step, lagging, NULL);
 }
 
-void nodal_solve_columns(const Rod* rod, int count, double* X) {
-    Work w = work_of(rod);
+// --- contacts ---------------------------------------------------------------------------------
+
+// X := A^-1 X; ends that are held do not move.
+static void respond(const Rod* rod, const Work* w, int count, double* X) {
     for (int k = 0; k < count; ++k) {
-        double* x = X + (ptrdiff_t)k * w.n;
+        double* x = X + (ptrdiff_t)k * w->n;
         for (int i = 0; i < 3; ++i) {
             x[i] = nodal_is_held(rod, i) ? 0.0 : x[i];
-            x[w.n - 1 - i] = nodal_is_held(rod, w.n - 1 - i) ? 0.0 : x[w.n - 1 - i];
+            x[w->n - 1 - i] = nodal_is_held(rod, w->n - 1 - i) ? 0.0 : x[w->n - 1 - i];
         }
     }
-    banded_solve(w.n, NODAL_WIDTH, w.band, count, X, w.n);
+    banded_solve(w->n, NODAL_WIDTH, w->band, count, X, w->n);
+}
+
+// A free rod turns under an impulse as a rigid body does, and what it bends by has no angular
+// momentum. (D.18)
+void nodal_solve_columns(const Rod* rod, int count, double* X) {
+    Work w = work_of(rod);
+    if (!is_free(rod)) {
+        respond(rod, &w, count, X);
+        return;
+    }
+    for (int k = 0; k < count; ++k) {
+        double* x = X + (ptrdiff_t)k * w.n;
+        TdlVec3 torque = tdl_scale3(1.0 / w.kept->mass_factor, torque_of(&w, x));
+        TdlVec3 turning = tdl_mul33_3(w.kept->inverse_inertia, torque);
+        respond(rod, &w, 1, x);
+        keep_momentum(&w, (TdlVec3){0}, x);
+        for (int i = 0; i < w.n; ++i) {
+            TdlVec3 row = {w.turn[i], w.turn[w.n + i], w.turn[2 * w.n + i]};
+            x[i] += tdl_dot3(turning, row) / w.mass[i];
+        }
+    }
 }
 
 void nodal_solve(const Rod* rod, double* x) {
     nodal_solve_columns(rod, 1, x);
+}
+
+static void find_inertia(Work* w) {
+    double J[3][3] = {{0.0}};
+    for (int k = 0; k < 3; ++k) {
+        for (int j = 0; j < 3; ++j) {
+            const double *a = w->turn + (ptrdiff_t)k * w->n, *b = w->turn + (ptrdiff_t)j * w->n;
+            for (int i = 0; i < w->n; ++i) {
+                J[k][j] += a[i] * b[i] / w->mass[i];
+            }
+        }
+    }
+    w->kept->inverse_inertia = inverse_on_axes(symmetric(J));
+}
+
+void nodal_expect(Rod* rod, int element, double s, TdlVec3 force) {
+    double *a = rod->expected + element * nodal_stride(rod), *b = a + nodal_stride(rod);
+    double l = rod->element_length;
+    tdl_store3(a, 0, tdl_axpy3(tdl_load3(a, 0), (1.0 - s) * l, force));
+    tdl_store3(b, 0, tdl_axpy3(tdl_load3(b, 0), s * l, force));
+}
+
+// Forgets the forces that were expected: dead loads and angular momentum are those without, and so
+// is the velocity, to first order. (W.11)
+static void take_out_expected(Rod* rod, const RodStep* step, Work* w) {
+    NodalShape now = nodal_shape(rod);
+    nodal_dead_load(&now, rod_pull(rod, step), true, w->load);
+    if (is_free(rod)) {
+        TdlVec3 torque = torque_of(w, rod->expected);
+        w->kept->momentum = tdl_axpy3(w->kept->momentum, -step->dt / w->kept->mass_factor, torque);
+    }
+    memcpy(w->change, rod->expected, (size_t)w->n * sizeof(double));
+    nodal_solve(rod, w->change);
+    for (int i = 0; i < w->n; ++i) {
+        rod->v_free[i] -= step->dt * w->change[i];
+    }
+}
+
+// The step under the forces that contacts are expected to have, so that A is taken near the shape
+// that the step ends in.
+bool nodal_predict(Rod* rod, const RodStep* step) {
+    Work w = work_of(rod);
+    w.kept->mass_factor = rod_mass_factor(rod, step->dt);
+    bool expected = rod->expects && find_step(rod, step, true, rod->expected);
+    if (!expected && !find_step(rod, step, true, NULL)) {
+        return false;
+    }
+    if (is_free(rod)) {
+        find_inertia(&w);
+    }
+    if (expected) {
+        take_out_expected(rod, step, &w);
+    }
+    return true;
+}
+
+// The step's own equation at a velocity, under impulses: minus its residual, in `change`; and what
+// Newton's method would change, with the factor at hand.
+static void find_change(const Rod* rod, const RodStep* step, Work* w, const double* v,
+                        const double* impulse) {
+    double dt = step->dt, gain = 1.0 + rod->damping / dt, factor = w->kept->mass_factor;
+    NodalShape end = end_shape(rod, step, w->q);
+    end.lag = w->kept->lagging ? w->lag : NULL;
+    for (int i = 0; i < w->n; ++i) {
+        w->q[i] = rod->q[i] + dt * v[i];
+        w->change[i] = w->mass[i] * (rod->v[i] - factor * v[i]) + dt * w->load[i] + impulse[i];
+    }
+    for (int e = 0; e < w->element_count; ++e) {
+        NodalElement el;
+        nodal_element(&end, e, NULL, &el, NULL);
+        damp(&el, w->rest + 3 * e, gain);
+        add_stress(&el, dt, w->change);
+    }
+    respond(rod, w, 1, w->change);
+    if (is_free(rod)) {
+        TdlVec3 L = tdl_axpy3(w->kept->momentum, 1.0 / factor, torque_of(w, impulse));
+        keep_momentum(w, tdl_sub3(L, momentum_of(w, v)), w->change);
+    }
+}
+
+// In element lengths and rad, as the step's own iteration counts.
+double nodal_residual(const Rod* rod, const RodStep* step, const double* v, const double* impulse) {
+    Work w = work_of(rod);
+    find_change(rod, step, &w, v, impulse);
+    return step->dt * longest(w.change, w.n);
+}
+
+bool nodal_predict_again(Rod* rod, const RodStep* step, const double* v, const double* impulse) {
+    Work w = work_of(rod);
+    NodalShape end = end_shape(rod, step, w.q);
+    end.lag = w.kept->lagging ? w.lag : NULL;
+    bool geometric;
+    for (int i = 0; i < w.n; ++i) {
+        w.change[i] = v[i] - w.u[i];
+    }
+    predict_forces(&w, step->dt);
+    memcpy(w.u, v, (size_t)w.n * sizeof *v);
+    if (!linearise(rod, step, &w, &end, &geometric)) {
+        return false;
+    }
+    if (is_free(rod)) {
+        find_response(&w);
+    }
+    find_change(rod, step, &w, w.u, impulse);
+    for (int i = 0; i < w.n; ++i) {
+        rod->v_free[i] = w.u[i] + w.change[i];
+    }
+    memcpy(w.change, impulse, (size_t)w.n * sizeof *impulse);
+    nodal_solve(rod, w.change);
+    for (int i = 0; i < w.n; ++i) {
+        rod->v_free[i] -= w.change[i];
+    }
+    return true;
 }
 
 static void advance_hold(RodBase* hold, TdlPose end, Twist rate) {

@@ -64,8 +64,11 @@ typedef struct Rod {
     double *q, *v, *q_before; // [dof_count] each, one after the other
     double* memory;           // [model->memory_count] more of the model's state, next to them
     RodBase base;
-    RodBase end;    // where a held end has to be (now), and how it moves
-    double* q_rest; // [dof_count] natural coordinates
+    RodBase end;      // where a held end has to be (now), and how it moves
+    double* q_rest;   // [dof_count] natural coordinates
+    double* expected; // [dof_count] forces that contacts are expected to have in the step, as the
+                      // model keeps them (`expect`); those of no contact unless `expects`
+    bool expects;
     double* v_free; // [tree_dofs] velocity without contacts, found by predict; a branch's lies in
                     // its tree's
     double* work;
@@ -152,6 +155,14 @@ struct RodModel {
 
     // Recomputes what the model keeps of the state; called whenever the state was written to.
     void (*refresh)(Rod* rod);
+
+    // Optional: before predict, a force (N) that a contact had in the last step at (element, s)
+    // joins those in `expected`, which are zero where `expects` is false.
+    void (*expect)(Rod* rod, int element, double s, TdlVec3 force);
+
+    // Optional, both, of a model that is not linear in the step: see BodyKind.
+    double (*residual)(const Rod* rod, const RodStep* step, const double* v, const double* impulse);
+    bool (*predict_again)(Rod* rod, const RodStep* step, const double* v, const double* impulse);
 
     // False when A is not positive definite or something is not finite.
     bool (*predict)(Rod* rod, const RodStep* step);

@@ -41,6 +41,7 @@ static void prepare(Body* body, const BodyStep* t) {
     RodBody* rb = (RodBody*)body;
     Rod* rod = rb->rod;
     rod->settling = t->settling;
+    rod->expects = false;
     rb->losses = (RodLosses){0};
     rb->step = (RodStep){.dt = t->dt,
                          .gravity = t->gravity,
@@ -62,6 +63,18 @@ static void prepare(Body* body, const BodyStep* t) {
     } else if (rb->led[1]) {
         rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
     }
+}
+
+static void expect(Body* body, const BodyPlace* place, TdlVec3 force) {
+    Rod* rod = rod_of(body);
+    if (rod->model->expect == NULL) {
+        return;
+    }
+    if (!rod->expects) {
+        memset(rod->expected, 0, (size_t)rod->dof_count * sizeof(double));
+        rod->expects = true;
+    }
+    rod->model->expect(rod, place->element, place->u, force);
 }
 
 // The rods that this one's turn steps: a group from its first, itself when it is alone; none where
@@ -95,6 +108,19 @@ static void predict(Body* body, const BodyStep* t) {
     for (int i = 0; i < count; ++i) {
         owner(mates[i])->head.account.failed = !ok[i];
     }
+}
+
+static double residual(const Body* body, const BodyStep* t, const double* v,
+                       const double* impulse) {
+    (void)t;
+    const RodBody* rb = (const RodBody*)body;
+    return rb->rod->model->residual(rb->rod, &rb->step, v, impulse);
+}
+
+static void predict_again(Body* body, const BodyStep* t, const double* v) {
+    (void)t;
+    RodBody* rb = (RodBody*)body;
+    body->account.failed = !rb->rod->model->predict_again(rb->rod, &rb->step, v, body->impulse);
 }
 
 // --- energy ----------------------------------------------------------------------------------
@@ -359,8 +385,11 @@ const BodyKind ROD_BODY = {
     .destroy = destroy,
     .leave = leave,
     .prepare = prepare,
+    .expect = expect,
     .predict = predict,
     .advance = advance,
+    .residual = residual,
+    .predict_again = predict_again,
     .solve = solve,
     .whitens = whitens,
     .whiten = whiten,
@@ -439,6 +468,7 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* ou
         rod_join(host, rb->rod, rod_of(last));
     }
     rb->end_placed = rod_end(rb->rod);
+    rb->head.linear = rb->rod->model->residual == NULL;
     share_system((Rod*)rod_tree_root(rb->rod));
     status = world_add_body(world, &rb->head);
     if (status != TDL_STATUS_OK) {

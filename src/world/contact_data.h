@@ -65,6 +65,9 @@ struct Contacts {
     void* responder; // of the response
 };
 
+// Whether a candidate takes part in a step of dt.
+bool contacts_take_part(const Candidate* candidate, double dt);
+
 // Those that came close in a step that was undone.
 void contacts_mark_missed(Contacts* contacts);
 // Takes the forces of the attempt before, over the same candidates, as the guess.

@@ -50,6 +50,9 @@ double contacts_worst(const Contacts* contacts); // the least gap in radii; 0 wh
 // Bodies were added or removed: what detection sees is laid out anew.
 void contacts_lay_out_again(Contacts* contacts);
 
+// Before bodies are predicted: tells them the forces that the contacts of a step of dt had.
+void contacts_expect(Contacts* contacts, double dt);
+
 // What answering the contacts did.
 typedef struct ContactsSolved {
     int count;   // contacts that took part

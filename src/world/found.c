@@ -20,6 +20,11 @@ static const double MARGIN_LEAST = 0.5;
 static const double MARGIN_MOST = 3.0;
 static const double MARGIN_KEPT = 0.8; // of the last step's
 
+// A candidate takes part when its gap is below this share of the radius plus so many times what
+// it closes by in a step.
+static const double NEAR_RADII = 0.5;
+static const double NEAR_STEPS = 2.0;
+
 // Contacts of two bodies nearer than so many widths are one. More, and of the places at which a
 // tight knot holds itself apart some are left out, others in the next step, and it shakes.
 static const double MERGE_WIDTHS = 0.5;
@@ -342,6 +347,27 @@ TdlStatus contacts_widen(TdlWorld* world, double reach) {
     TdlStatus status = find_within(world, 0.0, margin, &found);
     contacts_mark_missed(c);
     return status;
+}
+
+bool contacts_take_part(const Candidate* x, double dt) {
+    double near = NEAR_RADII * x->radius + NEAR_STEPS * dt * fmax(0.0, x->closing);
+    return !x->jointed && !x->passed_on && (x->missed || x->site.contact.gap <= near);
+}
+
+void contacts_expect(Contacts* c, double dt) {
+    for (int i = 0; i < c->found.count; ++i) {
+        const Candidate* x = &c->found.at[i];
+        if (!contacts_take_part(x, dt) || tdl_dot3(x->force, x->force) == 0.0) {
+            continue;
+        }
+        for (int side = 0; side < 2; ++side) {
+            Body* body = seen_body(&c->seen, &x->site.contact, side);
+            if (body->kind->expect != NULL) {
+                BodyPlace place = seen_place(&c->seen, &x->site.contact, side);
+                body->kind->expect(body, &place, tdl_scale3(side == 0 ? -1.0 : 1.0, x->force));
+            }
+        }
+    }
 }
 
 TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, ContactsSolved* out) {

@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-// A candidate takes part when its gap is below this share of the radius plus so many times what
-// it closes by in a step.
-static const double NEAR_RADII = 0.5;
-static const double NEAR_STEPS = 2.0;
-
 // Contacts whose diagonal blocks set the unit of impulses.
 enum { SCALE_SAMPLES = 32 };
 
@@ -23,9 +18,7 @@ static void choose_contacts(Problem* p) {
     const Candidates* found = &p->contacts->found;
     p->count = 0;
     for (int i = 0; i < found->count; ++i) {
-        const Candidate* x = &found->at[i];
-        double near = NEAR_RADII * x->radius + NEAR_STEPS * p->dt * fmax(0.0, x->closing);
-        if (!x->jointed && !x->passed_on && (x->missed || x->site.contact.gap <= near)) {
+        if (contacts_take_part(&found->at[i], p->dt)) {
             p->of[p->count++] = i;
         }
     }

@@ -131,7 +131,7 @@ static double worst_residual(const TdlWorld* world, const BodyStep* step) {
     double worst = 0.0;
     for (int i = 0; i < world->body_count; ++i) {
         const Body* body = world->body[i];
-        if (body->kind->residual != NULL && body->touched) {
+        if (body_has_rounds(body) && body->touched) {
             double own = body->kind->residual(body, step, body->v_free, body->impulse);
             worst = isnan(own) ? INFINITY : fmax(worst, own);
         }
@@ -140,12 +140,15 @@ static double worst_residual(const TdlWorld* world, const BodyStep* step) {
 }
 
 // Before a further round: bodies that are not linear are linearised where they were led; the others
-// are as they were predicted.
-static void linearise_again(TdlWorld* world, const BodyStep* step, const double* without) {
+// are as they were predicted. False when one cannot be.
+static bool linearise_again(TdlWorld* world, const BodyStep* step) {
+    const double* without = world->free_velocity;
+    bool fine = true;
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
-        if (body->kind->predict_again != NULL && body->touched) {
+        if (body_has_rounds(body) && body->touched) {
             body->kind->predict_again(body, step, body->v_free);
+            fine = fine && !body->account.failed;
         } else if (body->dof_count > 0) {
             memcpy(body->v_free, without, (size_t)body->dof_count * sizeof *without);
         }
@@ -154,48 +157,52 @@ static void linearise_again(TdlWorld* world, const BodyStep* step, const double*
         body->touch = 0.0;
         body->push = NULL;
     }
+    return fine;
 }
 
-// Velocities without contacts, one body after the other; null where no body is asked again.
-static double* copy_free_velocities(const TdlWorld* world, TdlStatus* status) {
-    size_t dofs = 0;
-    bool again = false;
+// Velocities without contacts, one body after the other, where some body is asked again.
+static TdlStatus copy_free_velocities(TdlWorld* world, bool* rounds) {
+    int dofs = 0, at = 0;
+    *rounds = false;
     for (int i = 0; i < world->body_count; ++i) {
-        dofs += (size_t)world->body[i]->dof_count;
-        again = again || world->body[i]->kind->predict_again != NULL;
+        dofs += world->body[i]->dof_count;
+        *rounds = *rounds || body_has_rounds(world->body[i]);
     }
-    if (!again) {
-        return NULL;
+    if (!*rounds) {
+        return TDL_STATUS_OK;
     }
-    double* free = tdl_alloc_array(&world->host.mem, dofs + 1, sizeof *free);
-    *status = free == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
-    for (int i = 0, at = 0; i < world->body_count && free != NULL; ++i) {
+    if (!tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity, dofs,
+                     sizeof *world->free_velocity)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < world->body_count; ++i) {
         const Body* body = world->body[i];
         if (body->dof_count > 0) {
-            memcpy(free + at, body->v_free, (size_t)body->dof_count * sizeof *free);
+            memcpy(world->free_velocity + at, body->v_free,
+                   (size_t)body->dof_count * sizeof *body->v_free);
         }
         at += body->dof_count;
     }
-    return free;
+    return TDL_STATUS_OK;
 }
 
 // Contacts and the bodies that are not linear, in turn.
 static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* attempt) {
-    TdlStatus status = TDL_STATUS_OK;
-    double *without = copy_free_velocities(world, &status), left = 0.0;
+    bool rounds, linear = true;
+    TdlStatus status = copy_free_velocities(world, &rounds);
+    double left = 0.0;
     ContactsSolved sum = {0};
-    for (int round = 0; round < MAX_ROUNDS && status == TDL_STATUS_OK; ++round) {
+    for (int round = 0; round < MAX_ROUNDS && status == TDL_STATUS_OK && linear; ++round) {
         status = contacts_solve(world, step, &attempt->solved);
         sum.iterations += attempt->solved.iterations;
         sum.build_seconds += attempt->solved.build_seconds;
         sum.solve_seconds += attempt->solved.solve_seconds;
-        left = without == NULL || status != TDL_STATUS_OK ? 0.0 : worst_residual(world, step);
+        left = !rounds || status != TDL_STATUS_OK ? 0.0 : worst_residual(world, step);
         if (!(left > ROUND_TOLERANCE) || round + 1 == MAX_ROUNDS) {
             break;
         }
-        linearise_again(world, step, without);
+        linear = linearise_again(world, step);
     }
-    tdl_free(&world->host.mem, without);
     attempt->solved.iterations = sum.iterations;
     attempt->solved.build_seconds = sum.build_seconds;
     attempt->solved.solve_seconds = sum.solve_seconds;
@@ -238,6 +245,7 @@ static void make_attempt(Step* s) {
     }
     prepare_bodies(world, &s->body_step);
     if (world->contacts != NULL && contacts_count(world->contacts) > 0) {
+        contacts_expect(world->contacts, s->body_step.dt);
         pool_run(world->pool, world->body_count, GRAIN, predict_body, &task);
         info->predict_seconds += clock_now() - t0;
 

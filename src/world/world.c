@@ -127,7 +127,8 @@ void tdl_world_destroy(TdlWorld* world) {
                       world->slot,
                       world->laws,
                       world->step_start.bytes,
-                      world->part_start.bytes};
+                      world->part_start.bytes,
+                      world->free_velocity};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&host.mem, arrays[i]);
     }

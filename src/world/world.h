@@ -50,6 +50,8 @@ struct TdlWorld {
     TdlContactLaw* laws; // [TDL_MATERIAL_LIMIT^2]
     Contacts* contacts;  // null: nothing touches
     SavedState step_start, part_start;
+    double* free_velocity; // of all bodies, as predicted; for rounds
+    int free_capacity;
     Watchers watch;
 };
 
