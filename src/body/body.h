@@ -79,11 +79,13 @@ struct Body {
     int material;    // how it touches
     bool bounces;    // restitution is heeded
     bool linear;     // of a kind with `residual`: this one is linear in the step all the same
+    bool hears;      // `impulse` is handed to it also when it is linear
 
     // what the contacts of this attempt do to it
     bool touched;
     double touch;    // J, to its velocities
-    double* impulse; // [dof_count] H' r, of a body that is not linear in the step; else null
+    double* impulse; // [dof_count] H' r, of a body that is not linear in the step or `hears`; else
+                     // null
     double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
 
     TdlEnergy energy; // in the present state

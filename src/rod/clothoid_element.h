@@ -23,6 +23,7 @@ typedef struct ClothoidElement {
     // mean square, for unit mass
     ClothoidLoad brought;
     double field_square;
+    double taut; // of tension.h: what it added to J, Hm and Mqq
 } ClothoidElement;
 
 enum { CLOTHOID_ELEMENT_DOUBLES = sizeof(ClothoidElement) / sizeof(double) };

@@ -1,6 +1,12 @@
-// A held far end. With H the Jacobian of the end's place (and turning, when clamped) and
-// Y = A^-1 H', the held rod's velocity is v + Y (H Y)^-1 (target - H v). The target brings the end
-// where it has to be at the end of the step, so that errors of linearisation do not gather. O(N).
+// A held far end. With H the Jacobian of the end's place (and turning, when clamped), Y = A^-1 H'
+// and c the change of its place when the rod is stretched, the held rod has the impulse p of the
+// hold with
+//
+//     v = v_free + Y p,   a rate = f + c.p,   H v + c rate = target                       (L.10)
+//
+// where a is the stiffness against stretching in the step and f what pulls at the rod's length. The
+// target brings the end where it has to be at the end of the step. A straight rod has no motion
+// along itself, H Y loses rank, and it is its stretching that gives the hold a finite force. O(N).
 #include "rod/held_end.h"
 
 #include "math/dense.h"
@@ -8,35 +14,83 @@
 
 #include <string.h>
 
-// Added to H Y, relative to its trace: an inextensible rod stretched straight cannot be moved along
-// itself, and then needs no force to stay.
+// Added to the rows' matrix, relative to its trace: rows of turning lose rank when a rod is
+// straight and has no spin left.
 static const double SLACK = 1.0e-12;
+
+// Strain at which a hold gives way: it then pulls with this force and no more, and the end goes
+// where that brings it.
+static const double GIVES_AT = 0.25;
+
+// The end of a step is where it has to be when it misses by less than this, over the length, and in
+// angle; iterations to get there.
+static const double CLOSED = 1.0e-11;
+enum { MAX_CLOSINGS = 20 };
+
+enum { ROWS = 6 };
+
+// What is kept besides H by rows, Y by columns, the factor of the rows' matrix, and coordinates.
+typedef struct Hold {
+    double impulse[ROWS];
+    TdlVec3 reach; // c: change of the end's place for a unit of stretch
+    double soft;   // 1/a
+    double pull;   // f
+    double rate;   // of the stretch
+    double weight; // N m, of weight and loads, and of expected contacts, on the rod's length
+    double touch;
+    bool gives;
+} Hold;
+
+enum { HOLD_DOUBLES = (sizeof(Hold) + sizeof(double) - 1) / sizeof(double) };
 
 static int row_count(TdlHold end) {
     return end == TDL_HOLD_CLAMPED ? 6 : end == TDL_HOLD_PINNED ? 3 : 0;
 }
 
 size_t held_end_count(TdlHold end, int dof_count) {
-    size_t rows = (size_t)row_count(end);
-    return rows == 0 ? 0 : 2 * rows * (size_t)dof_count + rows * rows;
+    size_t rows = (size_t)row_count(end), n = (size_t)dof_count;
+    return rows == 0 ? 0 : (2 * rows + 1) * n + rows * rows + HOLD_DOUBLES;
 }
 
-// held: H by rows, Y by columns, Cholesky factor of H Y
+static Hold* hold_of(const Rod* rod) {
+    return (Hold*)rod->held;
+}
+
 static double* rows_of(const Rod* rod) {
-    return rod->held;
+    return rod->held + HOLD_DOUBLES;
 }
 
 static double* columns_of(const Rod* rod) {
-    return rod->held + (size_t)row_count(rod->end_hold) * (size_t)rod->dof_count;
+    return rows_of(rod) + (size_t)row_count(rod->end_hold) * (size_t)rod->dof_count;
+}
+
+static double* trial_of(const Rod* rod) {
+    return rows_of(rod) + 2 * (size_t)row_count(rod->end_hold) * (size_t)rod->dof_count;
 }
 
 static double* factor_of(const Rod* rod) {
-    return rod->held + 2 * (size_t)row_count(rod->end_hold) * (size_t)rod->dof_count;
+    return trial_of(rod) + rod->dof_count;
 }
 
-// Velocity the constrained motions must have: what is missing over dt, less what the motion of the
-// start gives the end by itself.
-static void find_target(const Rod* rod, const RodStep* step, double target[6]) {
+// x := (H Y + c c'/a)^-1 x
+static void solve_rows(const Rod* rod, double x[ROWS]) {
+    int rows = row_count(rod->end_hold);
+    tdl_cholesky_solve(rows, factor_of(rod), rows, 1, x, rows);
+}
+
+static void add_columns(const Rod* rod, const double* weight, double* x) {
+    int n = rod->dof_count;
+    for (int r = 0; r < row_count(rod->end_hold); ++r) {
+        const double* y = columns_of(rod) + (ptrdiff_t)r * n;
+        for (int i = 0; i < n; ++i) {
+            x[i] += weight[r] * y[i];
+        }
+    }
+}
+
+// Velocity the end must have: what is missing over dt, less what the motion of the start gives the
+// end by itself.
+static void find_target(const Rod* rod, const RodStep* step, double target[ROWS]) {
     TdlPose now = rod_end(rod);
     TdlVec3 arm = tdl_sub3(now.position, rod->base.now.position);
     TdlVec3 move = tdl_scale3(1.0 / step->dt, tdl_sub3(step->end_end.position, now.position));
@@ -47,17 +101,43 @@ static void find_target(const Rod* rod, const RodStep* step, double target[6]) {
     tdl_store3(target, 1, tdl_sub3(spin, step->base_rate.angular));
 }
 
+// What pulls at the rod's length beside the hold: forces times the places they act at, as seen from
+// the start, over the stretch.
+static void find_pull(Rod* rod, const RodStep* step) {
+    Hold* hold = hold_of(rod);
+    TdlVec3 start = rod->base.now.position, g = rod_pull(rod, step);
+    double stretch = rod->held_state.stretch, dt = step->dt;
+    double stiffness = rod_stretch_stiffness(rod) * rod_length(rod);
+    hold->weight = -rod->model->energy(rod, g).gravity - rod_mass(rod) * tdl_dot3(g, start);
+    hold->touch = 0.0;
+    for (int k = 0; k < rod->load_count; ++k) {
+        hold->weight -= tdl_dot3(rod->loads[k].force, start);
+    }
+    for (int i = 0; i < rod->element_count && rod->expects; ++i) {
+        TdlVec3 arm = tdl_sub3(rod->model->point(rod, i, 0.5), start);
+        hold->touch += tdl_dot3(tdl_load3(rod->expected, i), arm);
+    }
+    hold->weight /= stretch;
+    hold->touch /= stretch;
+    hold->pull = dt * (hold->weight + hold->touch - stiffness * (stretch - 1.0));
+    hold->soft = 1.0 / ((dt * dt + dt * rod->damping) * stiffness);
+    hold->reach = tdl_scale3(1.0 / stretch, tdl_sub3(rod_end(rod).position, start));
+}
+
 static bool factor(const Rod* rod, int rows) {
-    double *H = rows_of(rod), *Y = columns_of(rod), *W = factor_of(rod), trace = 0.0;
+    double *H = rows_of(rod), *Y = columns_of(rod), *W = factor_of(rod);
+    const Hold* hold = hold_of(rod);
+    const double c[ROWS] = {hold->reach.x, hold->reach.y, hold->reach.z};
     int n = rod->dof_count;
-    for (int c = 0; c < rows; ++c) {
+    for (int k = 0; k < rows; ++k) {
         for (int r = 0; r < rows; ++r) {
-            W[r + c * rows] = tdl_dot(n, H + (size_t)r * (size_t)n, Y + (size_t)c * (size_t)n);
+            W[r + k * rows] = tdl_dot(n, H + (size_t)r * (size_t)n, Y + (size_t)k * (size_t)n) +
+                              hold->soft * c[r] * c[k];
         }
     }
     // place and turning have different units: each gets slack of its own size
     for (int k = 0; k < rows; k += 3) {
-        trace = 0.0;
+        double trace = 0.0;
         for (int r = k; r < k + 3; ++r) {
             trace += W[r + r * rows];
         }
@@ -68,46 +148,175 @@ static bool factor(const Rod* rod, int rows) {
     return tdl_cholesky(rows, W, rows) == rows;
 }
 
+// A hold that would have to pull too hard pulls as hard as it may, and turns nothing.
+static void limit(const Rod* rod, double dt, Hold* hold) {
+    double most = GIVES_AT * rod_stretch_stiffness(rod) * dt;
+    double force = tdl_norm3(tdl_load3(hold->impulse, 0));
+    hold->gives = force > most;
+    for (int r = 0; r < ROWS && hold->gives; ++r) {
+        hold->impulse[r] *= r < 3 ? most / force : 0.0;
+    }
+}
+
+static void find_rate(Hold* hold) {
+    hold->rate = hold->soft * (hold->pull + tdl_dot3(hold->reach, tdl_load3(hold->impulse, 0)));
+}
+
+// --- closing --------------------------------------------------------------------------------
+
+// Where the start is at the end of the step.
+static TdlPose start_after(const Rod* rod, const RodStep* step, const double* v) {
+    const double* root = v + rod->dof_count - rod->root_dofs;
+    TdlPose start = step->base_end;
+    if (rod->root_dofs >= 3) {
+        TdlVec3 turn = tdl_scale3(step->dt, tdl_load3(root, 0));
+        start.rotation = tdl_mul33(tdl_rotation_exp(turn), rod->base.now.rotation);
+    }
+    if (rod->root_dofs == 6) {
+        start.position = tdl_axpy3(rod->base.now.position, step->dt, tdl_load3(root, 1));
+    }
+    return start;
+}
+
+// What the end misses when the step is made with the velocity v_free; returns the larger of place,
+// over the length, and angle.
+static double find_miss(const Rod* rod, const RodStep* step, double miss[ROWS]) {
+    double *q = trial_of(rod), dt = step->dt;
+    double stretch = rod->held_state.stretch + dt * hold_of(rod)->rate;
+    for (int i = 0; i < rod->dof_count; ++i) {
+        q[i] = rod->q[i] + dt * rod->v_free[i];
+    }
+    TdlPose end = rod->model->end_pose(rod, q, start_after(rod, step, rod->v_free),
+                                       stretch * rod->at_rest.element_length);
+    TdlVec3 off = tdl_sub3(step->end_end.position, end.position);
+    TdlMat3 turn = tdl_mul33(step->end_end.rotation, tdl_transpose33(end.rotation));
+    TdlVec3 angle = tdl_rotation_log(turn);
+    tdl_store3(miss, 0, off);
+    tdl_store3(miss, 1, angle);
+    double place = tdl_norm3(off) / rod_length(rod);
+    return rod->end_hold == TDL_HOLD_CLAMPED ? fmax(place, tdl_norm3(angle)) : place;
+}
+
+// Newton's method with the rows of the start of the step, as long as it comes nearer by half.
+// (L.16)
+static void close_end(Rod* rod, const RodStep* step) {
+    int rows = row_count(rod->end_hold);
+    Hold* hold = hold_of(rod);
+    double change[ROWS], last = INFINITY;
+    for (int k = 0; k < MAX_CLOSINGS; ++k) {
+        double miss[ROWS], off = find_miss(rod, step, miss);
+        if (!(off > CLOSED) || !(off < 0.5 * last)) {
+            break;
+        }
+        last = off;
+        for (int r = 0; r < rows; ++r) {
+            change[r] = miss[r] / step->dt;
+        }
+        solve_rows(rod, change);
+        for (int r = 0; r < rows; ++r) {
+            hold->impulse[r] += change[r];
+        }
+        add_columns(rod, change, rod->v_free);
+        find_rate(hold);
+    }
+}
+
 bool held_end_predict(Rod* rod, const RodStep* step, HeldSolve* solve) {
     int rows = row_count(rod->end_hold), n = rod->dof_count;
     if (rows == 0) {
         return true;
     }
-    double *H = rows_of(rod), *Y = columns_of(rod), target[6];
+    Hold* hold = hold_of(rod);
+    double *H = rows_of(rod), *Y = columns_of(rod);
     rod->model->jacobian(rod, rod->element_count - 1, 1.0, tdl_identity33(), H);
-    if (rows == 6) {
+    if (rows == ROWS) {
         rod->model->end_turning(rod, H + 3 * (size_t)n);
     }
     memcpy(Y, H, (size_t)rows * (size_t)n * sizeof *Y);
     solve(rod, rows, Y);
+    find_pull(rod, step);
     if (!factor(rod, rows)) {
         return false;
     }
-    find_target(rod, step, target);
+    memset(hold->impulse, 0, sizeof hold->impulse);
+    find_rate(hold);
+    find_target(rod, step, hold->impulse);
     for (int r = 0; r < rows; ++r) {
-        target[r] -= tdl_dot(n, H + (size_t)r * (size_t)n, rod->v_free);
+        hold->impulse[r] -= tdl_dot(n, H + (size_t)r * (size_t)n, rod->v_free);
     }
-    tdl_cholesky_solve(rows, factor_of(rod), rows, 1, target, rows);
-    for (int r = 0; r < rows; ++r) {
-        for (int i = 0; i < n; ++i) {
-            rod->v_free[i] += target[r] * Y[(size_t)r * (size_t)n + (size_t)i];
-        }
+    tdl_store3(hold->impulse, 0, tdl_axpy3(tdl_load3(hold->impulse, 0), -hold->rate, hold->reach));
+    solve_rows(rod, hold->impulse);
+    for (int r = rows; r < ROWS; ++r) {
+        hold->impulse[r] = 0.0;
+    }
+    limit(rod, step->dt, hold);
+    add_columns(rod, hold->impulse, rod->v_free);
+    find_rate(hold);
+    if (!hold->gives) {
+        close_end(rod, step);
     }
     return true;
 }
 
 void held_end_project(const Rod* rod, double* x) {
     int rows = row_count(rod->end_hold), n = rod->dof_count;
-    double force[6];
-    for (int r = 0; r < rows; ++r) {
-        force[r] = tdl_dot(n, rows_of(rod) + (size_t)r * (size_t)n, x);
-    }
-    if (rows > 0) {
-        tdl_cholesky_solve(rows, factor_of(rod), rows, 1, force, rows);
+    double force[ROWS];
+    if (rows == 0 || hold_of(rod)->gives) {
+        return;
     }
     for (int r = 0; r < rows; ++r) {
-        for (int i = 0; i < n; ++i) {
-            x[i] -= force[r] * columns_of(rod)[(size_t)r * (size_t)n + (size_t)i];
-        }
+        force[r] = -tdl_dot(n, rows_of(rod) + (size_t)r * (size_t)n, x);
     }
+    solve_rows(rod, force);
+    add_columns(rod, force, x);
+}
+
+void held_end_touch(Rod* rod, const RodStep* step, const double* impulse) {
+    int rows = row_count(rod->end_hold), n = rod->dof_count;
+    Hold* hold = hold_of(rod);
+    double change[ROWS];
+    if (rows == 0 || hold->gives || impulse == NULL) {
+        return;
+    }
+    for (int r = 0; r < rows; ++r) {
+        change[r] = -tdl_dot(n, columns_of(rod) + (ptrdiff_t)r * n, impulse);
+    }
+    solve_rows(rod, change);
+    for (int r = 0; r < rows; ++r) { // v_free has it already
+        hold->impulse[r] += change[r];
+    }
+    find_rate(hold);
+    close_end(rod, step);
+}
+
+// --- the end of the step --------------------------------------------------------------------
+
+void held_end_add_losses(const Rod* rod, const RodStep* step, RodLosses* losses) {
+    if (rod->held == NULL) {
+        return;
+    }
+    const Hold* hold = hold_of(rod);
+    double dt = step->dt, stiffness = rod_stretch_stiffness(rod) * rod_length(rod);
+    double square = stiffness * hold->rate * hold->rate;
+    losses->damping += dt * rod->damping * square;
+    losses->numerical += 0.5 * dt * dt * square - dt * hold->touch * hold->rate;
+    losses->work += dt * hold->weight * hold->rate;
+    losses->hold += hold->rate * tdl_dot3(hold->reach, tdl_load3(hold->impulse, 0));
+}
+
+void held_end_advance(Rod* rod, const RodStep* step) {
+    if (rod->held == NULL) {
+        return;
+    }
+    const Hold* hold = hold_of(rod);
+    RodHeld* state = &rod->held_state;
+    state->stretch_before = state->stretch;
+    state->stretch += step->dt * hold->rate;
+    state->force = tdl_scale3(1.0 / step->dt, tdl_load3(hold->impulse, 0));
+    state->torque = tdl_scale3(1.0 / step->dt, tdl_load3(hold->impulse, 1));
+    rod_set_stretch(rod);
+}
+
+double held_end_miss(const Rod* rod) {
+    return tdl_norm3(tdl_sub3(rod_end(rod).position, rod->end.now.position));
 }

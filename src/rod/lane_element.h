@@ -19,6 +19,7 @@ typedef struct LaneElement {
     LaneSym J;
     LaneMat Bm, Hm;
     LaneSym Mqq; // own axes
+    Lane taut;   // of tension.h: what it added to J, Hm and Mqq
 
     // what the velocities brought from the shape before amount to: force, moment, pairing with q
     LaneVec force, moment, own;

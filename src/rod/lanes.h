@@ -246,6 +246,15 @@ LANE_INLINE void lane_mat_set(LaneMat* a, int lane, TdlMat3 m) {
     lane_vec_set(&a->cz, lane, m.cz);
 }
 
+LANE_INLINE void lane_sym_set(LaneSym* a, int lane, TdlMat3 m) {
+    a->xx[lane] = m.cx.x;
+    a->xy[lane] = m.cy.x;
+    a->xz[lane] = m.cz.x;
+    a->yy[lane] = m.cy.y;
+    a->yz[lane] = m.cz.y;
+    a->zz[lane] = m.cz.z;
+}
+
 LANE_INLINE LaneVec lane_vec_all(TdlVec3 v) {
     return (LaneVec){lane_all(v.x), lane_all(v.y), lane_all(v.z)};
 }

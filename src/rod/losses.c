@@ -16,11 +16,13 @@ Twist loss_root(const Rod* rod, const RodStep* step, const double* v) {
 RodLosses loss_total(const Rod* rod, const RodStep* step, const LossSum* sum, double kinetic) {
     double m = rod->line_density * rod->element_length, dt = step->dt;
     double slowed = rod_mass_factor(rod, dt) - 1.0;
-    double carried = 0.5 * m * sum->square + kinetic - m * sum->brought;
+    double square = sum->square - sum->taut;
+    double carried = 0.5 * m * square + kinetic - m * sum->brought;
     double bending = sum->bending, work = m * tdl_dot3(rod_pull(rod, step), sum->motion);
     double blown = m * tdl_dot3(tdl_sub3(rod_pull(rod, step), step->gravity), sum->motion);
-    RodLosses out = {.damping = slowed * m * sum->square + dt * rod->damping * bending,
-                     .numerical = carried + 0.5 * dt * dt * bending,
+    RodLosses out = {.damping = slowed * m * square + dt * rod->damping * bending,
+                     .numerical =
+                         carried + 0.5 * dt * dt * bending + (1.0 + slowed) * m * sum->taut,
                      .work = dt * (work + sum->pointing),
                      .given = dt * (blown + sum->turning)};
     // the equation of motion, tested with v

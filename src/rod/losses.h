@@ -3,10 +3,12 @@
 #define TDL_ROD_LOSSES_H
 
 #include "rod/rod.h"
+#include "rod/tension.h"
 
 // Sums over the elements; the first three for unit mass.
 typedef struct LossSum {
-    double square;   // of the velocities of the step
+    double square;   // of the velocities of the step, with what tension adds to inertia
+    double taut;     // that part of it
     double brought;  // their product with the velocities brought along
     TdlVec3 motion;  // their sum
     double bending;  // v'Kv
@@ -31,6 +33,16 @@ static inline void loss_add(LossSum* sum, Twist at, const LossElement* e) {
     sum->square += tdl_dot3(at.linear, tdl_axpy3(at.linear, 2.0, shared)) + e->square +
                    tdl_dot3(at.angular, tdl_axpy3(tdl_mul33_3(e->J, at.angular), 2.0, e->angular));
     sum->motion = tdl_add3(sum->motion, tdl_add3(at.linear, shared));
+}
+
+// Adds what tension p along a chord amounts to for an element whose frame turns with `at` at its
+// start and whose coordinates turn its end by `own` more. (H.30)
+static inline void loss_add_tension(LossSum* sum, double p, TdlVec3 chord, Twist at, TdlVec3 own) {
+    if (p > 0.0) {
+        TdlMat3 P = tension_tensor(p, chord);
+        sum->taut += tdl_dot3(at.angular, tdl_mul33_3(P, tdl_add3(at.angular, own))) +
+                     tdl_dot3(own, tdl_mul33_3(P, own)) / 3.0;
+    }
 }
 
 // Power of a force and a moment about a point that moves with `at`.

@@ -18,10 +18,6 @@ static const double SAME_ENERGY = 1.0e-5;
 
 // --- sections -------------------------------------------------------------------------------
 
-double nodal_stretch_stiffness(const Rod* rod) {
-    return 4.0 * rod->stiffness.y / (rod->radius[1] * rod->radius[1]);
-}
-
 double nodal_shear_stiffness(const Rod* rod) {
     double a = rod->radius[0], b = rod->radius[1];
     return rod->stiffness.x * (1.0 / (a * a) + 1.0 / (b * b));
@@ -163,7 +159,7 @@ static void stretch_element(const NodalShape* shape, int i, const double* force,
     double t[3] = {edge.x / length, edge.y / length, edge.z / length};
     *out = (NodalElement){.first = i * stride, .dof_count = stride + 3, .count = 1};
     out->value[0] = length - 1.0;
-    out->stiffness[0] = nodal_stretch_stiffness(shape->rod) * shape->rod->element_length;
+    out->stiffness[0] = rod_stretch_stiffness(shape->rod) * shape->rod->element_length;
     double tension = force != NULL ? force[0] : out->stiffness[0] * out->value[0];
     for (int c = 0; c < 3; ++c) {
         out->slope[0][c] = -t[c];
@@ -301,7 +297,7 @@ double nodal_force_noise(const Rod* rod) {
     for (int i = 0; i < rod->dof_count; ++i) {
         largest = fmax(largest, fabs(rod->q[i]));
     }
-    return 8.0 * DBL_EPSILON * largest * nodal_stretch_stiffness(rod) * rod->element_length;
+    return 8.0 * DBL_EPSILON * largest * rod_stretch_stiffness(rod) * rod->element_length;
 }
 
 // Takes back the last step.

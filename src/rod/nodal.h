@@ -96,8 +96,7 @@ static inline const double* nodal_edge_dofs(const NodalShape* shape, int i) {
 // The rod's present shape.
 NodalShape nodal_shape(const Rod* rod);
 
-// Stiffness against stretching and shearing, N.
-double nodal_stretch_stiffness(const Rod* rod);
+// Stiffness against shearing, N.
 double nodal_shear_stiffness(const Rod* rod);
 
 // Polar moment of inertia of an edge, kg m^2.

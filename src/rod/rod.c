@@ -355,7 +355,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     rod->v_free = rod->q_rest + dofs;
     rod->expected = rod->v_free + dofs;
     rod->work = rod->expected + dofs;
-    rod->held = rod->work + work;
+    rod->held = held > 0 ? rod->work + work : NULL;
     return true;
 }
 
@@ -402,6 +402,10 @@ TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
     rod->end_hold = def->end;
     rod->base.now = def->clamp;
     set_section(rod, def);
+    rod->at_rest.element_length = rod->element_length;
+    rod->at_rest.line_density = rod->line_density;
+    rod->at_rest.stiffness = rod->stiffness;
+    rod->held_state.stretch = rod->held_state.stretch_before = 1.0;
     set_loads(rod, def);
     set_curvatures(rod, def->natural_curvature_of, def->natural_curvature, kappa, rod->q_rest);
     set_curvatures(rod, def->curvature_of, def->curvature, kappa, rod->q);
@@ -431,7 +435,26 @@ TdlVec3 rod_pull(const Rod* rod, const RodStep* step) {
 }
 
 double rod_length(const Rod* rod) {
-    return rod->element_length * rod->element_count;
+    return rod->at_rest.element_length * rod->element_count;
+}
+
+// Mass, and stiffness of an element against bending, stay.
+void rod_set_stretch(Rod* rod) {
+    double stretch = rod->held_state.stretch;
+    rod->element_length = stretch * rod->at_rest.element_length;
+    rod->line_density = rod->at_rest.line_density / stretch;
+    rod->stiffness = tdl_scale3(stretch, rod->at_rest.stiffness);
+}
+
+double rod_stretch_stiffness(const Rod* rod) {
+    return 4.0 * rod->at_rest.stiffness.y / (rod->radius[1] * rod->radius[1]);
+}
+
+TdlEnergy rod_energy(const Rod* rod, TdlVec3 gravity) {
+    TdlEnergy energy = rod->model->energy(rod, gravity);
+    double strain = rod->held_state.stretch - 1.0;
+    energy.elastic += 0.5 * rod_stretch_stiffness(rod) * rod_length(rod) * strain * strain;
+    return energy;
 }
 
 TdlPose rod_end(const Rod* rod) {
@@ -441,7 +464,7 @@ TdlPose rod_end(const Rod* rod) {
 }
 
 double rod_mass(const Rod* rod) {
-    return rod->line_density * rod_length(rod);
+    return rod->at_rest.line_density * rod_length(rod);
 }
 
 double rod_load_energy(const Rod* rod) {
@@ -459,6 +482,7 @@ void rod_stop(Rod* rod) {
     memcpy(rod->q_before, rod->q, size);
     rod->base.before = rod->base.now;
     rod->base.rate = (Twist){0};
+    rod->held_state.stretch_before = rod->held_state.stretch;
     rod->model->refresh(rod);
 }
 
@@ -468,7 +492,7 @@ static size_t coordinate_count(const Rod* rod) {
 }
 
 size_t rod_state_size(const Rod* rod) {
-    return coordinate_count(rod) * sizeof(double) + 2 * sizeof(RodBase);
+    return coordinate_count(rod) * sizeof(double) + 2 * sizeof(RodBase) + sizeof(RodHeld);
 }
 
 void rod_save_state(const Rod* rod, void* bytes) {
@@ -476,6 +500,7 @@ void rod_save_state(const Rod* rod, void* bytes) {
     memcpy(bytes, rod->q, size);
     memcpy((char*)bytes + size, &rod->base, sizeof(RodBase));
     memcpy((char*)bytes + size + sizeof(RodBase), &rod->end, sizeof(RodBase));
+    memcpy((char*)bytes + size + 2 * sizeof(RodBase), &rod->held_state, sizeof(RodHeld));
 }
 
 void rod_load_state(Rod* rod, const void* bytes) {
@@ -483,13 +508,19 @@ void rod_load_state(Rod* rod, const void* bytes) {
     memcpy(rod->q, bytes, size);
     memcpy(&rod->base, (const char*)bytes + size, sizeof(RodBase));
     memcpy(&rod->end, (const char*)bytes + size + sizeof(RodBase), sizeof(RodBase));
+    memcpy(&rod->held_state, (const char*)bytes + size + 2 * sizeof(RodBase), sizeof(RodHeld));
+    rod_set_stretch(rod);
     rod->model->refresh(rod);
 }
 
 uint64_t rod_state_hash(const Rod* rod, uint64_t hash) {
     hash = hash_bytes(hash, rod->q, coordinate_count(rod) * sizeof(double));
     hash = hash_bytes(hash, &rod->base, sizeof rod->base);
-    return rod->end_hold == TDL_HOLD_FREE ? hash : hash_bytes(hash, &rod->end, sizeof rod->end);
+    if (rod->end_hold == TDL_HOLD_FREE) {
+        return hash;
+    }
+    hash = hash_bytes(hash, &rod->end, sizeof rod->end);
+    return rod->held == NULL ? hash : hash_bytes(hash, &rod->held_state, sizeof rod->held_state);
 }
 
 bool rod_state_finite(const Rod* rod) {

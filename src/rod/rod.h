@@ -21,6 +21,13 @@ typedef struct RodBase {
     Twist rate;
 } RodBase;
 
+// Of a super-model whose far end is held: how far it is stretched, evenly, and what holds it.
+// Everything else of these models is inextensible.
+typedef struct RodHeld {
+    double stretch, stretch_before; // present length over that at rest; in the shape before
+    TdlVec3 force, torque;          // N, N m: of the hold on the end, in the last step
+} RodHeld;
+
 // A point load: at s in [0, 1] of an element.
 typedef struct RodLoad {
     int element;
@@ -41,7 +48,7 @@ typedef struct RodGroup {
 typedef struct Rod {
     const RodModel* model;
     int element_count, dof_count;
-    double element_length; // m
+    double element_length; // m, as all three now: a held rod is stretched
     double line_density;   // kg/m
     double radius[2];      // m
     double gyration;       // m^2, of a section that spins: its polar second moment over its area
@@ -50,6 +57,10 @@ typedef struct Rod {
     double settling;       // 1/s, beside mass_damping while the world settles; set by the step
     double drag;           // N s/m^2
     TdlVec3 stiffness;     // diagonal of K3: twist, bending about the second and third axes, N m^2
+    struct {
+        double element_length, line_density;
+        TdlVec3 stiffness;
+    } at_rest; // not stretched
 
     TdlHold start_hold, end_hold;
     int root_dofs;  // velocities of a start that is not clamped, said below
@@ -64,7 +75,8 @@ typedef struct Rod {
     double *q, *v, *q_before; // [dof_count] each, one after the other
     double* memory;           // [model->memory_count] more of the model's state, next to them
     RodBase base;
-    RodBase end;      // where a held end has to be (now), and how it moves
+    RodBase end; // where a held end has to be (now), and how it moves
+    RodHeld held_state;
     double* q_rest;   // [dof_count] natural coordinates
     double* expected; // [dof_count] forces that contacts are expected to have in the step, as the
                       // model keeps them (`expect`); those of no contact unless `expects`
@@ -72,7 +84,7 @@ typedef struct Rod {
     double* v_free; // [tree_dofs] velocity without contacts, found by predict; a branch's lies in
                     // its tree's
     double* work;
-    double* held; // of held_end.h, where the model asks for it
+    double* held; // of held_end.h, where the model asks for it; else null
 
     // A branch of a tree, and its branches. Rods of a tree are alone in their groups.
     struct Rod *parent, *child, *sibling;
@@ -190,6 +202,10 @@ struct RodModel {
     TdlMat3 (*end_frame)(const Rod* rod);
     void (*end_turning)(const Rod* rod, double* rows);
 
+    // Optional: the pose of the far end for other coordinates, of a rod that starts at `start`
+    // with elements of length l. Needed for held_end.h.
+    TdlPose (*end_pose)(const Rod* rod, const double* q, TdlPose start, double l);
+
     // Optional: the pose at the end of an element; a model that has it can carry branches.
     TdlPose (*node)(const Rod* rod, int element);
     TdlVec3 (*point)(const Rod* rod, int element, double s); // s in [0, 1] along the element
@@ -259,7 +275,16 @@ TdlVec3 rod_pull(const Rod* rod, const RodStep* step); // m/s^2, gravity with th
 // The root of the tree that a rod belongs to: itself when it is alone.
 const Rod* rod_tree_root(const Rod* rod);
 
-double rod_length(const Rod* rod);
+double rod_length(const Rod* rod); // m, at rest
+
+// Gives the rod the length that held_state tells.
+void rod_set_stretch(Rod* rod);
+
+// Stiffness against stretching, N.
+double rod_stretch_stiffness(const Rod* rod);
+
+// The model's energy, with that of a held rod's stretching.
+TdlEnergy rod_energy(const Rod* rod, TdlVec3 gravity);
 
 // The far end: place, and frame where the model knows it (else the identity).
 TdlPose rod_end(const Rod* rod);

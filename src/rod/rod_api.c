@@ -40,7 +40,7 @@ double rod_centre(const Body* body, TdlVec3* centre) {
 
 TdlVec3 rod_point(const Body* body, double at) {
     const Rod* rod = rod_of(body);
-    double u = fmin(fmax(at / rod->element_length, 0.0), rod->element_count);
+    double u = fmin(fmax(at / rod->at_rest.element_length, 0.0), rod->element_count);
     int element = u < rod->element_count ? (int)u : rod->element_count - 1;
     return rod->model->point(rod, element, u - element);
 }
@@ -123,7 +123,7 @@ TdlStatus tdl_rod_pull(TdlWorld* world, TdlBodyId id, double at, TdlVec3 force) 
         rb->pulled = true;
         ++rod->load_count; // there is room for one more
     }
-    double u = at / rod->element_length;
+    double u = at / rod->at_rest.element_length;
     int element = (int)fmin(u, rod->element_count - 1);
     rod->loads[rod->load_count - 1] =
         (RodLoad){.element = element, .s = fmin(u - element, 1.0), .force = force};

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "math/rotation.h"
+#include "rod/held_end.h"
 
 #include <string.h>
 
@@ -178,7 +179,7 @@ static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
     const Rod* rod = rb->rod;
     Body* head = &rb->head;
     TdlEnergy before = head->energy;
-    head->energy = rod->model->energy(rod, t->gravity);
+    head->energy = rod_energy(rod, t->gravity);
     head->account.failed =
         head->account.failed || !rod_state_finite(rod) || !isfinite(total(head->energy));
     head->account.energy_rise = 0.0;
@@ -212,7 +213,7 @@ static void push(RodBody* rb, const BodyStep* t) {
         }
         rod->model->refresh(rod);
     }
-    head->energy = rod->model->energy(rod, t->gravity);
+    head->energy = rod_energy(rod, t->gravity);
     head->account.push = total(head->energy) - before;
 }
 
@@ -220,7 +221,7 @@ static void push(RodBody* rb, const BodyStep* t) {
 // energy falls by, and that is a loss of the step too. After advance.
 static void note_fall(RodBody* rb, const BodyStep* t) {
     if (t->losses) {
-        double now = rb->rod->model->energy(rb->rod, t->gravity).gravity;
+        double now = rod_energy(rb->rod, t->gravity).gravity;
         rb->losses.numerical -= rb->losses.work - rb->losses.given + now - rb->head.energy.gravity;
     }
 }
@@ -253,8 +254,10 @@ static void advance(Body* body, const BodyStep* t) {
         RodBody* rb = owner(mates[i]);
         steps[i] = &rb->step;
         closed[i] = is_closed(rb);
+        held_end_touch(mates[i], steps[i], rb->head.impulse);
         if (t->losses) {
             rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
+            held_end_add_losses(mates[i], steps[i], &rb->losses);
         }
         memcpy(mates[i]->v, mates[i]->v_free, (size_t)mates[i]->dof_count * sizeof(double));
     }
@@ -277,7 +280,7 @@ static void advance(Body* body, const BodyStep* t) {
 }
 
 static TdlEnergy energy(const Body* body, TdlVec3 gravity) {
-    return rod_of(body)->model->energy(rod_of(body), gravity);
+    return rod_energy(rod_of(body), gravity);
 }
 
 // --- A and places ----------------------------------------------------------------------------
@@ -469,6 +472,7 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* ou
     }
     rb->end_placed = rod_end(rb->rod);
     rb->head.linear = rb->rod->model->residual == NULL;
+    rb->head.hears = rb->rod->held != NULL;
     share_system((Rod*)rod_tree_root(rb->rod));
     status = world_add_body(world, &rb->head);
     if (status != TDL_STATUS_OK) {

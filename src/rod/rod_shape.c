@@ -16,7 +16,7 @@ static double rod_radius(const Rod* rod) {
 
 // Pieces of an element short enough to wind about others; 1 of a long thin one.
 static int winding_pieces(const Rod* rod) {
-    double pieces = ceil(rod->element_length / (WINDING_RADII * rod_radius(rod)));
+    double pieces = ceil(rod->at_rest.element_length / (WINDING_RADII * rod_radius(rod)));
     return pieces <= MAX_WINDING ? (int)pieces : 1;
 }
 
@@ -28,7 +28,7 @@ static int curves_each(const Rod* rod, int segments) {
     if (segments > 0) {
         return segments;
     }
-    double radii = rod->element_length / rod_radius(rod);
+    double radii = rod->at_rest.element_length / rod_radius(rod);
     int winding = winding_pieces(rod), side_by_side = (int)fmin(radii / PIECE_RADII, MAX_PIECES);
     int pieces = winding > 1 ? winding : side_by_side;
     return rod->model == &SUPER_CLOTHOID || pieces < 1 ? 1 : pieces;
@@ -40,7 +40,7 @@ BodyShape rod_shape(const Body* body, int segments) {
     return (BodyShape){.curve_count = rod->element_count * each,
                        .pieces = each,
                        .winds = winding_pieces(rod) > 1,
-                       .slender = rod->element_length > PIECE_RADII * rod_radius(rod),
+                       .slender = rod->at_rest.element_length > PIECE_RADII * rod_radius(rod),
                        .size = rod_radius(rod)};
 }
 

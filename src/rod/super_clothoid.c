@@ -120,9 +120,10 @@ static void refresh_fields(Rod* rod) {
     ClothoidElement* el = elements_of(rod);
     Twist at = rod->base.rate;
     TdlMat3 R = rod->base.before.rotation;
+    double l = rod->held_state.stretch_before * rod->at_rest.element_length;
     for (int i = 0; i < rod->element_count; ++i) {
         ClothoidMotion own = {.shape = shape_of(rod->q_before, i),
-                              .l = rod->element_length,
+                              .l = l,
                               .V = tdl_tmul33_3(R, at.linear),
                               .w = tdl_tmul33_3(R, at.angular),
                               .d = {tdl_load3(rod->v, i), tdl_load3(rod->v, i + 1)}};
@@ -155,6 +156,7 @@ static void refresh(Rod* rod) {
         start.rotation = next_frame(start.rotation, el[i].end_turn);
         el[i].brought = (ClothoidLoad){0};
         el[i].field_square = 0.0;
+        el[i].taut = 0.0;
     }
     if (!at_rest(rod)) {
         refresh_fields(rod);
@@ -189,6 +191,18 @@ static void end_turning(const Rod* rod, double* rows) {
     if (rod->root_dofs >= 3) {
         add_turning(rod, root_of(rod), tdl_identity33(), rows);
     }
+}
+
+static TdlPose end_pose(const Rod* rod, const double* q, TdlPose start, double l) {
+    for (int i = 0; i < rod->element_count; ++i) {
+        Clothoid shape = shape_of(q, i);
+        ClothoidState end;
+        clothoid_at(&shape, 1.0, &end);
+        TdlVec3 span = tdl_mul33_3(start.rotation, clothoid_position(&end));
+        start.position = tdl_axpy3(start.position, l, span);
+        start.rotation = next_frame(start.rotation, clothoid_rotation(&end));
+    }
+    return start;
 }
 
 static void curves(const Rod* rod, RodCurve* out) {
@@ -484,6 +498,35 @@ void super_clothoid_add_elastic(const Rod* rod, double scale, double* y) {
     }
 }
 
+static TdlVec3 chord(const Rod* rod, int element) {
+    return elements_of(rod)[element].span;
+}
+
+// The joints turn an element by 2 s - s^2 and s^2 of what they turn its end by: means of these, of
+// their squares and of their product. (H.30)
+static void add_tension(Rod* rod, const RodStep* step) {
+    static const double MEAN[2] = {2.0 / 3.0, 1.0 / 3.0};
+    static const double PRODUCT[3] = {8.0 / 15.0, 3.0 / 10.0, 1.0 / 5.0};
+    double* p = rod->v_free; // not yet in use
+    if (!tension_find(rod, step, chord, p)) {
+        return;
+    }
+    for (int i = 0; i < rod->element_count; ++i) {
+        ClothoidElement* e = &elements_of(rod)[i];
+        TdlMat3 P = tension_tensor(p[i], e->span);
+        e->J = tdl_add33(e->J, P);
+        e->taut = p[i];
+        for (int a = 0; a < 2; ++a) {
+            TdlMat3 turning = tdl_mul33(P, e->turn[a]);
+            e->Hm[a] = tdl_axpy33(e->Hm[a], MEAN[a], turning);
+            for (int b = a; b < 2; ++b) {
+                e->Mqq[a + b] =
+                    tdl_axpy33(e->Mqq[a + b], PRODUCT[a + b], tdl_tmul33(e->turn[b], turning));
+            }
+        }
+    }
+}
+
 static void solve_columns(const Rod* rod, int count, double* X) {
     int n = rod->dof_count;
     tdl_cholesky_solve(n, matrix_of(rod), n, count, X, n);
@@ -494,6 +537,7 @@ static bool predict(Rod* rod, const RodStep* step) {
     double dt = step->dt, tau = rod->damping, *A = matrix_of(rod), *v = rod->v_free;
     double factor = rod_mass_factor(rod, dt);
     int n = rod->dof_count;
+    add_tension(rod, step);
     super_clothoid_momentum(rod, step, v);
     super_clothoid_add_elastic(rod, -dt, v);
     super_clothoid_mass(rod, A);
@@ -527,6 +571,7 @@ static void advance(Rod* rod, const RodStep* step, const double* v) {
     base->now.position = rod->root_dofs == 6 ? base->before.position : step->base_end.position;
     turn_root(rod, step->dt, v);
     rod->end = (RodBase){step->end_end, rod->end.now, step->end_rate};
+    held_end_advance(rod, step);
     refresh(rod);
 }
 
@@ -535,6 +580,19 @@ static double bending_of(const Rod* rod, const TdlVec3 a[2], const TdlVec3 b[2])
     TdlMat3 K3 = tdl_scale33(1.0 / (3.0 * rod->element_length), tdl_diag33(rod->stiffness));
     return tdl_dot3(a[0], tdl_mul33_3(K3, tdl_axpy3(b[0], 0.5, b[1]))) +
            tdl_dot3(a[1], tdl_mul33_3(K3, tdl_axpy3(b[1], 0.5, b[0])));
+}
+
+// v'Pv of an element. (H.30)
+static void add_taut_losses(const ClothoidElement* e, Twist at, const TdlVec3 d[2], LossSum* sum) {
+    if (e->taut > 0.0) {
+        TdlMat3 P = tension_tensor(e->taut, e->span);
+        TdlVec3 w = at.angular, a = tdl_mul33_3(e->turn[0], d[0]),
+                b = tdl_mul33_3(e->turn[1], d[1]);
+        TdlVec3 twice = tdl_axpy3(tdl_scale3(4.0 / 3.0, a), 2.0 / 3.0, b);
+        sum->taut += tdl_dot3(w, tdl_mul33_3(P, tdl_add3(w, twice)));
+        sum->taut += tdl_dot3(a, tdl_mul33_3(P, tdl_axpy3(tdl_scale3(8.0 / 15.0, a), 0.6, b)));
+        sum->taut += 0.2 * tdl_dot3(b, tdl_mul33_3(P, b));
+    }
 }
 
 // (H.27)
@@ -564,6 +622,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         }
         own.square += 2.0 * tdl_dot3(d[1], tdl_mul33_3(e->Mqq[1], d[0]));
         loss_add(&sum, at, &own);
+        add_taut_losses(e, at, d, &sum);
         sum.brought += loss_power(at, brought.force, brought.moment);
         sum.pointing += loss_power(at, loads.force, loads.moment);
         sum.turning += loss_power(at, torques.force, torques.moment);
@@ -591,6 +650,7 @@ const RodModel SUPER_CLOTHOID = {
     .work_count = work_count,
     .set_curvature = set_curvature,
     .refresh = refresh,
+    .expect = tension_expect,
     .predict = predict,
     .solve = solve,
     .advance = advance,
@@ -598,6 +658,7 @@ const RodModel SUPER_CLOTHOID = {
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,
+    .end_pose = end_pose,
     .point = super_clothoid_point,
     .movers = movers,
     .jacobian = jacobian,

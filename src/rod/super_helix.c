@@ -69,6 +69,7 @@ static void refresh_element(const Rod* rod, Element* el, TdlPose start, TdlVec3 
     el->Bm = tdl_scale33(l, tdl_mul33(R, own.Bm));
     el->Hm = tdl_scale33(l * l, tdl_mul33(R, own.Hm));
     el->Mqq = tdl_scale33(l * l, own.Mqq);
+    el->taut = 0.0;
 }
 
 // The frame after an element. Rounding accumulates over thousands of them: keep it a rotation.
@@ -82,7 +83,8 @@ static void set_field(const Rod* rod, Element* el, const HelixAxes* axes, TdlMat
     TdlVec3 w = tdl_tmul33_3(R, at.angular);
     HelixGram gram;
     helix_gram(axes->y, &gram);
-    helix_velocity(axes, rod->element_length, tdl_tmul33_3(R, at.linear), w, d, el->field);
+    double l = rod->held_state.stretch_before * rod->at_rest.element_length;
+    helix_velocity(axes, l, tdl_tmul33_3(R, at.linear), w, d, el->field);
     el->y_before = axes->y;
     el->spin = w.x;
     el->field_square = rod->gyration * el->spin * el->spin;
@@ -107,7 +109,7 @@ void super_helix_read_root(Rod* rod) {
 
 static void refresh_fields(Rod* rod) {
     Element* el = elements_of(rod);
-    double l = rod->element_length;
+    double l = rod->held_state.stretch_before * rod->at_rest.element_length;
     Twist at = rod->base.rate;
     TdlMat3 R = rod->base.before.rotation;
     for (int i = 0; i < rod->element_count; ++i) {
@@ -156,6 +158,18 @@ void super_helix_store_turning(const Rod* rod, int i, TdlMat3 turn, double* rows
 static TdlMat3 end_frame(const Rod* rod) {
     const Element* last = &elements_of(rod)[rod->element_count - 1];
     return next_frame(last->start.rotation, last->axes.q);
+}
+
+TdlPose super_helix_end_pose(const Rod* rod, const double* q, TdlPose start, double l) {
+    for (int i = 0; i < rod->element_count; ++i) {
+        HelixAxes axes = helix_axes(tdl_load3(q, i));
+        double f[HELIX_COUNT];
+        helix_functions(axes.y, 1.0, f);
+        TdlVec3 span = tdl_mul33_3(start.rotation, helix_position(&axes, f));
+        start.position = tdl_axpy3(start.position, l, span);
+        start.rotation = next_frame(start.rotation, axes.q);
+    }
+    return start;
 }
 
 static void end_turning(const Rod* rod, double* rows) {
@@ -416,6 +430,11 @@ static HelixLoad momentum_load(const Rod* rod, const Element* el, Twist base) {
         }
     }
     HelixLoad load = helix_load(&el->axes, l, P);
+    if (el->taut > 0.0) {
+        TdlVec3 resists = tdl_mul33_3(tension_tensor(el->taut, el->span), base.angular);
+        load.moment = tdl_sub3(load.moment, tdl_tmul33_3(R, resists));
+        load.generalised = tdl_axpy3(load.generalised, -0.5, tdl_tmul33_3(el->turn, resists));
+    }
     load.moment.x += rod->gyration * (el->spin - w.x);
     return load;
 }
@@ -437,6 +456,26 @@ void super_helix_momentum(const Rod* rod, const RodStep* step, double* out) {
     helix_gather_loads(rod, wrench, out);
 }
 
+static TdlVec3 chord(const Rod* rod, int element) {
+    return elements_of(rod)[element].span;
+}
+
+// (H.30)
+static void add_tension(Rod* rod, const RodStep* step) {
+    double* p = rod->v_free; // not yet in use
+    if (!tension_find(rod, step, chord, p)) {
+        return;
+    }
+    for (int i = 0; i < rod->element_count; ++i) {
+        Element* e = &elements_of(rod)[i];
+        TdlMat3 P = tension_tensor(p[i], e->span), turning = tdl_mul33(P, e->turn);
+        e->J = tdl_add33(e->J, P);
+        e->Hm = tdl_axpy33(e->Hm, 0.5, turning);
+        e->Mqq = tdl_axpy33(e->Mqq, 1.0 / 3.0, tdl_tmul33(e->turn, turning));
+        e->taut = p[i];
+    }
+}
+
 static void solve_columns(const Rod* rod, int count, double* X) {
     int n = rod->dof_count;
     tdl_cholesky_solve(n, matrix_of(rod), n, count, X, n);
@@ -446,6 +485,7 @@ static void solve_columns(const Rod* rod, int count, double* X) {
 static bool predict(Rod* rod, const RodStep* step) {
     double dt = step->dt, tau = rod->damping, *A = matrix_of(rod), *v = rod->v_free;
     int n = rod->dof_count;
+    add_tension(rod, step);
     super_helix_momentum(rod, step, v);
     super_helix_mass(rod, A);
     const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
@@ -535,6 +575,7 @@ static void advance(Rod* rod, const RodStep* step, const double* v) {
         rod->q[i] += step->dt * v[i];
     }
     super_helix_move_root(rod, step);
+    held_end_advance(rod, step);
     refresh(rod);
 }
 
@@ -601,6 +642,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         LossElement own = {e->h, e->J, tdl_mul33_3(e->Bm, d), tdl_mul33_3(e->Hm, d),
                            tdl_dot3(d, tdl_mul33_3(e->Mqq, d))};
         loss_add(&sum, at, &own);
+        loss_add_tension(&sum, e->taut, e->span, at, tdl_mul33_3(e->turn, d));
         HelixLoad brought = momentum_load(rod, e, (Twist){0});
         TdlMat3 R = e->start.rotation;
         sum.brought +=
@@ -625,6 +667,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .work_count = work_count,
     .set_curvature = set_curvature,
     .refresh = refresh,
+    .expect = tension_expect,
     .predict = predict,
     .solve = solve,
     .advance = advance,
@@ -632,6 +675,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,
+    .end_pose = super_helix_end_pose,
     .point = point,
     .movers = super_helix_movers,
     .jacobian = jacobian,

@@ -2,6 +2,7 @@
 //
 // What one element waits for another with, the frames, places and motions from start to start, is
 // short; the rest is done for four elements or four rods at once (lane_element.c). O(N).
+#include "rod/held_end.h"
 #include "rod/lane_batch.h"
 #include "rod/super_helix.h"
 
@@ -12,6 +13,7 @@ static void read_constants(const RodGroup* group, LaneRoot* root) {
         const Rod* rod = rod_in(group, lane);
         double l = rod->element_length;
         root->l[lane] = l;
+        root->l_before[lane] = rod->held_state.stretch_before * rod->at_rest.element_length;
         root->gyration[lane] = rod->gyration;
         root->m[lane] = rod->line_density * l;
         root->k[0][lane] = rod->stiffness.x / l;
@@ -168,10 +170,11 @@ static void carry(RodGroup* group, double branch_dt) {
         } else {
             chain_motion(&walk, e, &rates, batch, false, &at, NULL);
         }
-        lane_element_field(e, &root->l, &at, &d, &field);
+        lane_element_field(e, &root->l_before, &at, &d, &field);
         shape_batch(&walk, e, &q_new, &root->l, batch, &curl);
         lane_element_load(e, &root->l, &root->gyration, &field, &curl, &square);
         add_sums(root, e, gather(rest, batch), square, batch);
+        e->taut = lane_all(0.0);
         if (branches) {
             advance_branches(group->rods[0], batch, ends, branch_dt);
         }
@@ -193,7 +196,7 @@ void super_helix_refresh_group(RodGroup* group) {
         Batch batch = batch_at(group, first);
         LaneVec q_before = gather(q, batch);
         LaneCurl curl;
-        shape_batch(&walk, e, &q_before, &root->l, batch, &curl);
+        shape_batch(&walk, e, &q_before, &root->l_before, batch, &curl);
     }
     carry(group, 0.0);
 }
@@ -206,6 +209,10 @@ void super_helix_advance_group(RodGroup* group, const RodStep* const* steps) {
             rod->q[i] += steps[lane]->dt * rod->v[i];
         }
         super_helix_move_root(rod, steps[lane]);
+        held_end_advance(rod, steps[lane]);
+    }
+    if (group->rods[0]->held != NULL) { // they may be stretched
+        read_constants(group, lane_root_of(group));
     }
     carry(group, steps[0]->dt);
 }

@@ -16,6 +16,7 @@ typedef struct Element {
     TdlMat3 Bm, Hm;          // momentum and its moment for a rate of q, for unit mass
     TdlMat3 Mqq;             //
     double end[HELIX_COUNT]; // the scalar functions at s = 1
+    double taut;             // of tension.h: what it added to J, Hm and Mqq
 
     // the velocities, in the shape they were found in: sum of field[f] f(s) at y_before (H.10)
     TdlVec3 field[HELIX_AKK];

@@ -33,7 +33,37 @@ static void refresh(Rod* rod) {
 
 static void solve_unheld(const Rod* rod, int count, double* X);
 
+static TdlVec3 chord(const Rod* rod, int element) {
+    LanePlace at = lane_place(rod, element);
+    return lane_vec_of(&at.e->span, at.lane);
+}
+
+// Of a rod and its branches. (H.30)
+static void add_tension(Rod* rod, const RodStep* step) {
+    double* p = rod->v_free; // not yet in use
+    bool taut = tension_find(rod, step, chord, p);
+    for (int i = 0; i < rod->element_count && taut; ++i) {
+        LanePlace at = lane_place(rod, i);
+        LaneElement* e = at.e;
+        TdlMat3 P = tension_tensor(p[i], lane_vec_of(&e->span, at.lane));
+        TdlMat3 turn = lane_mat_of(&e->turn, at.lane), turning = tdl_mul33(P, turn);
+        TdlMat3 Hm = tdl_axpy33(lane_mat_of(&e->Hm, at.lane), 0.5, turning);
+        TdlMat3 Mqq =
+            tdl_axpy33(lane_sym_of(&e->Mqq, at.lane), 1.0 / 3.0, tdl_tmul33(turn, turning));
+        lane_sym_set(&e->J, at.lane, tdl_add33(lane_sym_of(&e->J, at.lane), P));
+        lane_mat_set(&e->Hm, at.lane, Hm);
+        lane_sym_set(&e->Mqq, at.lane, Mqq);
+        e->taut[at.lane] = p[i];
+    }
+    for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        add_tension(branch, step);
+    }
+}
+
 static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok) {
+    for (int lane = 0; lane < group->count; ++lane) {
+        add_tension(group->rods[lane], steps[lane]);
+    }
     super_helix_predict_group(group, steps, ok);
     for (int lane = 0; lane < group->count; ++lane) {
         ok[lane] = ok[lane] && held_end_predict(group->rods[lane], steps[lane], solve_unheld);
@@ -103,6 +133,8 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
                            .angular = tdl_mul33_3(lane_mat_of(&e->Hm, lane), d),
                            .square = tdl_dot3(d, tdl_mul33_3(lane_sym_of(&e->Mqq, lane), d))};
         loss_add(&sum, at, &own);
+        loss_add_tension(&sum, e->taut[lane], lane_vec_of(&e->span, lane), at,
+                         tdl_mul33_3(lane_mat_of(&e->turn, lane), d));
         sum.brought += loss_power(at, lane_vec_of(&e->force, lane), lane_vec_of(&e->moment, lane)) +
                        tdl_dot3(lane_vec_of(&e->own, lane), d);
         sum.bending += k[0] * d.x * d.x + k[1] * d.y * d.y + k[2] * d.z * d.z;
@@ -399,6 +431,7 @@ const RodModel SUPER_HELIX = {
     .advance_group = super_helix_advance_group,
     .statics = &SUPER_HELIX_DENSE,
     .refresh = refresh,
+    .expect = tension_expect,
     .predict = predict,
     .solve = solve,
     .solve_columns = super_helix_solve_columns,
@@ -409,6 +442,7 @@ const RodModel SUPER_HELIX = {
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,
+    .end_pose = super_helix_end_pose,
     .node = node,
     .point = point,
     .movers = super_helix_movers,

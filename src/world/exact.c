@@ -256,7 +256,7 @@ static TdlStatus hand_out(const Problem* p) {
         }
         memcpy(body->v_free, p->velocity + p->dof_start[i],
                (size_t)body->dof_count * sizeof *body->v_free);
-        if (body_has_rounds(body) && hand_out_impulse(p, body) != TDL_STATUS_OK) {
+        if ((body_has_rounds(body) || body->hears) && hand_out_impulse(p, body) != TDL_STATUS_OK) {
             return TDL_STATUS_NO_MEMORY;
         }
     }

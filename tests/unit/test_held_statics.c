@@ -74,7 +74,8 @@ TEST(free_gradient_and_hessian_are_derivatives_along_the_ways_that_are_left) {
         Rod* rod = create(&def);
         int n = rod->dof_count;
         static double memory[20 * MAX_DOF], gradient[MAX_DOF], hessian[MAX_DOF * MAX_DOF];
-        static char keep[3 * MAX_DOF * sizeof(double) + 2 * sizeof(RodBase)], start[sizeof keep];
+        static char keep[3 * MAX_DOF * sizeof(double) + 2 * sizeof(RodBase) + sizeof(RodHeld)],
+            start[sizeof keep];
         REQUIRE(held_statics_size(rod) <= 20 * MAX_DOF);
         HeldStatics held = held_statics_start(rod, memory, keep);
         int left = n - held.count;
@@ -172,7 +173,7 @@ TEST(damping_brings_a_rod_between_holds_to_where_statics_puts_it) {
         CHECK_BELOW(residual, 1.0e-12);
         CHECK(stability > 0.0);
         // from nearby, so that both come to the same of several equilibria
-        char state[3 * MAX_DOF * sizeof(double) + 2 * sizeof(RodBase)];
+        char state[3 * MAX_DOF * sizeof(double) + 2 * sizeof(RodBase) + sizeof(RodHeld)];
         rod_save_state(still, state);
         rod_load_state(damped, state);
         for (int i = 0; i < damped->dof_count; ++i) {

@@ -82,7 +82,7 @@ static void randomise(Rng* rng, Rod* rod) {
 }
 
 static void copy_state(const Rod* from, Rod* to) {
-    static char bytes[3 * MAX_DOF * sizeof(double) + 2 * sizeof(RodBase)];
+    static char bytes[3 * MAX_DOF * sizeof(double) + 2 * sizeof(RodBase) + sizeof(RodHeld)];
     rod_save_state(from, bytes);
     rod_load_state(to, bytes);
 }
