@@ -23,8 +23,8 @@ static const double SLACK = 1.0e-12;
 static const double GIVES_AT = 0.25;
 
 // The end of a step is where it has to be when it misses by less than this, over the length, and in
-// angle; iterations to get there.
-static const double CLOSED = 1.0e-11;
+// angle: a stiff rod feels more. Iterations to get there.
+static const double CLOSED = 1.0e-15;
 enum { MAX_CLOSINGS = 20 };
 
 enum { ROWS = 6 };
@@ -272,12 +272,12 @@ void held_end_project(const Rod* rod, double* x) {
 }
 
 void held_end_touch(Rod* rod, const RodStep* step, const double* impulse) {
+    if (rod->held == NULL || hold_of(rod)->gives || impulse == NULL) {
+        return;
+    }
     int rows = row_count(rod->end_hold), n = rod->dof_count;
     Hold* hold = hold_of(rod);
     double change[ROWS];
-    if (rows == 0 || hold->gives || impulse == NULL) {
-        return;
-    }
     for (int r = 0; r < rows; ++r) {
         change[r] = -tdl_dot(n, columns_of(rod) + (ptrdiff_t)r * n, impulse);
     }

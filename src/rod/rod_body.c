@@ -184,6 +184,7 @@ static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
         head->account.failed || !rod_state_finite(rod) || !isfinite(total(head->energy));
     head->account.energy_rise = 0.0;
     double reach = rod_mass(rod) * tdl_norm3(t->gravity) * rod_length(rod);
+    reach += tdl_norm3(rod->held_state.force) * rod_length(rod); // its stretch is rounded
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
     double surplus = total(head->energy) - total(before) - head->touch;
     // bending itself gains in a step of a nodal rod, little but more than slow contact moves with
