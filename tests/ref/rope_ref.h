@@ -400,6 +400,45 @@ static inline bool rope_solve(const RopeProblem* def, double tolerance, RopeAnsw
     return reached && out->error <= tolerance;
 }
 
+// The mean of the tension along the rod.
+static inline double rope_mean_tension(const RopeProblem* def, const RopeAnswer* answer) {
+    double sum = 0.0;
+    for (int i = 0; i <= ROPE_SAMPLES; ++i) {
+        double share = (double)i / ROPE_SAMPLES, end = i == 0 || i == ROPE_SAMPLES ? 0.5 : 1.0;
+        double V = def->weight * def->length * share - answer->force[0][1];
+        sum += end / ROPE_SAMPLES *
+               (answer->horizontal * cos(answer->theta[i]) + V * sin(answer->theta[i]));
+    }
+    return sum;
+}
+
+// The same rod when all of it stretches alike, by the share e that makes the sum of EA L e^2/2 and
+// of what the rest of it has stationary: EA e is the mean tension of a rod that is (1 + e) L long,
+// has its weight, and bends by angle per unstretched length. The search starts from the answer of
+// rope_solve, in `out`.
+static inline bool rope_solve_alike(const RopeProblem* def, double tolerance, RopeAnswer* out) {
+    double e = rope_mean_tension(def, out) / def->stretch, before = 0.0, miss = 0.0;
+    for (int k = 0; k < 40; ++k) {
+        RopeProblem p = *def;
+        p.length *= 1.0 + e;
+        p.weight /= 1.0 + e;
+        p.bending *= 1.0 + e;
+        p.stretch = INFINITY;
+        if (!rope_solve(&p, 0.1 * tolerance, out)) {
+            return false;
+        }
+        double now = rope_mean_tension(&p, out) / def->stretch - e;
+        double step = k == 0 ? copysign(1.0e-3 * e, now) : -now * (e - before) / (now - miss);
+        before = e;
+        miss = now;
+        e += step;
+        if (k > 0 && fabs(step) < tolerance * fabs(e)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // A round rod along x of one of our materials, its ends `span` apart.
 static inline RopeProblem rope_of_rod(double length, double radius, double young, double density,
                                       double gravity, double span, bool clamped) {
