@@ -61,6 +61,7 @@ typedef struct ContactsSolved {
     double error; // relative, of the solver
     bool converged;
     double friction, impact, work; // J
+    double back;                   // J, by taking back what slid
     double build_seconds, solve_seconds;
 } ContactsSolved;
 

@@ -164,6 +164,7 @@ static TdlStatus clear_forces(Contacts* c) {
     }
     for (int i = 0; i < c->found.count; ++i) {
         c->found.at[i].force = (TdlVec3){0};
+        c->found.at[i].sticks = false;
         retry->asked[i] = 0.0;
     }
     return TDL_STATUS_OK;
@@ -207,7 +208,9 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
         forces->at[first + i] = make_force(p, i, x, r);
         out->friction -= r.y * u.y + r.z * u.z;
         out->impact -= r.x * u.x;
-        out->work -= tdl_dot3(r, tdl_load3(p->fixed, i));
+        out->back -= tdl_dot3(r, tdl_load3(p->back, i));
+        out->work -= tdl_dot3(r, tdl_sub3(tdl_load3(p->fixed, i), tdl_load3(p->back, i)));
+        x->sticks = r.x > 0.0 && !forces->at[first + i].sliding;
     }
     forces->count = count;
     return TDL_STATUS_OK;

@@ -43,6 +43,11 @@ static const double LOST_LEAST = 0.002;
 static const double LOST_MOST = 0.25;
 static const double LOST_FOLLOWS = 0.5;
 
+// A place counts as the same while it shifts by less than so many radii along a body; what it slid
+// is taken back up to so many.
+static const double SAME_PLACE = 0.01;
+static const double SLID_MOST = 0.5;
+
 static const Response* const RESPONSES[] = {[TDL_RESPONSE_EXACT] = &EXACT_RESPONSE};
 
 static TdlStatus create_parts(TdlWorld* world, Contacts* c) {
@@ -202,6 +207,24 @@ static double foresee_loss(const TdlWorld* world, const Candidate* was, int inde
     return fmax(was->loss + LOST_FOLLOWS * (lost - was->loss), 0.0);
 }
 
+// What the second body slid along the first at a place where it stuck, beyond what it was asked to
+// slide back. `was` is the contact before the step. (W.12)
+static TdlVec3 find_slid(const Seen* seen, const Candidate* was, const Candidate* x, double dt) {
+    const TdlContact* contact = &x->site.contact;
+    TdlVec3 moved[2], none = {0};
+    for (int side = 0; side < 2; ++side) {
+        bool curve = seen_curve(seen, contact, side) != NULL;
+        double shift = curve ? fabs(x->site.arc[side] - was->site.arc[side]) : 0.0;
+        if (!was->sticks || shift > SAME_PLACE * x->radius ||
+            !seen_displacement(seen, contact, side, dt, &moved[side])) {
+            return none;
+        }
+    }
+    TdlVec3 slid = tdl_add3(was->slid, tdl_sub3(moved[1], moved[0])), n = contact->basis.cx;
+    slid = tdl_axpy3(slid, -tdl_dot3(slid, n), n);
+    return tdl_norm3(slid) < SLID_MOST * x->radius ? slid : none;
+}
+
 // A site as a candidate; `old` are those of the last update.
 static void make_candidate(const TdlWorld* world, const ContactSite* site, const Candidate* old,
                            int old_count, double dt, Candidate* x) {
@@ -220,6 +243,7 @@ static void make_candidate(const TdlWorld* world, const ContactSite* site, const
         x->closing = was->closing;
         x->fresh = site->contact.gap < RECOVERY * was->site.contact.gap;
         x->loss = dt > 0.0 ? foresee_loss(world, was, previous, x, dt) : was->loss;
+        x->slid = dt > 0.0 ? find_slid(seen, was, x, dt) : was->slid;
     }
     if (dt > 0.0) {
         TdlVec3 apart = tdl_sub3(seen_velocity(seen, &site->contact, 0, dt),
@@ -427,7 +451,7 @@ const TdlContactForce* contacts_forces(const Contacts* c, int* count) {
 // --- state ----------------------------------------------------------------------------------
 
 // Doubles and whole numbers of a candidate, eight bytes each.
-enum { CANDIDATE_DOUBLES = 4 + 6 + 1 + 9 + 4 + 1 + 3 + 4, CANDIDATE_INTS = 6 };
+enum { CANDIDATE_DOUBLES = 4 + 6 + 1 + 9 + 4 + 1 + 3 + 4 + 3, CANDIDATE_INTS = 6 };
 static const size_t CANDIDATE_BYTES = 8 * (CANDIDATE_DOUBLES + CANDIDATE_INTS);
 
 static void save_candidate(const Candidate* x, ByteWriter* out) {
@@ -448,7 +472,7 @@ static void save_candidate(const Candidate* x, ByteWriter* out) {
         b->cy.y,       b->cy.z,       b->cz.x,       b->cz.y,       b->cz.z,
         site->arc[0],  site->arc[1],  site->width,   site->merge,   (double)site->along,
         x->force.x,    x->force.y,    x->force.z,    x->closing,    x->radius,
-        x->sunk,       x->loss};
+        x->sunk,       x->loss,       x->slid.x,     x->slid.y,     x->slid.z};
     put_doubles(out, all, CANDIDATE_DOUBLES);
 }
 
@@ -495,6 +519,7 @@ static Candidate load_candidate(ByteReader* in) {
     x.radius = all[29];
     x.sunk = all[30];
     x.loss = all[31];
+    x.slid = vec(all + 32);
     return x;
 }
 

@@ -40,11 +40,12 @@ static bool allocate_contacts(Problem* p) {
     p->mu = ARENA_NEW(arena, double, p->count);
     p->bias = ARENA_NEW(arena, double, p->count);
     p->fixed = ARENA_NEW(arena, double, 3 * p->count);
+    p->back = ARENA_NEW(arena, double, 3 * p->count);
     p->u = ARENA_NEW(arena, double, 3 * p->count);
     p->r = ARENA_NEW(arena, double, 3 * p->count);
     p->before = ARENA_NEW(arena, double, 3 * p->count);
     return p->dof_start && p->body && p->span && p->list && p->h_at && p->y_at && p->mu &&
-           p->bias && p->fixed && p->u && p->r && p->before;
+           p->bias && p->fixed && p->back && p->u && p->r && p->before;
 }
 
 static void count_coordinates(Problem* p) {
@@ -256,6 +257,10 @@ static void fill_contact(void* user, int i, int worker) {
         double share = p->dt / p->world->def.step; // what is lost goes with the square (W.9)
         p->bias[i] += share * share * c->loss / p->dt;
     }
+    TdlVec3 back = tdl_scale3(1.0 / p->dt, tdl_tmul33_3(x->basis, c->slid));
+    back.x = 0.0;
+    fixed = tdl_add3(fixed, back);
+    tdl_store3(p->back, i, back);
     tdl_store3(p->fixed, i, fixed);
     tdl_store3(p->before, i, tdl_add3(u, fixed));
     TdlVec3 guess = tdl_tmul33_3(x->basis, c->force);

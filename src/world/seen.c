@@ -267,6 +267,22 @@ TdlVec3 seen_velocity(const Seen* s, const TdlContact* x, int side, double dt) {
     return tdl_scale3(1.0 / dt, tdl_axpy3(tdl_scale3(1.0 - u, a), u, b));
 }
 
+bool seen_displacement(const Seen* s, const TdlContact* x, int side, double dt, TdlVec3* out) {
+    const TdlCurve* curve = seen_curve(s, x, side);
+    if (curve == NULL) {
+        *out = tdl_scale3(dt, seen_velocity(s, x, side, dt));
+        return seen_body(s, x, side)->system->dof_count == 0;
+    }
+    if (s->fibre[x->body[side]].stiff) {
+        return false; // it may roll
+    }
+    const TdlCurve* before = &s->before[s->first[x->body[side]] + x->element[side]];
+    double share = curve->end > 0.0 ? before->end / curve->end : 0.0;
+    *out =
+        tdl_sub3(tdl_curve_point(curve, x->u[side]), tdl_curve_point(before, share * x->u[side]));
+    return true;
+}
+
 // A fibre's curves and, last, its surface: as one, or its triangles where they move by themselves.
 static int elements_of(const Seen* s, int body) {
     int count = body < 0 ? 1 : s->fibre[body].count;

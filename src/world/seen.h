@@ -67,6 +67,11 @@ static inline TdlVec3 seen_tangent(const Seen* seen, const TdlContact* x, int si
 }
 
 // The place on a side of a contact; where it is touched is not told yet.
+// How far a place of a curve that bends, or one that a script moves, came in the step that led
+// here; false for others.
+bool seen_displacement(const Seen* seen, const TdlContact* contact, int side, double dt,
+                       TdlVec3* out);
+
 BodyPlace seen_place(const Seen* seen, const TdlContact* contact, int side);
 
 // Where a contact acts: between the two surfaces.

@@ -401,7 +401,7 @@ static void keep_part(Step* s) {
     info->friction += attempt->solved.friction;
     info->impact += attempt->solved.impact;
     info->work += attempt->solved.work;
-    info->push += attempt->sum.push;
+    info->push += attempt->sum.push + attempt->solved.back;
     info->damping += attempt->sum.damping;
     info->numerical += attempt->sum.numerical;
     info->given += attempt->sum.given;
