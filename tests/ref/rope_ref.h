@@ -2,9 +2,10 @@
 // a boundary value problem, which is not how any of our models sees it. With the force n = (H, V)
 // of what lies beyond s on what lies before it, t = (cos theta, sin theta) and t' across it,
 //   r' = (1 + n.t/EA) t + (n.t'/GA) t',   EI theta' = M,   M' = -(x' V - z' H),   H' = 0,   V' = w
-// and three conditions at each end. Lengths are in rod lengths, forces in EI/L^2, moments in EI/L.
-// Simpson's rule over cubics in each interval (order 4), Newton's method, continuation of the
-// weight, of the end's place and of the stretch; meshes are doubled until nothing changes.
+// and three conditions at each end. taut-rods.md (E.1) Lengths are in rod lengths, forces in
+// EI/L^2, moments in EI/L. Simpson's rule over cubics in each interval (order 4), Newton's method,
+// continuation of the weight, of the end's place and of the stretch; meshes are doubled until
+// nothing changes.
 #ifndef TDL_TEST_ROPE_REF_H
 #define TDL_TEST_ROPE_REF_H
 
@@ -107,7 +108,7 @@ static inline double* rope_entry(RopeMesh* mesh, int row, int column) {
     return mesh->band + (size_t)row * (3 * ROPE_BAND + 1) + (column - row + ROPE_BAND);
 }
 
-// Residual and rows of one interval: y1 - y0 - h/6 (f0 + 4 fm + f1), with the cubic's middle.
+// Residual and rows of one interval: y1 - y0 - h/6 (f0 + 4 fm + f1), with the cubic's middle. (E.2)
 static inline void rope_interval(const RopeNumbers* p, RopeMesh* mesh, int i) {
     enum { S = ROPE_STATE };
     double h = mesh->s[i + 1] - mesh->s[i], f[3][S], J[3][S][S], middle[S];
@@ -414,8 +415,8 @@ static inline double rope_mean_tension(const RopeProblem* def, const RopeAnswer*
 
 // The same rod when all of it stretches alike, by the share e that makes the sum of EA L e^2/2 and
 // of what the rest of it has stationary: EA e is the mean tension of a rod that is (1 + e) L long,
-// has its weight, and bends by angle per unstretched length. The search starts from the answer of
-// rope_solve, in `out`.
+// has its weight, and bends by angle per unstretched length (E.4). The search starts from the
+// answer of rope_solve, in `out`.
 static inline bool rope_solve_alike(const RopeProblem* def, double tolerance, RopeAnswer* out) {
     double e = rope_mean_tension(def, out) / def->stretch, before = 0.0, miss = 0.0;
     for (int k = 0; k < 40; ++k) {

@@ -1,6 +1,7 @@
 // An inextensible wire without weight, clamped at its start, whose tip is held at a place: the
 // force on the tip by shooting. In the plane (x, z), with theta the angle of the tangent from x and
-// F the force on the tip, EI theta' = M and M = (tip - r) x F, so F alone is sought.
+// F the force on the tip, EI theta' = M and M = (tip - r) x F, so F alone is sought. taut-rods.md
+// (E.6)
 #ifndef TDL_TEST_WIRE_REF_H
 #define TDL_TEST_WIRE_REF_H
 

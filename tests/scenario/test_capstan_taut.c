@@ -40,12 +40,7 @@ static Line line_of(const Winding* w) {
                   {s, -c * sin(w->angle), c * cos(w->angle)}};
 }
 
-// A tail under the force T bends towards the cylinder and touches it first at the angle phi to its
-// own line, where EI kappa^2 / 2 = T (1 - cos phi): from there on it lies on it, M is constant and
-// T' = mu kappa T. A force T sin phi presses where it leaves, and T cos phi goes on. With the slack
-// side 1, the tight side 2, and a helix, which is a geodesic, of angle theta and slope beta:
-//   T2 (cos phi2 - mu sin phi2) = T1 (cos phi1 + mu sin phi1) exp(mu (theta cos beta - phi1 -
-//   phi2))
+// The ratio of the forces with the angles at which the bent tails touch. taut-rods.md (E.9)
 static double exact_ratio(const Winding* w, double kappa) {
     double bending = 0.25 * PI * YOUNG * pow(RADIUS, 4.0), ratio = 1.0;
     double first = 2.0 * asin(0.5 * kappa * sqrt(bending / PULL));

@@ -104,8 +104,8 @@ static double turn_at(const Look* look, int i) {
 }
 
 // The horizontal force by the balance of moments from the middle, which carries no vertical force,
-// to a place near the end: M_q - M_m = H (z_q - z_m) - integral of w (s - L/2) dx. `scale` receives
-// the sum of its terms without signs, over the same height: what it is worth.
+// to a place near the end: taut-rods.md (E.5). `scale` receives the sum of its terms without signs,
+// over the same height: what it is worth.
 static double balanced_force(const Look* look, const RopeProblem* p, double* scale) {
     int m = look->count / 2, q = m + 3 * look->count / 8;
     double l = p->length / look->count, height = look->point[q].z - look->point[m].z, weight = 0.0;

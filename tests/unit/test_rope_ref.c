@@ -15,7 +15,7 @@ static double sag_of(const RopeProblem* problem, double* horizontal) {
 }
 
 // The elastic catenary between pins at one height, by its closed form: span = H L/EA + 2H/w
-// asinh(wL/2H), sag = w L^2/8EA + (sqrt(H^2 + (wL/2)^2) - H)/w.
+// asinh(wL/2H), sag = w L^2/8EA + (sqrt(H^2 + (wL/2)^2) - H)/w. taut-rods.md (E.3)
 static void catenary(const RopeProblem* p, double* sag, double* horizontal) {
     double half = 0.5 * p->weight * p->length, low = 1.0e-9 * half, high = 1.0e9 * half;
     for (int k = 0; k < 400; ++k) {
