@@ -36,7 +36,7 @@ static inline void loss_add(LossSum* sum, Twist at, const LossElement* e) {
 }
 
 // Adds what tension p along a chord amounts to for an element whose frame turns with `at` at its
-// start and whose coordinates turn its end by `own` more. (H.30)
+// start and whose coordinates turn its end by `own` more. (H.33)
 static inline void loss_add_tension(LossSum* sum, double p, TdlVec3 chord, Twist at, TdlVec3 own) {
     if (p > 0.0) {
         TdlMat3 P = tension_tensor(p, chord);

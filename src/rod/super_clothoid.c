@@ -503,7 +503,7 @@ static TdlVec3 chord(const Rod* rod, int element) {
 }
 
 // The joints turn an element by 2 s - s^2 and s^2 of what they turn its end by: means of these, of
-// their squares and of their product. (H.30)
+// their squares and of their product. (H.33)
 static void add_tension(Rod* rod, const RodStep* step) {
     static const double MEAN[2] = {2.0 / 3.0, 1.0 / 3.0};
     static const double PRODUCT[3] = {8.0 / 15.0, 3.0 / 10.0, 1.0 / 5.0};
@@ -582,7 +582,7 @@ static double bending_of(const Rod* rod, const TdlVec3 a[2], const TdlVec3 b[2])
            tdl_dot3(a[1], tdl_mul33_3(K3, tdl_axpy3(b[1], 0.5, b[0])));
 }
 
-// v'Pv of an element. (H.30)
+// v'Pv of an element. (H.33)
 static void add_taut_losses(const ClothoidElement* e, Twist at, const TdlVec3 d[2], LossSum* sum) {
     if (e->taut > 0.0) {
         TdlMat3 P = tension_tensor(e->taut, e->span);

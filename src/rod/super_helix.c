@@ -460,7 +460,7 @@ static TdlVec3 chord(const Rod* rod, int element) {
     return elements_of(rod)[element].span;
 }
 
-// (H.30)
+// (H.33)
 static void add_tension(Rod* rod, const RodStep* step) {
     double* p = rod->v_free; // not yet in use
     if (!tension_find(rod, step, chord, p)) {

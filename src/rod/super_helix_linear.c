@@ -38,7 +38,7 @@ static TdlVec3 chord(const Rod* rod, int element) {
     return lane_vec_of(&at.e->span, at.lane);
 }
 
-// Of a rod and its branches. (H.30)
+// Of a rod and its branches. (H.33)
 static void add_tension(Rod* rod, const RodStep* step) {
     double* p = rod->v_free; // not yet in use
     bool taut = tension_find(rod, step, chord, p);

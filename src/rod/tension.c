@@ -4,7 +4,7 @@
 // is stable only while a wave takes longer than the step along an element. What the tension resists
 // is turning: an element of length l that turns by the angle a across it gives T l a^2 / 2 back. So
 // to first order the implicit step has dt^2 T l more inertia against it, which is never negative
-// and keeps the recursions as they are. O(N), and O(1) for a rod that cannot be so taut. (H.30)
+// and keeps the recursions as they are. O(N), and O(1) for a rod that cannot be so taut. (H.33)
 #include "rod/tension.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // Tension of a super-model's elements, as rotary inertia: what keeps a taut rod stable in steps
-// longer than the time of a wave along an element. super-helix.md (H.30)
+// longer than the time of a wave along an element. super-helix.md (H.33)
 #ifndef TDL_ROD_TENSION_H
 #define TDL_ROD_TENSION_H
 

@@ -233,7 +233,7 @@ TEST(losses_are_those_of_the_points) {
         randomise(&rng, rod, true);
         RodStep step = random_step(&rng, rod);
         step.base_rate = (Twist){random_vector(&rng, 0.3), random_vector(&rng, 2.0)};
-        // so short that its weight makes no rod taut (H.30): that share is not one of its points
+        // so short that its weight makes no rod taut (H.33): that share is not one of its points
         double pull = tdl_norm3(rod_pull(rod, &step)) * rod->element_count;
         step.dt = fmin(step.dt, sqrt(0.49 * rod->element_length / (pull + 1.0e-9)));
         REQUIRE(rod->model->predict(rod, &step));
