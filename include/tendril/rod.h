@@ -101,8 +101,10 @@ TDL_API TdlStatus tdl_rod_coordinates(const TdlWorld* world, TdlBodyId rod, cons
 TDL_API TdlStatus tdl_rod_velocities(const TdlWorld* world, TdlBodyId rod, const double** v);
 
 /// How stable the equilibrium is to which a rod was last settled: the smallest eigenvalue of the
-/// Hessian of its potential energy, over its smallest stiffness (K3 / element length). Positive
-/// where the shape is stable; NaN before the first settling.
+/// Hessian of its potential energy, over its smallest stiffness (K3 / element length) for the
+/// super-models and relative to the stiffness of the material in its shape for the others. About
+/// one without loads, zero where the shape is about to give way (or may move at no cost), positive
+/// where it is stable; NaN before the first settling.
 TDL_API TdlStatus tdl_rod_stability(const TdlWorld* world, TdlBodyId rod, double* out);
 
 /// Pulls at arc length `at` with a force (N) on top of the rod's loads, until it is called again:

@@ -14,6 +14,11 @@ enum { MAX_RETURNS = 30 };
 // Distance (over the length) and angle of the end that count as there; rounding makes about this.
 static const double THERE = 1.0e-13;
 
+// Part of the slack it should have below which a rod counts as straight.
+static const double STRAIGHT = 1.0e-3;
+
+static const double TWO_PI = 6.28318530717958647693;
+
 // Change of a coordinate by which the turning of the end is differentiated.
 static const double NUDGE = 1.0e-5;
 
@@ -117,10 +122,33 @@ void held_statics_expand(const HeldStatics* held, const double* moved, double* c
 
 // --- the way back ---------------------------------------------------------------------------
 
+// Bends a straight rod whose ends are to be nearer: no small change shortens it, and J has lost a
+// rank. Tangents that turn by theta sin(2 pi s / L), which leaves both ends as they look, shorten
+// it by theta^2 / 4 of its length; about the softer axis.
+static void bend_straight(HeldStatics* held) {
+    Rod* rod = held->rod;
+    double length = rod_length(rod);
+    TdlVec3 start = rod->base.now.position;
+    double wanted = 1.0 - tdl_norm3(tdl_sub3(rod->end.now.position, start)) / length;
+    double slack = 1.0 - tdl_norm3(tdl_sub3(rod_end(rod).position, start)) / length;
+    if (held->count == 0 || !(slack < STRAIGHT * wanted)) {
+        return;
+    }
+    bool joints = rod->model->extra_dofs > 0;
+    int axis = rod->stiffness.y <= rod->stiffness.z ? 1 : 2, count = rod->element_count;
+    double bend = 2.0 * sqrt(wanted) * TWO_PI / count;
+    memset(held->step, 0, (size_t)rod->dof_count * sizeof(double));
+    for (int i = 0; i < count + (joints ? 1 : 0); ++i) {
+        held->step[3 * i + axis] = bend * cos(TWO_PI * (i + (joints ? 0.0 : 0.5)) / count);
+    }
+    rod->model->move(rod, held->step);
+}
+
 // The shortest change with J change = -gap: in the first columns of Q, R' y = -gap.
 bool held_statics_restore(HeldStatics* held) {
     Rod* rod = held->rod;
     double gap[HELD_MAX], last = INFINITY;
+    bend_straight(held);
     for (int k = 0; k < MAX_RETURNS && held->count > 0; ++k) {
         double off = find_gap(rod, gap);
         if (!(off > THERE) || (off < 100.0 * THERE && off >= 0.5 * last)) {

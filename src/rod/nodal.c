@@ -1,20 +1,12 @@
-// Geometry, energies and statics of the nodal rods. The step is in nodal_step.c.
+// Geometry and energies of the nodal rods. The step is in nodal_step.c, statics in nodal_statics.c.
 #include "rod/nodal.h"
 
 #include "math/rotation.h"
 
-#include <float.h>
 #include <string.h>
 
 // Turning of one element, rad, that neighbouring edges still tell from its complement.
 static const double MAX_TURNING = 3.0;
-
-// Steps that go to an equilibrium, and the change of a coordinate at which it is near.
-enum { APPROACH_STEPS = 400 };
-static const double APPROACHED = 1.0e-9;
-
-// A change this small may not lower the energy by more than its rounding.
-static const double SAME_ENERGY = 1.0e-5;
 
 // --- sections -------------------------------------------------------------------------------
 
@@ -215,128 +207,4 @@ TdlEnergy nodal_energy(const Rod* rod, TdlVec3 gravity) {
         energy.kinetic += 0.5 * nodal_mass(rod, i) * rod->v[i] * rod->v[i];
     }
     return energy;
-}
-
-// --- statics --------------------------------------------------------------------------------
-
-static void add_gradient(const NodalElement* el, double* gradient) {
-    for (int k = 0; k < el->count; ++k) {
-        double force = el->stiffness[k] * (el->value[k] - el->rest[k]);
-        for (int i = 0; i < el->dof_count; ++i) {
-            gradient[el->first + i] += force * el->slope[k][i];
-        }
-    }
-}
-
-static void add_hessian(const NodalElement* el, NodalBlock second, int n, double* hessian) {
-    for (int j = 0; j < el->dof_count; ++j) {
-        double* column = hessian + (ptrdiff_t)(el->first + j) * n + el->first;
-        for (int i = 0; i < el->dof_count; ++i) {
-            double sum = second[i][j];
-            for (int k = 0; k < el->count; ++k) {
-                sum += el->stiffness[k] * el->slope[k][i] * el->slope[k][j];
-            }
-            column[i] += sum;
-        }
-    }
-}
-
-// Ends that are held do not move: no force on them, and a stiffness that is never the smallest.
-static void hold_dofs(const Rod* rod, double* gradient, double* hessian) {
-    int n = rod->dof_count;
-    double largest = 0.0;
-    for (int i = 0; i < n && hessian != NULL; ++i) {
-        largest = fmax(largest, fabs(hessian[(ptrdiff_t)i * n + i]));
-    }
-    for (int i = 0; i < n; ++i) {
-        if (!nodal_is_held(rod, i)) {
-            continue;
-        }
-        if (gradient != NULL) {
-            gradient[i] = 0.0;
-        }
-        for (int j = 0; j < n && hessian != NULL; ++j) {
-            hessian[(ptrdiff_t)i * n + j] = hessian[(ptrdiff_t)j * n + i] = 0.0;
-        }
-        if (hessian != NULL) {
-            hessian[(ptrdiff_t)i * n + i] = largest;
-        }
-    }
-}
-
-double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian) {
-    NodalShape shape = nodal_shape(rod);
-    NodalElement el;
-    NodalBlock second;
-    size_t n = (size_t)rod->dof_count;
-    if (gradient != NULL) {
-        nodal_dead_load(&shape, gravity, false, gradient);
-        for (size_t i = 0; i < n; ++i) {
-            gradient[i] = -gradient[i];
-        }
-    }
-    if (hessian != NULL) {
-        memset(hessian, 0, n * n * sizeof *hessian);
-    }
-    for (int e = 0; e < nodal_element_count(rod); ++e) {
-        nodal_element(&shape, e, NULL, &el, hessian != NULL ? second : NULL);
-        if (gradient != NULL) {
-            add_gradient(&el, gradient);
-        }
-        if (hessian != NULL) {
-            add_hessian(&el, second, rod->dof_count, hessian);
-        }
-    }
-    hold_dofs(rod, gradient, hessian);
-    return nodal_elastic_energy(&shape) + gravity_energy(rod, gravity) + rod_load_energy(rod);
-}
-
-// An edge's length is known to the rounding of its ends' places, and stretching is stiff.
-double nodal_force_noise(const Rod* rod) {
-    double largest = 0.0;
-    for (int i = 0; i < rod->dof_count; ++i) {
-        largest = fmax(largest, fabs(rod->q[i]));
-    }
-    return 8.0 * DBL_EPSILON * largest * rod_stretch_stiffness(rod) * rod->element_length;
-}
-
-// Takes back the last step.
-static void undo(Rod* rod) {
-    memcpy(rod->q, rod->q_before, (size_t)rod->dof_count * sizeof(double));
-    nodal_kind(rod)->keep_frames(rod, true);
-    rod_stop(rod);
-}
-
-// Implicit steps from rest to rest, longer and longer: their limit is Newton's method on the
-// potential energy with the stress as unknown. A step that fails or does not go downhill is undone
-// and shortened. (D.16)
-void nodal_approach(Rod* rod, TdlVec3 gravity) {
-    double length = rod_length(rod), soft = fmin(rod->stiffness.y, rod->stiffness.z);
-    double dt = 0.1 * length * length * sqrt(rod->line_density / soft), least = 1.0e-6 * dt;
-    double energy = nodal_potential(rod, gravity, NULL, NULL), change = INFINITY, growth = 4.0;
-    for (int k = 0; k < APPROACH_STEPS && change > APPROACHED && dt > least; ++k) {
-        RodStep step = {
-            .dt = dt, .gravity = gravity, .base_end = rod->base.now, .end_end = rod->end.now};
-        if (!nodal_find_step(rod, &step, false)) {
-            dt *= 0.25;
-            growth = 1.2;
-            continue;
-        }
-        nodal_advance(rod, &step, rod->v_free);
-        double next = nodal_potential(rod, gravity, NULL, NULL);
-        change = 0.0;
-        for (int i = 0; i < rod->dof_count; ++i) {
-            change = fmax(change, dt * fabs(rod->v[i]));
-        }
-        if (next > energy) {
-            undo(rod);
-            dt = change < SAME_ENERGY ? 0.0 : 0.25 * dt;
-            growth = 1.2;
-            continue;
-        }
-        rod_stop(rod);
-        energy = next;
-        dt *= growth;
-        growth = fmin(4.0, 1.2 * growth);
-    }
 }

@@ -12,8 +12,9 @@
 
 #include "rod/quaternion.h"
 #include "rod/rod.h"
+#include "rod/statics.h"
 
-enum { NODAL_MAX_DOFS = 11, NODAL_WIDTH = 10 };
+enum { NODAL_MAX_DOFS = 11, NODAL_WIDTH = 10, NODAL_STRIDE = NODAL_WIDTH + 1 };
 
 // A shape: the coordinates, and the frames its clamps prescribe.
 typedef struct NodalShape {
@@ -146,9 +147,21 @@ TdlVec3 nodal_point(const Rod* rod, int element, double s);
 TdlSpan nodal_movers(const Rod* rod, int element);
 void nodal_jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
 TdlEnergy nodal_energy(const Rod* rod, TdlVec3 gravity);
-void nodal_approach(Rod* rod, TdlVec3 gravity);
-double nodal_force_noise(const Rod* rod);
 double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian);
+
+// --- for statics: matrices as lower bands of NODAL_STRIDE numbers a column, see linalg/banded.h
+// ---
+
+// The gradient of the potential, and unless null the band of its Hessian, with the given stresses
+// (null: those that the shape has) in the geometric part.
+void nodal_derive(const Rod* rod, TdlVec3 gravity, const double* force, double* gradient,
+                  double* band);
+
+// Adds the stiffness of an element, and unless null its second derivatives. Ends that are held do
+// not move: no force on them, and no stiffness towards the rest.
+void nodal_add_band(const NodalElement* el, NodalBlock second, double* band);
+void nodal_hold_band(const Rod* rod, double* band);
+void nodal_hold_vector(const Rod* rod, double* x);
 
 #define NODAL_FUNCTIONS                                                                            \
     .keeps_momenta = true, .find_fault = nodal_find_fault, .set_curvature = nodal_set_curvature,   \
@@ -157,6 +170,6 @@ double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double
     .predict_again = nodal_predict_again, .advance = nodal_advance, .losses = nodal_losses,        \
     .curves = nodal_curves, .end_frame = nodal_end_frame, .point = nodal_point,                    \
     .movers = nodal_movers, .jacobian = nodal_jacobian, .energy = nodal_energy,                    \
-    .approach = nodal_approach, .force_noise = nodal_force_noise, .potential = nodal_potential
+    .potential = nodal_potential, .own_statics = &NODAL_STATICS
 
 #endif

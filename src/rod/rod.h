@@ -15,6 +15,7 @@
 #include "tendril/rod.h"
 
 typedef struct RodModel RodModel;
+typedef struct RodStatics RodStatics; // of statics.h
 
 typedef struct RodBase {
     TdlPose now, before;
@@ -223,11 +224,8 @@ struct RodModel {
     // for statics at the root of a tree, with the coordinates of all.
     void (*move)(Rod* rod, const double* change);
 
-    // Optional, for statics: brings a rod at rest near an equilibrium, by the model's own means;
-    // and the generalised force that rounding of the coordinates makes (else none worth
-    // mentioning).
-    void (*approach)(Rod* rod, TdlVec3 gravity);
-    double (*force_noise)(const Rod* rod);
+    // Optional: the model's own way to equilibrium (else Newton's method with the dense Hessian).
+    const RodStatics* own_statics;
 
     // Potential energy at rest, its gradient [dof] and Hessian [dof * dof, column-major]; either
     // may be null. Torques count as no load. At the root of a tree, of the whole tree.
@@ -257,13 +255,14 @@ void rod_destroy(const TdlHost* host, Rod* rod);
 // branches itself.
 void rod_part(const TdlHost* host, Rod* rod);
 
-// Brings the rod to rest at a static equilibrium near its present shape, by Newton's method with a
-// line search on the potential energy; at the root of a tree, the whole tree. `residual` receives
-// the largest remaining generalised force over weight times length (over bending stiffness by
-// length when there is no gravity). `stability` receives the smallest eigenvalue of the Hessian of
-// the potential energy, over the smallest bending or twisting stiffness of an element (K3 / l):
-// positive at a stable shape. TDL_STATUS_DIVERGED when the residual stays above 1e-9; the shape
-// reached is kept.
+// Brings the rod to rest at a stable equilibrium; at the root of a tree, the whole tree. From its
+// natural shape on a clamp along the path of a load that grows (H.32), else downhill from its present
+// shape. `residual` receives the largest remaining generalised force over weight times length (over
+// bending stiffness by length when there is no gravity). `stability` receives the smallest
+// eigenvalue of the Hessian of the potential energy: over the smallest bending or twisting stiffness
+// of an element (K3 / l), for nodal models in the metric of the material (D.18). It is positive at a
+// stable shape. TDL_STATUS_DIVERGED when the residual stays above 1e-9, or the shape is a saddle
+// (`stability` below -1e-6 and rounding); the shape reached is kept.
 TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
                      double* stability);
 

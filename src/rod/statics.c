@@ -1,51 +1,33 @@
-// Static equilibrium of one rod or tree of rods: Newton's method on the potential energy.
+// Static equilibrium of one rod or tree of rods: a stable shape, by the way of its model.
 //
-// Where the Hessian has a negative eigenvalue, the step is Newton's with a shift that makes it
-// positive definite, plus a move along the eigenvector, downhill. So the method also leaves
-// saddles, such as a curl hanging in its own plane, and ends at a stable shape. O(n^3) a step.
+// A rod that starts in its natural shape is loaded bit by bit, each time from the equilibrium
+// before, so that of several stable shapes it ends in the one that a hand would reach which lets go
+// of it slowly. super-helix.md (H.32)
+#include "rod/statics.h"
+
 #include "base/log.h"
-#include "math/dense.h"
-#include "math/eigen.h"
 #include "rod/held_statics.h"
 #include "rod/taut_statics.h"
 
 #include <string.h>
 
-enum { MAX_STEPS = 500, MAX_HALVINGS = 40 };
-
-// Residual at which the iteration stops, and the largest one that still counts as equilibrium.
-static const double TARGET = 1.0e-14;
+// Largest force, over the scale of forces, that still counts as equilibrium.
 static const double ACCEPTED = 1.0e-9;
 
-// Largest change of a coordinate in one step (rad for the super-models): beyond it the quadratic
-// model of gravity means nothing.
-static const double STEP_LIMIT = 1.0;
+// A smallest eigenvalue above minus this counts as none: a load within about a millionth of a
+// critical one, or a motion that costs nothing, such as the roll of a round rod.
+static const double NEUTRAL = 1.0e-6;
 
-// A fall of the energy below this part of it cannot be told from rounding.
-static const double ROUNDING = 1.0e-14;
+// Turning of a cross-section, rad, that a part of the load may make, and the smallest part.
+static const double PART_TURNING = 1.0;
+static const double LEAST_PART = 1.0 / 64.0;
 
-// How far to go along a direction of negative curvature, before the line search (rad).
-static const double ESCAPE_STEP = 0.3;
-
-// An eigenvalue counts as negative below minus this, relative to the largest entry.
-static const double NEGATIVE = 1.0e-10;
-
-typedef struct Newton {
-    Rod* rod;
-    TdlVec3 gravity;
-    HeldStatics held;
-    int n; // coordinates that are free; those of the rod unless its far end is held
-    double *gradient, *step, *mode; // [n]; room for all coordinates
-    double *whole, *change;         // of all coordinates: the step, and a part of it
-    void* start;                    // saved state
-    double* scratch;                // [3 n]
-    double *hessian, *factor;       // [n n]
-} Newton;
+// Elastic energy, over a stiffness of an element, that rounding makes of a natural shape.
+static const double NATURAL = 1.0e-16;
 
 // --- trees ----------------------------------------------------------------------------------
 
-// The rod after this one in the tree below `root`, or null.
-static Rod* next_rod(const Rod* root, const Rod* rod) {
+Rod* tree_next(const Rod* root, const Rod* rod) {
     if (rod->child != NULL) {
         return rod->child;
     }
@@ -55,155 +37,15 @@ static Rod* next_rod(const Rod* root, const Rod* rod) {
     return rod == root ? NULL : rod->sibling;
 }
 
-static size_t tree_state_size(Rod* root) {
-    size_t size = 0;
-    for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
-        size += rod_state_size(rod);
-    }
-    return size;
-}
-
-static void save_tree(Rod* root, void* bytes) {
-    char* at = bytes;
-    for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
-        rod_save_state(rod, at);
-        at += rod_state_size(rod);
-    }
-}
-
-static void load_tree(Rod* root, const void* bytes) {
-    const char* at = bytes;
-    for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
-        rod_load_state(rod, at);
-        at += rod_state_size(rod);
-    }
-}
-
 static void stop_tree(Rod* root) {
-    for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+    for (Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
         rod_stop(rod);
     }
 }
 
-// --- Newton's method ------------------------------------------------------------------------
-
-static double max_abs(const double* x, int n) {
-    double largest = 0.0;
-    for (int i = 0; i < n; ++i) {
-        largest = fmax(largest, fabs(x[i]));
-    }
-    return largest;
-}
-
-// The energy, its gradient, and its Hessian if that is asked for.
-static double evaluate(Newton* w, bool second) {
-    bool held = w->held.count > 0;
-    double energy = w->rod->model->potential(w->rod, w->gravity, w->gradient,
-                                             second && !held ? w->hessian : NULL);
-    held_statics_reduce(&w->held, w->gravity, w->gradient, second ? w->hessian : NULL);
-    return energy;
-}
-
-// Factors H + shift I.
-static bool factor_shifted(Newton* w, double shift) {
-    int n = w->n;
-    memcpy(w->factor, w->hessian, (size_t)n * (size_t)n * sizeof(double));
-    for (int i = 0; i < n; ++i) {
-        w->factor[(size_t)i * (size_t)n + (size_t)i] += shift;
-    }
-    return tdl_cholesky(n, w->factor, n) == n;
-}
-
-// The eigenvector of the smallest eigenvalue, by inverse iteration with a factor at hand; scaled
-// to ESCAPE_STEP and pointing downhill.
-static void find_mode(Newton* w) {
-    int n = w->n;
-    for (int i = 0; i < n; ++i) {
-        w->mode[i] = 1.0 + 0.1 * (i % 7); // anything that is not orthogonal to it
-    }
-    for (int k = 0; k < 4; ++k) {
-        tdl_cholesky_solve(n, w->factor, n, 1, w->mode, n);
-        double scale = ESCAPE_STEP / max_abs(w->mode, n);
-        for (int i = 0; i < n; ++i) {
-            w->mode[i] *= scale;
-        }
-    }
-    double sign = tdl_dot(n, w->gradient, w->mode) > 0.0 ? -1.0 : 1.0;
-    for (int i = 0; i < n; ++i) {
-        w->mode[i] *= sign;
-    }
-}
-
-// Whether the factor at hand has a pivot that rounding may have made: there is a motion that costs
-// no energy, such as the roll of a round rod, and a step along it means nothing.
-static bool nearly_singular(const Newton* w, double largest) {
-    bool some = false;
-    for (int i = 0; i < w->n; ++i) {
-        double pivot = w->factor[(size_t)i * (size_t)w->n + (size_t)i];
-        some = some || pivot * pivot < NEGATIVE * largest;
-    }
-    return some;
-}
-
-// Sets the step, and returns the curvature of the energy along the escape from a saddle: negative,
-// or 0 where the Hessian is positive definite and the step is Newton's.
-static double find_direction(Newton* w) {
-    int n = w->n;
-    double lowest = 0.0, largest = max_abs(w->hessian, n * n);
-    bool flat = false;
-    if (factor_shifted(w, 0.0)) {
-        flat = nearly_singular(w, largest);
-    } else {
-        memcpy(w->factor, w->hessian, (size_t)n * (size_t)n * sizeof(double));
-        lowest = tdl_smallest_eigenvalue(n, w->factor, n, w->scratch);
-        if (lowest < -NEGATIVE * largest) {
-            factor_shifted(w, -1.01 * lowest);
-            find_mode(w);
-        } else {
-            flat = true;
-            lowest = 0.0;
-        }
-    }
-    double shift = flat ? 2.0 * NEGATIVE * largest : -2.0 * lowest;
-    if (shift > 0.0) {
-        factor_shifted(w, shift);
-    }
-    for (int i = 0; i < n; ++i) {
-        w->step[i] = -w->gradient[i];
-    }
-    tdl_cholesky_solve(n, w->factor, n, 1, w->step, n);
-    for (int i = 0; i < n && lowest < 0.0; ++i) {
-        w->step[i] += w->mode[i];
-    }
-    double longest = max_abs(w->step, n);
-    for (int i = 0; i < n && longest > STEP_LIMIT; ++i) {
-        w->step[i] *= STEP_LIMIT / longest;
-    }
-    return lowest < 0.0 ? lowest * tdl_dot(n, w->mode, w->mode) : 0.0;
-}
-
-// From the start by t times the step, and back to where a held end has to be. False when it does
-// not get there.
-static bool move_to(Newton* w, double t) {
-    Rod* rod = w->rod;
-    load_tree(rod, w->start);
-    for (int i = 0; i < rod->tree_dofs; ++i) {
-        w->change[i] = t * w->whole[i];
-    }
-    if (rod->model->move != NULL) {
-        rod->model->move(rod, w->change);
-        return t == 0.0 || held_statics_restore(&w->held);
-    }
-    for (int i = 0; i < rod->dof_count; ++i) {
-        rod->q[i] += w->change[i];
-    }
-    rod->model->refresh(rod);
-    return true;
-}
-
-static double force_scale(const Rod* root, TdlVec3 gravity) {
+double statics_force_scale(const Rod* root, TdlVec3 gravity) {
     double weight = 0.0, stiffness = 0.0;
-    for (const Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+    for (const Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
         double length = rod_length(rod);
         double stiffest = fmax(rod->stiffness.x, fmax(rod->stiffness.y, rod->stiffness.z));
         weight += rod_mass(rod) * tdl_norm3(gravity) * length;
@@ -212,71 +54,83 @@ static double force_scale(const Rod* root, TdlVec3 gravity) {
     return weight > 0.0 ? weight : stiffness;
 }
 
-// Moves along the direction until the energy has fallen enough. False when it cannot, which near
-// the minimum means that rounding hides the fall.
-static bool search_line(Newton* w, double energy, double curvature) {
-    int n = w->n;
-    double slope = tdl_dot(n, w->gradient, w->step), t = 1.0;
-    bool hidden = -slope < ROUNDING * fmax(fabs(energy), force_scale(w->rod, w->gravity));
-    save_tree(w->rod, w->start);
-    held_statics_expand(&w->held, w->step, w->whole);
-    for (int k = 0; k < MAX_HALVINGS && !(hidden && curvature == 0.0); ++k, t *= 0.5) {
-        bool there = move_to(w, t);
-        double next = w->rod->model->potential(w->rod, w->gravity, NULL, NULL);
-        if (there && next <= energy + 1.0e-4 * t * (slope + 0.5 * t * curvature)) {
-            return true;
-        }
+double statics_softest(const Rod* root) {
+    double soft = INFINITY;
+    for (const Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
+        double own = fmin(rod->stiffness.x, fmin(rod->stiffness.y, rod->stiffness.z));
+        soft = fmin(soft, own / rod->element_length);
     }
-    // below the rounding of the energy the gradient is still good: judge by it
-    double before = max_abs(w->gradient, n);
-    bool there = move_to(w, 1.0);
-    if (there) {
-        evaluate(w, false);
-        there = max_abs(w->gradient, n) < 0.5 * before;
-    }
-    if (there) {
-        return true;
-    }
-    move_to(w, 0.0);
-    return false;
+    return soft;
 }
 
-// Generalised force that rounding makes.
-static double force_noise(const Rod* rod) {
-    return rod->model->force_noise != NULL ? rod->model->force_noise(rod) : 0.0;
+// --- loads ----------------------------------------------------------------------------------
+
+static int count_loads(const Rod* root) {
+    int count = 0;
+    for (const Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
+        count += rod->load_count;
+    }
+    return count;
 }
 
-static double iterate(Newton* w) {
-    int n = w->n;
-    double scale = force_scale(w->rod, w->gravity), residual = INFINITY;
-    double target = fmax(TARGET, force_noise(w->rod) / scale);
-    for (int k = 0; k < MAX_STEPS; ++k) {
-        double energy = evaluate(w, true);
-        residual = max_abs(w->gradient, n) / scale;
-        if (!isfinite(energy)) {
-            return INFINITY;
-        }
-        double curvature = find_direction(w);
-        if (residual <= target && curvature == 0.0) {
-            break;
-        }
-        if (!search_line(w, energy, curvature)) {
-            break;
+static void keep_loads(Loading* loading) {
+    TdlVec3* force = loading->force;
+    for (Rod* rod = loading->root; rod != NULL; rod = tree_next(loading->root, rod)) {
+        for (int i = 0; i < rod->load_count; ++i) {
+            *force++ = rod->loads[i].force;
         }
     }
-    return residual;
 }
 
-// What counts as equilibrium, unless rounding makes more.
-static double accepted_residual(const Rod* rod, TdlVec3 gravity) {
-    return fmax(ACCEPTED, force_noise(rod) / force_scale(rod, gravity));
+void loading_set(Loading* loading, double factor) {
+    const TdlVec3* force = loading->force;
+    for (Rod* rod = loading->root; rod != NULL; rod = tree_next(loading->root, rod)) {
+        for (int i = 0; i < rod->load_count; ++i) {
+            rod->loads[i].force = tdl_scale3(factor, *force++);
+        }
+    }
+    loading->factor = factor;
+}
+
+TdlVec3 loading_gravity(const Loading* loading) {
+    return tdl_scale3(loading->factor, loading->gravity);
+}
+
+// Whether a tree hangs on a clamp, with nothing else held, and no strain in it.
+static bool starts_natural(const Rod* root) {
+    bool natural = root->start_hold == TDL_HOLD_CLAMPED;
+    for (const Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
+        double energy = rod->model->energy(rod, (TdlVec3){0}).elastic;
+        natural = natural && rod->end_hold == TDL_HOLD_FREE &&
+                  energy <= NATURAL * rod->element_count * rod->stiffness.y / rod->element_length;
+    }
+    return natural;
+}
+
+// The whole load at once, or part by part. (H.32)
+static Equilibrium follow_load(const RodStatics* way, Loading* loading, double* memory) {
+    Equilibrium at = {0};
+    loading_set(loading, starts_natural(loading->root) ? 0.0 : 1.0);
+    if (loading->factor == 1.0) {
+        return way->relax(loading, memory);
+    }
+    while (loading->factor < 1.0) {
+        double rest = 1.0 - loading->factor, turning = way->turning(loading, memory);
+        double part = fmax(LEAST_PART, rest * PART_TURNING / turning);
+        if (loading->factor == 0.0 && turning == INFINITY) {
+            part = rest; // nothing keeps it in its natural shape: there is no path to follow
+        }
+        loading_set(loading, part < rest ? loading->factor + part : 1.0);
+        at = way->relax(loading, memory);
+    }
+    return at;
 }
 
 // --- settling -------------------------------------------------------------------------------
 
 static bool has_torque(const Rod* root) {
     bool some = false;
-    for (const Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+    for (const Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
         for (int i = 0; i < rod->load_count; ++i) {
             some = some || tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) > 0.0;
         }
@@ -284,7 +138,7 @@ static bool has_torque(const Rod* root) {
     return some;
 }
 
-// Makes a twin of each rod of a tree, in the order of next_rod, linked as they are.
+// Makes a twin of each rod of a tree, in the order of tree_next, linked as they are.
 static bool make_twins(const TdlHost* host, const Rod* rod, Rod* parent, Rod* twins, int* used) {
     Rod *twin = &twins[(*used)++], **link = &twin->child;
     *twin = *rod;
@@ -308,7 +162,7 @@ static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, do
                              double* stability) {
     size_t count = 0;
     int used = 0;
-    for (const Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+    for (const Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
         ++count;
     }
     Rod* twins = tdl_alloc_array(&host->mem, count, sizeof *twins);
@@ -316,7 +170,7 @@ static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, do
     if (twins != NULL && make_twins(host, root, NULL, twins, &used)) {
         status = rod_settle(host, twins, gravity, residual, stability);
         const Rod* twin = twins;
-        for (Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
+        for (Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
             rod->base = (twin++)->base;
             rod_stop(rod);
         }
@@ -328,20 +182,45 @@ static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, do
     return status;
 }
 
-// An eigenvalue over the smallest bending or twisting stiffness of an element: a pure number,
-// positive at a stable shape.
-static double stability_of(const Rod* root, double lowest) {
-    double soft = INFINITY;
-    for (const Rod* rod = root; rod != NULL; rod = next_rod(root, rod)) {
-        double own = fmin(rod->stiffness.x, fmin(rod->stiffness.y, rod->stiffness.z));
-        soft = fmin(soft, own / rod->element_length);
-    }
-    return lowest / soft;
+// A rod stretched straight has its own way. (H.30)
+static Equilibrium relax_taut(Loading* loading, double* memory) {
+    Rod* rod = loading->root;
+    double *gradient = memory, *hessian = memory + 8 * rod->tree_dofs;
+    taut_settle(rod);
+    Equilibrium at = {.force = taut_residual(rod, loading->gravity, gradient)};
+    at.lowest = taut_stiffness(rod, loading->gravity, hessian, gradient) / statics_softest(rod);
+    return at;
 }
 
-static double find_stability(Newton* w) {
-    evaluate(w, true);
-    return stability_of(w->rod, tdl_smallest_eigenvalue(w->n, w->hessian, w->n, w->scratch));
+static const char* find_fault(Tautness taut) {
+    switch (taut) {
+    case TAUT_TOO_FAR:
+        return "no equilibrium: the ends are held further apart than the rod is long";
+    case TAUT_ACROSS:
+        return "no equilibrium: the ends are held as far apart as the rod is long, and a clamp "
+               "does not look along the line between them";
+    default:
+        return NULL;
+    }
+}
+
+// What was reached, in the numbers that are told; and whether it is a stable equilibrium.
+static TdlStatus judge(const TdlHost* host, const Loading* loading, const Equilibrium* at,
+                       double* residual, double* stability) {
+    double scale = statics_force_scale(loading->root, loading->gravity);
+    *residual = at->force / scale;
+    *stability = at->lowest;
+    if (!(*residual <= fmax(ACCEPTED, at->noise / scale))) {
+        return tdl_fail(host, TDL_STATUS_DIVERGED,
+                        "no equilibrium: residual %.2g of weight times length remains", *residual);
+    }
+    if (!(at->lowest >= -NEUTRAL - at->tolerance)) {
+        return tdl_fail(host, TDL_STATUS_DIVERGED,
+                        "no stable equilibrium: the shape reached is a saddle, whose smallest "
+                        "eigenvalue is %.3g of a stiffness",
+                        at->lowest);
+    }
+    return TDL_STATUS_OK;
 }
 
 TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
@@ -360,53 +239,25 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
         return settle_twin(host, rod, gravity, residual, stability);
     }
     Tautness taut = taut_find(rod);
-    if (taut == TAUT_TOO_FAR || taut == TAUT_ACROSS) {
-        return tdl_fail(host, TDL_STATUS_DIVERGED,
-                        taut == TAUT_TOO_FAR
-                            ? "no equilibrium: the ends are held further apart than the rod is long"
-                            : "no equilibrium: the ends are held as far apart as the rod is long, "
-                              "and a clamp does not look along the line between them");
+    const char* fault = find_fault(taut);
+    if (fault != NULL) {
+        return tdl_fail(host, TDL_STATUS_DIVERGED, "%s", fault);
     }
-    size_t n = (size_t)rod->tree_dofs;
-    size_t held = held_statics_size(rod);
-    double* block = tdl_alloc_array(&host->mem, 2 * n * n + 8 * n + held, sizeof(double));
-    void* start = tdl_alloc_array(&host->mem, tree_state_size(rod), 1);
-    if (block == NULL || start == NULL) {
-        tdl_free(&host->mem, block);
-        tdl_free(&host->mem, start);
-        return TDL_STATUS_NO_MEMORY;
+    const RodStatics* way =
+        rod->model->own_statics != NULL ? rod->model->own_statics : &DENSE_STATICS;
+    size_t count = way->memory_count(rod), forces = (size_t)count_loads(rod) + 1;
+    double* memory = tdl_alloc_array(&host->mem, count, sizeof(double));
+    Loading loading = {rod, gravity, tdl_alloc_array(&host->mem, forces, sizeof(TdlVec3)), 1.0};
+    TdlStatus status = TDL_STATUS_NO_MEMORY;
+    if (memory != NULL && loading.force != NULL) {
+        stop_tree(rod);
+        keep_loads(&loading);
+        Equilibrium at = taut == TAUT_STRAIGHT ? relax_taut(&loading, memory)
+                                               : follow_load(way, &loading, memory);
+        stop_tree(rod);
+        status = judge(host, &loading, &at, residual, stability);
     }
-    stop_tree(rod);
-    if (rod->model->approach != NULL) {
-        rod->model->approach(rod, gravity);
-    }
-    Newton work = {.rod = rod,
-                   .gravity = gravity,
-                   .held = held_statics_start(rod, block + 8 * n + 2 * n * n, start),
-                   .n = (int)n - held_statics_conditions(rod),
-                   .gradient = block,
-                   .step = block + n,
-                   .change = block + 2 * n,
-                   .mode = block + 3 * n,
-                   .start = start,
-                   .scratch = block + 4 * n,
-                   .whole = block + 7 * n,
-                   .hessian = block + 8 * n,
-                   .factor = block + 8 * n + n * n};
-    if (taut == TAUT_STRAIGHT) {
-        taut_settle(rod);
-        *residual = taut_residual(rod, gravity, work.gradient) / force_scale(rod, gravity);
-        *stability = stability_of(rod, taut_stiffness(rod, gravity, work.hessian, work.scratch));
-    } else {
-        *residual = held_statics_restore(&work.held) ? iterate(&work) : INFINITY;
-        *stability = find_stability(&work);
-    }
-    tdl_free(&host->mem, block);
-    tdl_free(&host->mem, start);
-    stop_tree(rod);
-    if (!(*residual <= accepted_residual(rod, gravity))) {
-        return tdl_fail(host, TDL_STATUS_DIVERGED,
-                        "no equilibrium: residual %.2g of weight times length remains", *residual);
-    }
-    return TDL_STATUS_OK;
+    tdl_free(&host->mem, memory);
+    tdl_free(&host->mem, loading.force);
+    return status;
 }

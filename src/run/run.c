@@ -405,8 +405,8 @@ static TdlStatus settle(Run* run) {
     TdlStatus status = tdl_world_settle(run->world, &residual);
     if (status != TDL_STATUS_OK) {
         return tdl_fail(&run->host, status,
-                        "no equilibrium to start from was found: residual %.3g of weight times "
-                        "length",
+                        "no stable equilibrium to start from was found: residual %.3g of weight "
+                        "times length",
                         residual);
     }
     return status;

@@ -580,7 +580,7 @@ static const Field SCENE_FIELDS[] = {
      AT(SceneSpec, start),
      .choices = start_choices,
      .fallback = "as-placed",
-     .help = "Let rods go as they were placed, or find their static equilibrium first."},
+     .help = "Let rods go as they were placed, or find a stable static equilibrium first."},
     {.key = "losses",
      .kind = FIELD_BOOL,
      AT(SceneSpec, losses),
