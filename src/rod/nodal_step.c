@@ -481,6 +481,7 @@ bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging) {
     NodalShape now = nodal_shape(rod);
     const NodalKind* kind = nodal_kind(rod);
     bool free = rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE;
+    free = free && !step->middle; // the rule itself keeps it, of second order
     for (int i = 0; i < w.n; ++i) {
         w.mass[i] = nodal_mass(rod, i);
     }

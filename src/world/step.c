@@ -236,6 +236,7 @@ static void make_attempt(Step* s) {
     if (world->contacts != NULL) {
         contacts_start_attempt(world->contacts);
     }
+    contacts_tell_near(world);
     prepare_bodies(world, &s->body_step);
     if (world->contacts != NULL && contacts_count(world->contacts) > 0) {
         pool_run(world->pool, world->body_count, GRAIN, predict_body, &task);
