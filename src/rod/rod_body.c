@@ -65,7 +65,8 @@ static void prepare(Body* body, const BodyStep* t) {
         rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
     }
     if (rb->middle != NULL) {
-        rb->middle->taken = !body->near && rod_middle_can(rod, &rb->step);
+        const RodMiddle* m = rb->middle;
+        rb->middle->taken = m->swings && !body->near && rod_middle_can(rod, &rb->step);
     }
 }
 
@@ -86,6 +87,33 @@ static int batch(Rod* rod, Rod** mates) {
         mates[i] = rod->group->rods[i];
     }
     return group ? rod->group->count : 1;
+}
+
+static bool is_zero(Twist t) {
+    return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
+}
+
+// Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
+// potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
+static bool is_closed(const RodBody* rb) {
+    const Rod* rod = rb->rod;
+    TdlVec3 wind = rb->step.wind;
+    if (rod->parent != NULL || rod->child != NULL) {
+        return false; // the rods of a tree pass energy on to each other
+    }
+    bool still = is_zero(rb->step.end_rate) && is_zero(rb->step.base_rate);
+    if (rod->start_hold == TDL_HOLD_CLAMPED) {
+        still = still && is_zero(rod->base.rate);
+    } else if (rod->start_hold == TDL_HOLD_PINNED) {
+        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
+    }
+    for (int i = 0; i < rod->load_count; ++i) {
+        still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
+    }
+    if (rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE) {
+        still = still && !rod->model->keeps_momenta;
+    }
+    return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
 }
 
 static void predict_batch(Rod* const* mates, int count) {
@@ -123,25 +151,83 @@ static void find_middle(Rod* const* mates, int count) {
     }
 }
 
+// Ends the step of those in a batch that go by the midpoint rule; the others were advanced, or
+// there are none.
+static void finish_middle(Rod* const* mates, int count) {
+    bool some = false;
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_finish(owner(mates[i])->middle, mates[i]);
+            some = some || mates[i]->model->reduced;
+        }
+    }
+    if (some) {
+        mates[0]->model->refresh(mates[0]);
+    }
+}
+
+static void restore_middle(Rod* const* mates, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_restore(owner(mates[i])->middle, mates[i]);
+        }
+    }
+}
+
+// Super-models that would end the step with more energy than the midpoint rule's swings explain
+// make it by Euler's.
+static void refuse_gains(Rod* const* mates, int count, const BodyStep* t) {
+    bool refused[ROD_GROUP_SIZE] = {false}, some = false;
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_keep(owner(mates[i])->middle, mates[i]);
+        }
+    }
+    finish_middle(mates, count);
+    for (int i = 0; i < count; ++i) {
+        const RodBody* rb = owner(mates[i]);
+        if (goes_by_middle(mates[i]) && is_closed(rb)) {
+            TdlEnergy now = rb->rod->model->energy(rb->rod, t->gravity);
+            refused[i] = !rod_middle_allows(rb->middle, rb->rod, rb->head.energy, now);
+            some = some || refused[i];
+        }
+    }
+    restore_middle(mates, count);
+    for (int i = 0; i < count && some; ++i) {
+        if (refused[i]) {
+            owner(mates[i])->middle->taken = false;
+        }
+    }
+    if (some) {
+        mates[0]->model->refresh(mates[0]);
+        predict_batch(mates, count);
+    }
+    for (int i = 0; i < count && some; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_recall(owner(mates[i])->middle, mates[i]);
+        }
+    }
+}
+
 static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
+    bool reduced = mates[0]->model->reduced;
     for (int i = 0; i < count; ++i) {
         if (goes_by_middle(mates[i])) {
             rod_middle_start(owner(mates[i])->middle, mates[i], &owner(mates[i])->step);
         }
     }
-    if (mates[0]->model->reduced) {
+    if (reduced) {
         find_middle(mates, count);
     } else {
         predict_batch(mates, count);
     }
-    for (int i = 0; i < count; ++i) {
-        RodMiddle* middle = owner(mates[i])->middle;
-        if (goes_by_middle(mates[i]) && t->losses) {
-            rod_middle_lose(middle, mates[i]);
-        }
+    for (int i = 0; i < count && t->losses; ++i) {
         if (goes_by_middle(mates[i])) {
-            rod_middle_restore(middle, mates[i]);
+            rod_middle_lose(owner(mates[i])->middle, mates[i]);
         }
+    }
+    if (reduced) {
+        refuse_gains(mates, count, t);
     }
 }
 
@@ -163,33 +249,6 @@ static void predict(Body* body, const BodyStep* t) {
 
 static double total(TdlEnergy e) {
     return e.kinetic + e.elastic + e.gravity;
-}
-
-static bool is_zero(Twist t) {
-    return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
-}
-
-// Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
-// potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
-static bool is_closed(const RodBody* rb) {
-    const Rod* rod = rb->rod;
-    TdlVec3 wind = rb->step.wind;
-    if (rod->parent != NULL || rod->child != NULL) {
-        return false; // the rods of a tree pass energy on to each other
-    }
-    bool still = is_zero(rb->step.end_rate) && is_zero(rb->step.base_rate);
-    if (rod->start_hold == TDL_HOLD_CLAMPED) {
-        still = still && is_zero(rod->base.rate);
-    } else if (rod->start_hold == TDL_HOLD_PINNED) {
-        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
-    }
-    for (int i = 0; i < rod->load_count; ++i) {
-        still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
-    }
-    if (rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE) {
-        still = still && !rod->model->keeps_momenta;
-    }
-    return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
 }
 
 // Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
@@ -218,8 +277,11 @@ static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
     head->account.failed =
         head->account.failed || !rod_state_finite(rod) || !isfinite(total(head->energy));
     head->account.energy_rise = 0.0;
+    if (rb->middle != NULL) {
+        rod_middle_judge(rb->middle, rod, closed, before, head->energy);
+    }
     if (goes_by_middle(rod)) {
-        return rod_middle_judge(rb->middle, rb->rod, closed, before, &head->energy);
+        return false;
     }
     double reach = rod_mass(rod) * tdl_norm3(t->gravity) * rod_length(rod);
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
@@ -286,21 +348,6 @@ static void judge_branches(const Rod* rod, const BodyStep* t) {
         judge(rb, t, false);
         count_losses(rb);
         judge_branches(branch, t);
-    }
-}
-
-// Ends the step of those in a batch that go by the midpoint rule; the others were advanced, or
-// there are none.
-static void finish_middle(Rod* const* mates, int count) {
-    bool some = false;
-    for (int i = 0; i < count; ++i) {
-        if (goes_by_middle(mates[i])) {
-            rod_middle_finish(owner(mates[i])->middle, mates[i]);
-            some = some || mates[i]->model->reduced;
-        }
-    }
-    if (some) {
-        mates[0]->model->refresh(mates[0]);
     }
 }
 
@@ -408,14 +455,15 @@ static TdlPose pose(const Body* body) {
 // That of the rod and, where the midpoint rule is gone by, the excess of its energy.
 static size_t state_size(const Body* body) {
     bool more = ((const RodBody*)body)->middle != NULL;
-    return rod_state_size(rod_of(body)) + (more ? sizeof(double) : 0);
+    return rod_state_size(rod_of(body)) + (more ? 2 * sizeof(double) : 0);
 }
 
 static void save(const Body* body, void* bytes) {
     const RodMiddle* middle = ((const RodBody*)body)->middle;
     rod_save_state(rod_of(body), bytes);
     if (middle != NULL) {
-        memcpy((char*)bytes + rod_state_size(rod_of(body)), &middle->excess, sizeof(double));
+        const double more[2] = {middle->excess, middle->swings ? 1.0 : 0.0};
+        memcpy((char*)bytes + rod_state_size(rod_of(body)), more, sizeof more);
     }
 }
 
@@ -423,8 +471,10 @@ static void load(Body* body, const void* bytes) {
     RodMiddle* middle = ((RodBody*)body)->middle;
     rod_load_state(rod_of(body), bytes); // a group is right once its last rod is in
     if (middle != NULL) {
-        const char* more = (const char*)bytes + rod_state_size(rod_of(body));
-        memcpy(&middle->excess, more, sizeof(double));
+        double more[2];
+        memcpy(more, (const char*)bytes + rod_state_size(rod_of(body)), sizeof more);
+        middle->excess = more[0];
+        middle->swings = more[1] != 0.0;
     }
 }
 

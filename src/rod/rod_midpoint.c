@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-// The swing of the energy that is let be, relative to what moves and bends.
+// The swing of the energy that is let be, relative to what moves, bends and can fall.
 static const double SWING = 0.02;
 
 TdlStatus rod_middle_create(const TdlHost* host, const Rod* rod, RodMiddle** out) {
@@ -26,6 +26,7 @@ TdlStatus rod_middle_create(const TdlHost* host, const Rod* rod, RodMiddle** out
     m->q_rest = m->q_before + n;
     m->u = m->q_rest + n;
     m->product = m->u + n;
+    m->swings = true;
     *out = m;
     return TDL_STATUS_OK;
 }
@@ -144,20 +145,34 @@ void rod_middle_finish(const RodMiddle* m, Rod* rod) {
     }
 }
 
-bool rod_middle_judge(RodMiddle* m, Rod* rod, bool closed, TdlEnergy before, TdlEnergy* now) {
-    double gain = now->kinetic + now->elastic + now->gravity;
-    gain -= before.kinetic + before.elastic + before.gravity;
-    m->excess = closed ? fmax(0.0, m->excess + gain) : 0.0;
-    double surplus = m->excess - SWING * (now->kinetic + now->elastic);
-    if (!(surplus > 0.0) || now->kinetic <= 0.0) {
-        return false;
-    }
-    surplus = fmin(surplus, 0.5 * now->kinetic);
-    double factor = sqrt(1.0 - surplus / now->kinetic);
-    for (int i = 0; i < rod->dof_count; ++i) {
-        rod->v[i] *= factor;
-    }
-    now->kinetic -= surplus;
-    m->excess -= surplus;
-    return true;
+static double total(TdlEnergy e) {
+    return e.kinetic + e.elastic + e.gravity;
+}
+
+// What swings of the rule may make of the energy, on either side.
+static double swing_of(const RodMiddle* m, const Rod* rod, TdlEnergy now) {
+    double fall = rod_mass(rod) * tdl_norm3(m->half.gravity) * rod_length(rod);
+    return SWING * (now.kinetic + now.elastic + fall);
+}
+
+// What is less than swings explain is gone.
+static double excess_after(const RodMiddle* m, const Rod* rod, TdlEnergy before, TdlEnergy now) {
+    return fmax(-swing_of(m, rod, now), m->excess + total(now) - total(before));
+}
+
+bool rod_middle_allows(const RodMiddle* m, const Rod* rod, TdlEnergy before, TdlEnergy now) {
+    return excess_after(m, rod, before, now) <= swing_of(m, rod, now);
+}
+
+void rod_middle_judge(RodMiddle* m, const Rod* rod, bool closed, TdlEnergy before, TdlEnergy now) {
+    m->excess = closed ? excess_after(m, rod, before, now) : 0.0;
+    m->swings = m->excess <= swing_of(m, rod, now);
+}
+
+void rod_middle_keep(RodMiddle* m, const Rod* rod) {
+    memcpy(m->product, rod->v_free, (size_t)rod->dof_count * sizeof(double));
+}
+
+void rod_middle_recall(const RodMiddle* m, Rod* rod) {
+    memcpy(rod->v_free, m->product, (size_t)rod->dof_count * sizeof(double));
 }

@@ -11,11 +11,11 @@ typedef struct RodMiddle {
     double* u;                         // [dof_count] the velocity in the middle, as it was guessed
     double* product;                   // [dof_count] what velocity products add to it (I.4)
     RodBase base;
-    RodStep half;      // backward Euler over half of the step
-    RodLosses losses;  // over all of it, but for the numerical ones
-    double excess;     // J above the least energy since; part of the state
-    bool taken;        // this attempt goes by the midpoint rule
-    TdlEnergy started; // the rod's energy before it
+    RodStep half;     // backward Euler over half of the step
+    RodLosses losses; // over all of it, but for the numerical ones
+    double excess;    // J above what its energy swings about; part of the state, with
+    bool swings;      // whether that is as little as the rule explains (I.6)
+    bool taken;       // this attempt goes by the midpoint rule
 } RodMiddle;
 
 TdlStatus rod_middle_create(const TdlHost* host, const Rod* rod, RodMiddle** out);
@@ -43,8 +43,13 @@ void rod_middle_lose(RodMiddle* m, const Rod* rod);
 // The end of the step. A nodal rod was advanced with v_free.
 void rod_middle_finish(const RodMiddle* m, Rod* rod);
 
-// Takes what of the energy is more than a swing of the rule explains; true when the velocity was
-// changed. (I.6)
-bool rod_middle_judge(RodMiddle* m, Rod* rod, bool closed, TdlEnergy before, TdlEnergy* now);
+// The velocity in the middle, put aside and taken back.
+void rod_middle_keep(RodMiddle* m, const Rod* rod);
+void rod_middle_recall(const RodMiddle* m, Rod* rod);
+
+// Whether the energy at the end of the step is within the swings of the rule; and judges it after a
+// step by whichever rule. (I.6)
+bool rod_middle_allows(const RodMiddle* m, const Rod* rod, TdlEnergy before, TdlEnergy now);
+void rod_middle_judge(RodMiddle* m, const Rod* rod, bool closed, TdlEnergy before, TdlEnergy now);
 
 #endif
