@@ -12,6 +12,14 @@ extern "C" {
 
 typedef struct TdlWorld TdlWorld;
 
+/// How bodies go through time where nothing is near them; what is near a contact, settles, is led
+/// by its ends, is part of a tree or is a super-model held at its far end goes by Euler's rule.
+/// Rigid bodies have a rule of their own, of second order.
+typedef enum TdlIntegrator {
+    TDL_INTEGRATOR_EULER,    // backward Euler: first order, stable, takes energy from vibrations
+    TDL_INTEGRATOR_MIDPOINT, // implicit midpoint: second order, keeps the energy of vibrations
+} TdlIntegrator;
+
 /// A body of a world, of any kind; an all-zero id is null. An id is never given twice: one whose
 /// body was removed is refused wherever it is used.
 typedef struct TdlBodyId {

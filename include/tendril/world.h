@@ -23,8 +23,9 @@ typedef struct TdlWorldDef {
                            // x of this time left there is 0.975 x^16 + 0.025 x; default 0 and 0
     bool settle_loosely;   // until then a step is kept though bodies passed through each other in
                            // it or overlap: for a rest whose history does not matter
-    int thread_count;      // 0: one per processor; default 1. Results do not depend on it
-    bool losses;           // every step tells where energy goes; default false
+    TdlIntegrator integrator; // default: Euler
+    int thread_count;         // 0: one per processor; default 1. Results do not depend on it
+    bool losses;              // every step tells where energy goes; default false
     TdlContactDef contacts;
 } TdlWorldDef;
 

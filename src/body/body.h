@@ -81,6 +81,8 @@ struct Body {
     bool linear;     // of a kind with `residual`: this one is linear in the step all the same
     bool hears;      // `impulse` is handed to it also when it is linear
 
+    bool near; // contacts that may take part in this attempt are at it
+
     // what the contacts of this attempt do to it
     bool touched;
     double touch;    // J, to its velocities
@@ -189,6 +191,7 @@ Body* world_last_body(const TdlWorld* world, const BodyKind* kind);
 const TdlHost* world_host(const TdlWorld* world);
 
 double world_now(const TdlWorld* world); // s, its time
+TdlIntegrator world_integrator(const TdlWorld* world);
 
 // The energy of a body was changed from outside the step.
 void world_count_energy(const TdlWorld* world, Body* body);

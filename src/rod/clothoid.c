@@ -161,6 +161,25 @@ static TdlMat3 add_cross(TdlMat3 c, double w, TdlVec3 p, TdlMat3 b) {
     return tdl_axpy33(c, w, pb);
 }
 
+// How the sections spin about their tangents for rates of q0 or q1: the first row of phi.
+static TdlVec3 spin_row(const ClothoidState* at, int end) {
+    return tdl_load3(at->y + CLOTHOID_PHI + 3 * end, 0);
+}
+
+static TdlVec3 tangent(const ClothoidState* at) {
+    return tdl_load3(at->y + CLOTHOID_ROW, 0);
+}
+
+static void add_spin_inertia(const ClothoidState* at, double w, ClothoidInertia* sum) {
+    TdlVec3 t = tangent(at), row[2] = {spin_row(at, 0), spin_row(at, 1)};
+    sum->spin_J = tdl_axpy33(sum->spin_J, w, tdl_outer3(t, t));
+    for (int a = 0; a < 2; ++a) {
+        sum->spin_H[a] = tdl_axpy33(sum->spin_H[a], w, tdl_outer3(t, row[a]));
+        sum->spin_M[2 * a] = tdl_axpy33(sum->spin_M[2 * a], w, tdl_outer3(row[a], row[a]));
+    }
+    sum->spin_M[1] = tdl_axpy33(sum->spin_M[1], w, tdl_outer3(row[1], row[0]));
+}
+
 static void add_inertia(const ClothoidState* at, double w, ClothoidInertia* sum, TdlMat3* square) {
     TdlVec3 p = clothoid_position(at);
     TdlMat3 B[2] = {clothoid_displacement(at, 0), clothoid_displacement(at, 1)};
@@ -171,6 +190,7 @@ static void add_inertia(const ClothoidState* at, double w, ClothoidInertia* sum,
         sum->Mqq[2 * a] = add_tmul(sum->Mqq[2 * a], w, B[a], B[a]);
     }
     sum->Mqq[1] = add_tmul(sum->Mqq[1], w, B[1], B[0]);
+    add_spin_inertia(at, w, sum);
 }
 
 void clothoid_inertia(const Clothoid* c, ClothoidInertia* out, ClothoidState* end) {
@@ -203,6 +223,19 @@ static TdlVec3 velocity_at(const ClothoidMotion* m, const ClothoidState* at) {
     return tdl_axpy3(m->V, m->l, swing);
 }
 
+// Spin of the section there. (H.24)
+static double spin_at(const ClothoidMotion* m, const ClothoidState* at) {
+    return tdl_dot3(tangent(at), m->w) + tdl_dot3(spin_row(at, 0), m->d[0]) +
+           tdl_dot3(spin_row(at, 1), m->d[1]);
+}
+
+static void add_spin_load(const ClothoidState* at, double spin, ClothoidLoad* sum) {
+    sum->moment = tdl_axpy3(sum->moment, spin, tangent(at));
+    for (int a = 0; a < 2; ++a) {
+        sum->generalised[a] = tdl_axpy3(sum->generalised[a], spin, spin_row(at, a));
+    }
+}
+
 static void add_load(const ClothoidState* at, double l, TdlVec3 field, ClothoidLoad* sum) {
     // B' field = rho' (R' field)
     TdlVec3 own = tdl_tmul33_3(clothoid_rotation(at), field);
@@ -233,9 +266,11 @@ ClothoidLoad clothoid_momentum(const Clothoid* c, TdlMat3 axes, const ClothoidMo
             double w = h * GAUSS12_WEIGHT[k];
             clothoid_sum(&old_series, GAUSS12_POINT[k], &at);
             TdlVec3 u = velocity_at(motion, &at);
-            *square += w * tdl_dot3(u, u);
+            double spin = spin_at(motion, &at), r2 = motion->gyration;
+            *square += w * (tdl_dot3(u, u) + r2 * spin * spin);
             clothoid_sum(&series, GAUSS12_POINT[k], &at);
             add_load(&at, motion->l, tdl_scale3(w, tdl_mul33_3(axes, u)), &load);
+            add_spin_load(&at, w * r2 * spin, &load);
         }
         clothoid_sum(&series, 1.0, &start);
         clothoid_sum(&old_series, 1.0, end);

@@ -96,6 +96,9 @@ typedef struct ClothoidInertia {
     TdlMat3 Bm[2];  // mean of B
     TdlMat3 Hm[2];  // mean of [p]x B
     TdlMat3 Mqq[3]; // mean of B'B: blocks (0, 0), (1, 0), (1, 1)
+
+    // The same of the spin t.w + phi_x.d of the sections, for unit gyration.
+    TdlMat3 spin_J, spin_H[2], spin_M[3];
 } ClothoidInertia;
 
 // Also gives the state at s = 1.
@@ -106,10 +109,11 @@ typedef struct ClothoidMotion {
     Clothoid shape;
     double l;
     TdlVec3 V, w, d[2];
+    double gyration; // m^2, of its sections
 } ClothoidMotion;
 
 // What a field of vectors over an element amounts to: its mean, its mean moment about the start,
-// and its mean pairing with the displacements of q0 and q1.
+// and its mean pairing with the displacements of q0 and q1; with those of the spins.
 typedef struct ClothoidLoad {
     TdlVec3 force, moment, generalised[2];
 } ClothoidLoad;

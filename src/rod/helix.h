@@ -100,6 +100,10 @@ typedef struct HelixInertia {
 
 void helix_inertia(const HelixAxes* x, const HelixGram* gram, HelixInertia* out);
 
+// Weight of the twist's own rate beside the mean spin: with 1/6 a straight rod twists as lumped and
+// consistent inertia do in the mean, of fourth order. (H.24)
+#define HELIX_TWIST_SHARE (1.0 / 6.0)
+
 // Motion of the element that is not due to accelerations of q: its start has angular velocity w
 // and bias accelerations a, alpha (a carries minus gravity), and q changes at the rate d.
 typedef struct HelixMotion {

@@ -83,6 +83,8 @@ __attribute__((noinline)) void lane_element_curl(const LaneVec* q, LaneCurl* out
     out->y = y;
     out->p = lane_axpy(lane_scale(c[2], x.e1), c[3], x.e2);
     out->p.x += 1.0;
+    out->h = lane_axpy(lane_scale(c[3], x.e1), c[4], x.e2);
+    out->h.x += 0.5;
     out->B = displacement(&x, c[2], c[3], 2.0 * c[4] - c[3], 3.0 * c[5] - c[4]);
     out->T = rotation_like(x.q, y, lane_all(1.0), c[2], c[3]);
     out->turned = rotation_like(x.q, y, lane_all(1.0), 1.0 - y * c[3], c[2]);
@@ -94,6 +96,8 @@ __attribute__((noinline)) void lane_element_place(LaneElement* el, const LaneCur
     el->q = curl->q;
     el->y = curl->y;
     el->R = R;
+    el->way = curl->p;
+    el->mean = curl->h;
     el->span = lane_scale(*l, lane_mul(R, curl->p));
     el->shift = lane_scale_mat(*l, lane_product(R, curl->B));
     el->turn = lane_product(R, curl->T);
@@ -119,7 +123,8 @@ __attribute__((noinline)) void lane_element_field(const LaneElement* el, const L
     field->part[HELIX_AK] = lane_scale(sigma, x.e1);
     field->part[HELIX_BK] = lane_scale(sigma, x.e2);
     field->y = el->y;
-    field->spin = w.x;
+    field->spin = lane_add_dot(lane_dot(el->way, w), el->mean, d);
+    field->twist = d.x;
     field->R = el->R;
 }
 
@@ -215,17 +220,19 @@ LANE_INLINE LaneSym rate_inertia(const Axes* x, const LaneGram* g) {
 LANE_INLINE void set_inertia(LaneElement* el, const Axes* x, Lane l, Lane gyration,
                              const LaneGram* g) {
     Lane l2 = l * l;
-    LaneVec h = lane_axpy(lane_scale(g->a, x->e1), g->b, x->e2);
-    h.x += 0.5;
-    el->h = lane_scale(l, lane_mul(el->R, h));
+    LaneVec p = lane_scale(gyration, el->way), h = lane_scale(gyration, el->mean);
+    el->h = lane_scale(l, lane_mul(el->R, el->mean));
     LaneSym zero = {0};
     LaneSym J = lane_sym_axpy(zero, l2, second_moment(x, g));
-    J.xx += gyration;
-    el->J = lane_sym_rotate(el->R, J);
+    el->J = lane_sym_rotate(el->R, lane_sym_add_outer(J, p, el->way));
     LaneMat B = displacement(x, g->a, g->b, g->ak, g->bk);
     el->Bm = lane_scale_mat(l, lane_product(el->R, B));
-    el->Hm = lane_scale_mat(l2, lane_product(el->R, moment_of_rates(x, g)));
-    el->Mqq = lane_sym_axpy(zero, l2, rate_inertia(x, g));
+    LaneMat H = lane_scale_mat(l2, moment_of_rates(x, g));
+    H = (LaneMat){lane_axpy(H.cx, h.x, el->way), lane_axpy(H.cy, h.y, el->way),
+                  lane_axpy(H.cz, h.z, el->way)};
+    el->Hm = lane_product(el->R, H);
+    el->Mqq = lane_sym_add_outer(lane_sym_axpy(zero, l2, rate_inertia(x, g)), h, el->mean);
+    el->Mqq.xx = lane_fma(lane_all(HELIX_TWIST_SHARE), gyration, el->Mqq.xx);
 }
 
 // --- momentum -------------------------------------------------------------------------------
@@ -294,18 +301,19 @@ static void patch_projection(const LaneField* field, Lane y, const LaneVec part[
 }
 
 // The load of a field from its projections, own axes turned to the world. (H.12)
-LANE_INLINE void set_load(LaneElement* el, const Axes* x, Lane l, Lane spin,
+LANE_INLINE void set_load(LaneElement* el, const Axes* x, Lane l, Lane spin, Lane twist,
                           const LaneVec P[HELIX_AKK]) {
     LaneVec s = P[HELIX_S], zero = {0};
     LaneVec moment = lane_add_cross((LaneVec){zero.x, -s.z, s.y}, x->e1, P[HELIX_A]);
     moment = lane_scale(l, lane_add_cross(moment, x->e2, P[HELIX_B]));
-    moment.x += spin;
+    moment = lane_axpy(moment, spin, el->way); // (H.25)
     LaneVec bend = lane_add_cross(P[HELIX_A], P[HELIX_B], x->q);
     LaneVec own = lane_add_cross((LaneVec){zero.x, -bend.z, bend.y}, x->e1, P[HELIX_B]);
     Lane grow = lane_dot(x->e1, P[HELIX_AK]) + lane_dot(x->e2, P[HELIX_BK]);
     el->force = lane_mul(el->R, P[HELIX_ONE]);
     el->moment = lane_mul(el->R, moment);
-    el->own = lane_scale(l, lane_axpy(own, grow, x->q));
+    el->own = lane_axpy(lane_scale(l, lane_axpy(own, grow, x->q)), spin, el->mean);
+    el->own.x += twist;
 }
 
 // What a field and a shape make with each other.
@@ -370,7 +378,7 @@ __attribute__((noinline)) void lane_element_load(LaneElement* el, const Lane* l,
                                                  const Lane* gyration, const LaneField* field,
                                                  const LaneCurl* curl, Lane* square) {
     Axes x = axes_of(el->q);
-    Lane spin = *gyration * field->spin;
+    Lane spin = *gyration * field->spin, twist = HELIX_TWIST_SHARE * *gyration * field->twist;
     LaneVec part[HELIX_AKK];
     Integrals found;
 
@@ -380,7 +388,7 @@ __attribute__((noinline)) void lane_element_load(LaneElement* el, const Lane* l,
         part[k] = lane_mul(turn, field->part[k]);
     }
     find_integrals(field, curl, part, &found);
-    *square = found.square + spin * field->spin;
-    set_load(el, &x, *l, spin, found.P);
+    *square = lane_fma(twist, field->twist, lane_fma(spin, field->spin, found.square));
+    set_load(el, &x, *l, spin, twist, found.P);
     set_inertia(el, &x, *l, *gyration, &found.gram);
 }

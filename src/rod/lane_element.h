@@ -11,6 +11,7 @@ typedef struct LaneElement {
     LaneVec q; // own axes
     Lane y;    // |q|^2
     LaneMat R;
+    LaneVec way, mean; // own axes, unit length: the end, and the mean of all points
 
     LaneVec position, span; // of the start; from start to end
     LaneMat shift, turn;    // S = [shift; turn]: motion of the end for a change of q
@@ -34,10 +35,10 @@ typedef struct LaneTwist {
     LaneVec linear, angular;
 } LaneTwist;
 
-// What follows from q alone, in own axes and for unit length: the span, its rates and those of the
-// end's frame, and that frame.
+// What follows from q alone, in own axes and for unit length: the end and the mean of all points,
+// the rates of the end and of its frame, and that frame.
 typedef struct LaneCurl {
-    LaneVec q, p;
+    LaneVec q, p, h;
     Lane y, c[8]; // (H.4) at s = 1
     LaneMat B, T, turned;
 } LaneCurl;
@@ -54,7 +55,7 @@ void lane_element_rates(const LaneElement* el, const LaneVec* rate, LaneTwist* o
 // the shape it has: its field, in the element's axes R, said by the six functions.
 typedef struct LaneField {
     LaneVec part[HELIX_AKK];
-    Lane y, spin; // spin: of the sections about the tangent (H.24)
+    Lane y, spin, twist; // of the sections about their tangents; rate of the twist (H.24)
     LaneMat R;
 } LaneField;
 

@@ -179,6 +179,12 @@ LANE_INLINE Lane lane_add_dot(Lane s, LaneVec a, LaneVec b) {
     return lane_fma3(s, a.x, b.x, a.y, b.y, a.z, b.z);
 }
 
+// s + the symmetric product a b'
+LANE_INLINE LaneSym lane_sym_add_outer(LaneSym s, LaneVec a, LaneVec b) {
+    return (LaneSym){lane_fma(a.x, b.x, s.xx), lane_fma(a.x, b.y, s.xy), lane_fma(a.x, b.z, s.xz),
+                     lane_fma(a.y, b.y, s.yy), lane_fma(a.y, b.z, s.yz), lane_fma(a.z, b.z, s.zz)};
+}
+
 // s + the symmetric product a' b, of which only the upper triangle is computed
 LANE_INLINE LaneSym lane_sym_add_tproduct(LaneSym s, LaneMat a, LaneMat b) {
     return (LaneSym){lane_add_dot(s.xx, a.cx, b.cx), lane_add_dot(s.xy, a.cx, b.cy),

@@ -524,7 +524,7 @@ static bool solve_lagging(const Rod* rod, const RodStep* step, Work* w, NodalSha
 // The nonlinear step under the loads in `load`; its velocity is left in u, A factored next to it.
 static bool find_velocity(const Rod* rod, const RodStep* step, Work* w, bool lagging) {
     NodalShape now = nodal_shape(rod), end = end_shape(rod, step, w->q);
-    bool free = is_free(rod);
+    bool free = is_free(rod) && !step->middle; // that rule itself keeps it, of second order
     if (free) {
         w->kept->momentum = wanted_momentum(rod, step, w);
     }
@@ -644,7 +644,7 @@ bool nodal_predict(Rod* rod, const RodStep* step) {
     if (!expected && !find_step(rod, step, true, NULL)) {
         return false;
     }
-    if (is_free(rod)) {
+    if (is_free(rod) && !step->middle) {
         find_inertia(&w);
     }
     if (expected) {

@@ -109,6 +109,7 @@ typedef struct RodStep {
     TdlPose base_end; // where the start is at its end
     Twist end_rate;   // the same of the rod's end
     TdlPose end_end;
+    bool middle; // half a step of the midpoint rule: what it ends with is gone on with
 } RodStep;
 
 // Where the energy of a step goes. Kinetic and elastic energy together change by

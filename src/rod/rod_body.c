@@ -5,6 +5,7 @@
 // account tells.
 #include "rod/rod_body.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "math/rotation.h"
 #include "rod/held_end.h"
@@ -27,6 +28,7 @@ static void destroy(const TdlHost* host, Body* body) {
     motion_destroy(host, &rb->motion);
     motion_destroy(host, &rb->end_motion);
     tdl_free(&host->mem, rb->scratch);
+    tdl_free(&host->mem, rb->middle);
     tdl_free(&host->mem, rb);
 }
 
@@ -64,6 +66,15 @@ static void prepare(Body* body, const BodyStep* t) {
     } else if (rb->led[1]) {
         rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
     }
+    if (rb->middle != NULL) {
+        const RodMiddle* m = rb->middle;
+        rb->middle->taken = m->swings && !body->near && rod_middle_can(rod, &rb->step);
+    }
+}
+
+static bool goes_by_middle(const Rod* rod) {
+    const RodMiddle* middle = owner(rod)->middle;
+    return middle != NULL && middle->taken;
 }
 
 static void expect(Body* body, const BodyPlace* place, TdlVec3 force) {
@@ -92,25 +103,6 @@ static int batch(Rod* rod, Rod** mates) {
     return group ? rod->group->count : 1;
 }
 
-static void predict(Body* body, const BodyStep* t) {
-    (void)t;
-    Rod *rod = rod_of(body), *mates[ROD_GROUP_SIZE];
-    const RodStep* steps[ROD_GROUP_SIZE];
-    bool ok[ROD_GROUP_SIZE];
-    int count = batch(rod, mates);
-    for (int i = 0; i < count; ++i) {
-        steps[i] = &owner(mates[i])->step;
-    }
-    if (count > 1) {
-        rod->model->predict_group(rod->group, steps, ok);
-    } else if (count == 1) {
-        ok[0] = rod->model->predict(rod, steps[0]);
-    }
-    for (int i = 0; i < count; ++i) {
-        owner(mates[i])->head.account.failed = !ok[i];
-    }
-}
-
 static double residual(const Body* body, const BodyStep* t, const double* v,
                        const double* impulse) {
     (void)t;
@@ -122,12 +114,6 @@ static void predict_again(Body* body, const BodyStep* t, const double* v) {
     (void)t;
     RodBody* rb = (RodBody*)body;
     body->account.failed = !rb->rod->model->predict_again(rb->rod, &rb->step, v, body->impulse);
-}
-
-// --- energy ----------------------------------------------------------------------------------
-
-static double total(TdlEnergy e) {
-    return e.kinetic + e.elastic + e.gravity;
 }
 
 static bool is_zero(Twist t) {
@@ -157,6 +143,141 @@ static bool is_closed(const RodBody* rb) {
     return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
 }
 
+static void predict_batch(Rod* const* mates, int count) {
+    const RodStep* steps[ROD_GROUP_SIZE];
+    bool ok[ROD_GROUP_SIZE];
+    for (int i = 0; i < count; ++i) {
+        RodBody* rb = owner(mates[i]);
+        steps[i] = goes_by_middle(mates[i]) ? &rb->middle->half : &rb->step;
+    }
+    if (count > 1) {
+        mates[0]->model->predict_group(mates[0]->group, steps, ok);
+    } else {
+        ok[0] = mates[0]->model->predict(mates[0], steps[0]);
+    }
+    for (int i = 0; i < count; ++i) {
+        owner(mates[i])->head.account.failed |= !ok[i];
+    }
+}
+
+// The velocities in the middle of super-models that go by the midpoint rule, found there.
+static void find_middle(Rod* const* mates, int count) {
+    for (int pass = 0; pass < ROD_MIDDLE_PASSES; ++pass) {
+        for (int i = 0; i < count; ++i) {
+            if (goes_by_middle(mates[i])) {
+                rod_middle_place(owner(mates[i])->middle, mates[i], ROD_MIDDLE_SIDE[pass]);
+            }
+        }
+        mates[0]->model->refresh(mates[0]);
+        predict_batch(mates, count);
+        for (int i = 0; i < count; ++i) {
+            if (goes_by_middle(mates[i])) {
+                rod_middle_hear(owner(mates[i])->middle, mates[i], pass);
+            }
+        }
+    }
+}
+
+// Ends the step of those in a batch that go by the midpoint rule; the others were advanced, or
+// there are none.
+static void finish_middle(Rod* const* mates, int count) {
+    bool some = false;
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_finish(owner(mates[i])->middle, mates[i]);
+            some = some || mates[i]->model->reduced;
+        }
+    }
+    if (some) {
+        mates[0]->model->refresh(mates[0]);
+    }
+}
+
+static void restore_middle(Rod* const* mates, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_restore(owner(mates[i])->middle, mates[i]);
+        }
+    }
+}
+
+// Super-models that would end the step with more energy than the midpoint rule's swings explain
+// make it by Euler's.
+static void refuse_gains(Rod* const* mates, int count, const BodyStep* t) {
+    bool refused[ROD_GROUP_SIZE] = {false}, some = false;
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_keep(owner(mates[i])->middle, mates[i]);
+        }
+    }
+    finish_middle(mates, count);
+    for (int i = 0; i < count; ++i) {
+        const RodBody* rb = owner(mates[i]);
+        if (goes_by_middle(mates[i]) && is_closed(rb)) {
+            TdlEnergy now = rb->rod->model->energy(rb->rod, t->gravity);
+            refused[i] = !rod_middle_allows(rb->middle, rb->rod, rb->head.energy, now);
+            some = some || refused[i];
+        }
+    }
+    restore_middle(mates, count);
+    for (int i = 0; i < count && some; ++i) {
+        if (refused[i]) {
+            owner(mates[i])->middle->taken = false;
+        }
+    }
+    if (some) {
+        mates[0]->model->refresh(mates[0]);
+        predict_batch(mates, count);
+    }
+    for (int i = 0; i < count && some; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_recall(owner(mates[i])->middle, mates[i]);
+        }
+    }
+}
+
+static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
+    bool reduced = mates[0]->model->reduced;
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_start(owner(mates[i])->middle, mates[i], &owner(mates[i])->step);
+        }
+    }
+    if (reduced) {
+        find_middle(mates, count);
+    } else {
+        predict_batch(mates, count);
+    }
+    for (int i = 0; i < count && t->losses; ++i) {
+        if (goes_by_middle(mates[i])) {
+            rod_middle_lose(owner(mates[i])->middle, mates[i]);
+        }
+    }
+    if (reduced) {
+        refuse_gains(mates, count, t);
+    }
+}
+
+static void predict(Body* body, const BodyStep* t) {
+    Rod* mates[ROD_GROUP_SIZE];
+    int count = batch(rod_of(body), mates);
+    bool middle = false;
+    for (int i = 0; i < count; ++i) {
+        middle = middle || goes_by_middle(mates[i]);
+    }
+    if (middle) {
+        predict_middle(mates, count, t);
+    } else if (count > 0) {
+        predict_batch(mates, count);
+    }
+}
+
+// --- energy ----------------------------------------------------------------------------------
+
+static double total(TdlEnergy e) {
+    return e.kinetic + e.elastic + e.gravity;
+}
+
 // Takes a gain of energy from the velocity, of which kinetic energy is a quadratic form while the
 // clamp stands still. Returns what was too much to take; of a rod that touches, all there is is
 // taken.
@@ -183,6 +304,12 @@ static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
     head->account.failed =
         head->account.failed || !rod_state_finite(rod) || !isfinite(total(head->energy));
     head->account.energy_rise = 0.0;
+    if (rb->middle != NULL) {
+        rod_middle_judge(rb->middle, rod, closed, before, head->energy);
+    }
+    if (goes_by_middle(rod)) {
+        return false;
+    }
     double reach = rod_mass(rod) * tdl_norm3(t->gravity) * rod_length(rod);
     reach += tdl_norm3(rod->held_state.force) * rod_length(rod); // its stretch is rounded
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
@@ -222,7 +349,13 @@ static void push(RodBody* rb, const BodyStep* t) {
 // energy falls by, and that is a loss of the step too. After advance.
 static void note_fall(RodBody* rb, const BodyStep* t) {
     if (t->losses) {
-        double now = rod_energy(rb->rod, t->gravity).gravity;
+        TdlEnergy after = rod_energy(rb->rod, t->gravity), was = rb->head.energy;
+        if (goes_by_middle(rb->rod)) { // its own losses are what is left over
+            rb->losses = rb->middle->losses;
+            rb->losses.numerical = rb->losses.work - rb->losses.damping - after.kinetic -
+                                   after.elastic + was.kinetic + was.elastic;
+        }
+        double now = after.gravity;
         rb->losses.numerical -= rb->losses.work - rb->losses.given + now - rb->head.energy.gravity;
     }
 }
@@ -246,27 +379,42 @@ static void judge_branches(const Rod* rod, const BodyStep* t) {
     }
 }
 
+// Of a batch in which some go by the midpoint rule: whether all do, which then are moved by it
+// alone. Else the elements are brought back to the start of the step.
+static bool all_by_middle(Rod* const* mates, int count) {
+    int taken = 0;
+    for (int i = 0; i < count; ++i) {
+        taken += goes_by_middle(mates[i]);
+    }
+    if (taken > 0 && taken < count) {
+        mates[0]->model->refresh(mates[0]);
+    }
+    return taken == count && mates[0]->model->reduced;
+}
+
 static void advance(Body* body, const BodyStep* t) {
     Rod *rod = rod_of(body), *mates[ROD_GROUP_SIZE];
     const RodStep* steps[ROD_GROUP_SIZE];
     bool closed[ROD_GROUP_SIZE], changed = false;
     int count = batch(rod, mates);
+    bool moved = count > 0 && all_by_middle(mates, count);
     for (int i = 0; i < count; ++i) {
         RodBody* rb = owner(mates[i]);
         steps[i] = &rb->step;
         closed[i] = is_closed(rb);
         held_end_touch(mates[i], steps[i], rb->head.impulse);
-        if (t->losses) {
+        if (t->losses && !goes_by_middle(mates[i])) {
             rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
             held_end_add_losses(mates[i], steps[i], &rb->losses);
         }
         memcpy(mates[i]->v, mates[i]->v_free, (size_t)mates[i]->dof_count * sizeof(double));
     }
-    if (count > 1) {
+    if (count > 1 && !moved) {
         rod->model->advance_group(rod->group, steps);
-    } else if (count == 1) {
+    } else if (count == 1 && !moved) {
         rod->model->advance(rod, steps[0], rod->v_free);
     }
+    finish_middle(mates, count);
     for (int i = 0; i < count; ++i) {
         RodBody* rb = owner(mates[i]);
         note_fall(rb, t);
@@ -334,20 +482,36 @@ static TdlPose pose(const Body* body) {
 
 // --- the state -------------------------------------------------------------------------------
 
+// That of the rod and, where the midpoint rule is gone by, the excess of its energy.
 static size_t state_size(const Body* body) {
-    return rod_state_size(rod_of(body));
+    bool more = ((const RodBody*)body)->middle != NULL;
+    return rod_state_size(rod_of(body)) + (more ? 2 * sizeof(double) : 0);
 }
 
 static void save(const Body* body, void* bytes) {
+    const RodMiddle* middle = ((const RodBody*)body)->middle;
     rod_save_state(rod_of(body), bytes);
+    if (middle != NULL) {
+        const double more[2] = {middle->excess, middle->swings ? 1.0 : 0.0};
+        memcpy((char*)bytes + rod_state_size(rod_of(body)), more, sizeof more);
+    }
 }
 
 static void load(Body* body, const void* bytes) {
+    RodMiddle* middle = ((RodBody*)body)->middle;
     rod_load_state(rod_of(body), bytes); // a group is right once its last rod is in
+    if (middle != NULL) {
+        double more[2];
+        memcpy(more, (const char*)bytes + rod_state_size(rod_of(body)), sizeof more);
+        middle->excess = more[0];
+        middle->swings = more[1] != 0.0;
+    }
 }
 
 static uint64_t hash(const Body* body, uint64_t before) {
-    return rod_state_hash(rod_of(body), before);
+    const RodMiddle* middle = ((const RodBody*)body)->middle;
+    uint64_t sum = rod_state_hash(rod_of(body), before);
+    return middle == NULL ? sum : hash_bytes(sum, &middle->excess, sizeof(double));
 }
 
 // What the tree's root tells of its coordinates.
@@ -446,6 +610,12 @@ static TdlStatus create(TdlWorld* world, const TdlRodDef* def, RodBody* rb) {
     status = motion_create(host, &def->end_motion, &rb->end_motion);
     if (status != TDL_STATUS_OK) {
         return status;
+    }
+    if (world_integrator(world) == TDL_INTEGRATOR_MIDPOINT) {
+        status = rod_middle_create(host, rb->rod, &rb->middle);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
     }
     size_t elements = (size_t)rb->rod->element_count;
     rb->scratch = tdl_alloc_array(&host->mem, elements, sizeof *rb->scratch);

@@ -4,6 +4,7 @@
 
 #include "body/body.h"
 #include "rod/rod.h"
+#include "rod/rod_midpoint.h"
 
 typedef struct RodBody {
     Body head;
@@ -16,6 +17,7 @@ typedef struct RodBody {
     RodLosses losses;  // of the last attempt, of a whole tree at its root; zero unless asked for
     double stability;  // at the last settling
     RodCurve* scratch; // [element_count]
+    RodMiddle* middle; // where the world goes by the midpoint rule; else null
 } RodBody;
 
 extern const BodyKind ROD_BODY;

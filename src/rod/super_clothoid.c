@@ -66,17 +66,16 @@ static void refresh_element(const Rod* rod, ClothoidElement* el, TdlPose start) 
     el->end_turn = clothoid_rotation(&end);
     el->span = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(&end)));
     el->h = tdl_scale3(l, tdl_mul33_3(R, own.h));
-    own.J = tdl_scale33(l * l, own.J);
-    own.J.cx.x += rod->gyration;
-    el->J = rotate_tensor(R, own.J);
+    double r2 = rod->gyration;
+    el->J = rotate_tensor(R, tdl_axpy33(tdl_scale33(l * l, own.J), r2, own.spin_J));
     for (int a = 0; a < 2; ++a) {
         el->shift[a] = tdl_scale33(l, tdl_mul33(R, clothoid_displacement(&end, a)));
         el->turn[a] = tdl_mul33(R, clothoid_turn(&end, a));
         el->Bm[a] = tdl_scale33(l, tdl_mul33(R, own.Bm[a]));
-        el->Hm[a] = tdl_scale33(l * l, tdl_mul33(R, own.Hm[a]));
+        el->Hm[a] = tdl_mul33(R, tdl_axpy33(tdl_scale33(l * l, own.Hm[a]), r2, own.spin_H[a]));
     }
     for (int k = 0; k < 3; ++k) {
-        el->Mqq[k] = tdl_scale33(l * l, own.Mqq[k]);
+        el->Mqq[k] = tdl_axpy33(tdl_scale33(l * l, own.Mqq[k]), r2, own.spin_M[k]);
     }
 }
 
@@ -126,12 +125,11 @@ static void refresh_fields(Rod* rod) {
                               .l = l,
                               .V = tdl_tmul33_3(R, at.linear),
                               .w = tdl_tmul33_3(R, at.angular),
-                              .d = {tdl_load3(rod->v, i), tdl_load3(rod->v, i + 1)}};
+                              .d = {tdl_load3(rod->v, i), tdl_load3(rod->v, i + 1)},
+                              .gyration = rod->gyration};
         ClothoidState end;
         el[i].brought = clothoid_momentum(&el[i].shape, tdl_tmul33(el[i].start.rotation, R), &own,
                                           &el[i].field_square, &end);
-        el[i].brought.moment.x += rod->gyration * own.w.x; // spin (H.24)
-        el[i].field_square += rod->gyration * own.w.x * own.w.x;
 
         // motion of the end
         TdlVec3 swing = tdl_cross3(own.w, clothoid_position(&end));

@@ -46,6 +46,15 @@ static TdlMat3 rotate_tensor(TdlMat3 R, TdlMat3 m) {
     return tdl_mul33(Rm, tdl_transpose33(R));
 }
 
+// Adds the spin of the sections to the inertia of an element, own axes. (H.24)
+static void add_spin_inertia(const Rod* rod, const Element* el, HelixInertia* own) {
+    double r2 = rod->gyration;
+    own->J = tdl_axpy33(own->J, r2, tdl_outer3(el->way, el->way));
+    own->Hm = tdl_axpy33(own->Hm, r2, tdl_outer3(el->way, el->mean));
+    own->Mqq = tdl_axpy33(own->Mqq, r2, tdl_outer3(el->mean, el->mean));
+    own->Mqq.cx.x += HELIX_TWIST_SHARE * r2;
+}
+
 static void refresh_element(const Rod* rod, Element* el, TdlPose start, TdlVec3 q) {
     double l = rod->element_length;
     TdlMat3 R = start.rotation;
@@ -55,7 +64,8 @@ static void refresh_element(const Rod* rod, Element* el, TdlPose start, TdlVec3 
     helix_functions(el->axes.y, 1.0, el->end);
 
     // motion of the end
-    el->span = tdl_scale3(l, tdl_mul33_3(R, helix_position(&el->axes, el->end)));
+    el->way = helix_position(&el->axes, el->end);
+    el->span = tdl_scale3(l, tdl_mul33_3(R, el->way));
     el->shift = tdl_scale33(l, tdl_mul33(R, helix_displacement(&el->axes, el->end)));
     el->turn = tdl_mul33(R, helix_rotation_rate(&el->axes, el->end));
 
@@ -63,12 +73,15 @@ static void refresh_element(const Rod* rod, Element* el, TdlPose start, TdlVec3 
     HelixInertia own;
     helix_inertia(&el->axes, &el->gram, &own);
     el->h = tdl_scale3(l, tdl_mul33_3(R, own.h));
+    el->mean = own.h;
     own.J = tdl_scale33(l * l, own.J);
-    own.J.cx.x += rod->gyration;
+    own.Hm = tdl_scale33(l * l, own.Hm);
+    own.Mqq = tdl_scale33(l * l, own.Mqq);
+    add_spin_inertia(rod, el, &own);
     el->J = rotate_tensor(R, own.J);
     el->Bm = tdl_scale33(l, tdl_mul33(R, own.Bm));
-    el->Hm = tdl_scale33(l * l, tdl_mul33(R, own.Hm));
-    el->Mqq = tdl_scale33(l * l, own.Mqq);
+    el->Hm = tdl_mul33(R, own.Hm);
+    el->Mqq = own.Mqq;
     el->taut = 0.0;
 }
 
@@ -86,8 +99,12 @@ static void set_field(const Rod* rod, Element* el, const HelixAxes* axes, TdlMat
     double l = rod->held_state.stretch_before * rod->at_rest.element_length;
     helix_velocity(axes, l, tdl_tmul33_3(R, at.linear), w, d, el->field);
     el->y_before = axes->y;
-    el->spin = w.x;
-    el->field_square = rod->gyration * el->spin * el->spin;
+    double end[HELIX_COUNT];
+    helix_functions(axes->y, 1.0, end);
+    el->spin = tdl_dot3(helix_position(axes, end), w) +
+               tdl_dot3(helix_position(axes, gram.g[HELIX_ONE]), d);
+    el->twist = d.x;
+    el->field_square = rod->gyration * (el->spin * el->spin + HELIX_TWIST_SHARE * d.x * d.x);
     for (int i = 0; i < HELIX_AKK; ++i) {
         for (int j = 0; j < HELIX_AKK; ++j) {
             el->field_square += gram.g[i][j] * tdl_dot3(el->field[i], el->field[j]);
@@ -388,6 +405,25 @@ void helix_add_point_loads(const Rod* rod, double scale, double* wrench, double*
     }
 }
 
+// The load of the spin for a motion without accelerations of q, own axes. (H.26)
+static void add_spin_bias(const Rod* rod, const Element* el, const HelixMotion* m,
+                          HelixLoad* load) {
+    double l = rod->element_length, r2 = rod->gyration;
+    TdlMat3 R = el->start.rotation;
+    TdlMat3 B = helix_displacement(&el->axes, el->end);
+    TdlMat3 Bm = tdl_scale33(1.0 / l, tdl_tmul33(R, el->Bm));
+    TdlVec3 ahead = tdl_mul33_3(B, m->d), mean_rate = tdl_mul33_3(Bm, m->d);
+    double spin = tdl_dot3(el->way, m->w) + tdl_dot3(el->mean, m->d);
+    double rate = tdl_dot3(ahead, m->w) + tdl_dot3(el->way, m->alpha) + tdl_dot3(mean_rate, m->d);
+    TdlVec3 swung = tdl_add3(tdl_cross3(m->w, el->way), ahead);
+    TdlVec3 bent = tdl_sub3(mean_rate, tdl_tmul33_3(Bm, m->d));
+    bent = tdl_sub3(bent, tdl_tmul33_3(B, m->w));
+    load->moment = tdl_axpy3(load->moment, r2 * rate, el->way);
+    load->moment = tdl_axpy3(load->moment, r2 * spin, swung);
+    load->generalised = tdl_axpy3(load->generalised, r2 * rate, el->mean);
+    load->generalised = tdl_axpy3(load->generalised, r2 * spin, bent);
+}
+
 void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double* out) {
     const Element* el = elements_of(rod);
     double l = rod->element_length, m = rod->line_density * l, *wrench = wrench_of(rod);
@@ -398,9 +434,7 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
         HelixMotion local = {tdl_tmul33_3(R, motion.w), tdl_tmul33_3(R, motion.alpha),
                              tdl_tmul33_3(R, motion.a), d};
         HelixLoad load = helix_bias(&el[i].axes, &el[i].gram, l, &local);
-        TdlVec3 spin = tdl_scale3(local.w.x, helix_cross_e(local.w)); // (H.26)
-        spin.x += local.alpha.x;
-        load.moment = tdl_axpy3(load.moment, rod->gyration, spin);
+        add_spin_bias(rod, &el[i], &local, &load);
         helix_store_load(&el[i], i, m, load, wrench, out);
         motion = carry_motion(&el[i], l, motion, d);
     }
@@ -430,12 +464,15 @@ static HelixLoad momentum_load(const Rod* rod, const Element* el, Twist base) {
         }
     }
     HelixLoad load = helix_load(&el->axes, l, P);
+    double spin = rod->gyration * (el->spin - tdl_dot3(el->way, w));
+    load.moment = tdl_axpy3(load.moment, spin, el->way); // (H.25)
+    load.generalised = tdl_axpy3(load.generalised, spin, el->mean);
+    load.generalised.x += HELIX_TWIST_SHARE * rod->gyration * el->twist;
     if (el->taut > 0.0) {
         TdlVec3 resists = tdl_mul33_3(tension_tensor(el->taut, el->span), base.angular);
         load.moment = tdl_sub3(load.moment, tdl_tmul33_3(R, resists));
         load.generalised = tdl_axpy3(load.generalised, -0.5, tdl_tmul33_3(el->turn, resists));
     }
-    load.moment.x += rod->gyration * (el->spin - w.x);
     return load;
 }
 

@@ -10,6 +10,7 @@ typedef struct Element {
     HelixGram gram;
     TdlPose start;
     TdlVec3 span;            // from start to end
+    TdlVec3 way, mean;       // own axes, unit length: the end, and the mean of all points
     TdlMat3 shift, turn;     // S = [shift; turn]: motion of the end for a change of q
     TdlVec3 h;               // first moment about the start, for unit mass
     TdlMat3 J;               // second moment, for unit mass, with that of the spin
@@ -21,7 +22,8 @@ typedef struct Element {
     // the velocities, in the shape they were found in: sum of field[f] f(s) at y_before (H.10)
     TdlVec3 field[HELIX_AKK];
     double y_before;
-    double spin;         // of the element's sections about its tangent (H.24)
+    double spin;         // of the element's sections about their tangents, in the mean (H.24)
+    double twist;        // rate of the first of q
     double field_square; // mean of |velocity|^2, and of the spin's share
 } Element;
 

@@ -453,6 +453,7 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     def.settle = scene->spec.time.settle;
     def.settle_damping = scene->spec.time.settle_damping;
     def.settle_loosely = scene->spec.time.settle_loosely;
+    def.integrator = (TdlIntegrator)scene->spec.time.integrator;
     def.thread_count = thread_count;
     def.losses = scene->spec.losses;
     def.contacts = make_contacts(&scene->spec.contacts);

@@ -11,6 +11,7 @@ typedef struct TimeSpec {
     double step, end;              // s
     double settle, settle_damping; // s, 1/s
     bool settle_loosely;
+    int integrator;
 } TimeSpec;
 
 typedef struct OutputSpec {

@@ -47,6 +47,9 @@ void contacts_forget(Contacts* contacts);
 int contacts_count(const Contacts* contacts);
 double contacts_worst(const Contacts* contacts); // the least gap in radii; 0 when there is none
 
+// Tells every body whether contacts that may take part in the next attempt are at it.
+void contacts_tell_near(TdlWorld* world);
+
 // Bodies were added or removed: what detection sees is laid out anew.
 void contacts_lay_out_again(Contacts* contacts);
 

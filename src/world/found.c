@@ -420,6 +420,19 @@ int contacts_count(const Contacts* c) {
     return c->found.count;
 }
 
+void contacts_tell_near(TdlWorld* world) {
+    for (int i = 0; i < world->body_count; ++i) {
+        world->body[i]->near = false;
+    }
+    const Contacts* c = world->contacts;
+    for (int i = 0; c != NULL && i < c->found.count; ++i) {
+        const Candidate* x = &c->found.at[i];
+        for (int side = 0; side < 2 && !x->jointed && !x->passed_on; ++side) {
+            seen_body(&c->seen, &x->site.contact, side)->near = true;
+        }
+    }
+}
+
 double contacts_worst(const Contacts* c) {
     double worst = 0.0;
     for (int i = 0; i < c->found.count; ++i) {

@@ -243,6 +243,7 @@ static void make_attempt(Step* s) {
     if (world->contacts != NULL) {
         contacts_start_attempt(world->contacts);
     }
+    contacts_tell_near(world);
     prepare_bodies(world, &s->body_step);
     if (world->contacts != NULL && contacts_count(world->contacts) > 0) {
         contacts_expect(world->contacts, s->body_step.dt);

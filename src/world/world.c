@@ -145,6 +145,10 @@ double world_now(const TdlWorld* world) {
     return tdl_world_time(world);
 }
 
+TdlIntegrator world_integrator(const TdlWorld* world) {
+    return world->def.integrator;
+}
+
 void world_count_energy(const TdlWorld* world, Body* body) {
     if (body->kind->energy != NULL) {
         body->energy = body->kind->energy(body, world->def.gravity);

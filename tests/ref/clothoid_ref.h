@@ -104,20 +104,22 @@ static inline void ref_clothoid_points(int n, const Real* q, Real l, RefMat R0, 
             ref_clothoid_element(q + 3 * e, el);
         }
         RefVec p;
-        ref_store_frame(&R0, out + e * REF_ROW);
+        RefMat frame;
+        out[e * REF_ROW + REF_TWIST] = (RefVec){{0}};
         for (int k = 0; k <= REF_GAUSS; ++k) {
             const Real* y = el->at[k].y;
             p = ref_apply(&R0, (RefVec){{y[9], y[10], y[11]}});
             for (int i = 0; i < 3; ++i) {
                 p.v[i] = x0.v[i] + l * p.v[i];
             }
+            RefMat turn = {{{y[0], y[1], y[2]}, {y[3], y[4], y[5]}, {y[6], y[7], y[8]}}};
+            frame = ref_product(&R0, &turn);
             if (k < REF_GAUSS) {
                 out[e * REF_ROW + k] = p;
+                ref_store_frame(&frame, k, out + e * REF_ROW);
             }
         }
-        const Real* y = el->at[REF_GAUSS].y;
-        RefMat turn = {{{y[0], y[1], y[2]}, {y[3], y[4], y[5]}, {y[6], y[7], y[8]}}};
-        R0 = ref_product(&R0, &turn);
+        R0 = frame;
         x0 = p;
     }
 }

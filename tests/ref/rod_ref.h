@@ -100,12 +100,13 @@ static inline void ref_gauss(void) {
     }
 }
 
-// An element has a row of quadrature points, and after them the columns of the frame at its start.
-enum { REF_FRAME = REF_GAUSS, REF_ROW = REF_GAUSS + 3 };
+// An element has a row of quadrature points, after them the columns of the frames there, and then
+// its twist.
+enum { REF_FRAME = REF_GAUSS, REF_TWIST = 4 * REF_GAUSS, REF_ROW = REF_TWIST + 1 };
 
-static inline void ref_store_frame(const RefMat* R, RefVec* row) {
+static inline void ref_store_frame(const RefMat* R, int k, RefVec* row) {
     for (int c = 0; c < 3; ++c) {
-        row[REF_FRAME + c] = (RefVec){{R->m[0][c], R->m[1][c], R->m[2][c]}};
+        row[REF_FRAME + 3 * k + c] = (RefVec){{R->m[0][c], R->m[1][c], R->m[2][c]}};
     }
 }
 
@@ -113,11 +114,13 @@ static inline void ref_store_frame(const RefMat* R, RefVec* row) {
 // out[n * REF_ROW].
 static inline void ref_points(int n, const Real* q, Real l, RefMat R0, RefVec x0, RefVec* out) {
     for (int e = 0; e < n; ++e) {
-        RefMat turn;
+        RefMat turn, frame;
         RefVec p;
-        ref_store_frame(&R0, out + e * REF_ROW);
+        out[e * REF_ROW + REF_TWIST] = (RefVec){{q[3 * e], 0, 0}};
         for (int k = 0; k < REF_GAUSS; ++k) {
             ref_element(q + 3 * e, ref_point[k], &turn, &p);
+            frame = ref_product(&R0, &turn);
+            ref_store_frame(&frame, k, out + e * REF_ROW);
             p = ref_apply(&R0, p);
             for (int i = 0; i < 3; ++i) {
                 out[e * REF_ROW + k].v[i] = x0.v[i] + l * p.v[i];

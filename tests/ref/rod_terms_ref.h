@@ -64,37 +64,61 @@ static inline Real ref_dot(RefVec a, RefVec b) {
     return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2];
 }
 
-// How element e turns when its rows change at the rates a, about column c of its frame: the rate of
-// the column after it, along the one after that.
-static inline Real turning(const Reference* ref, const RefVec* a, int e, int c) {
-    int row = e * REF_ROW + REF_FRAME;
+// How the section at quadrature point k of element e turns when its rows change at the rates a,
+// about column c of its frame: the rate of the column after it, along the one after that.
+static inline Real turning(const Reference* ref, const RefVec* a, int e, int k, int c) {
+    int row = e * REF_ROW + REF_FRAME + 3 * k;
     return ref_dot(a[row + (c + 1) % 3], ref->points[row + (c + 2) % 3]);
 }
 
-// The inner product of velocities: points by their mass, and the spins of the sections, each about
-// the tangent where its element starts.
+static inline Real mean_spin(const Reference* ref, const RefVec* a, int e) {
+    Real sum = 0;
+    for (int k = 0; k < REF_GAUSS; ++k) {
+        sum += ref_weight[k] * turning(ref, a, e, k, 0);
+    }
+    return sum;
+}
+
+// The spins of the sections of an element about their tangents, multiplied: of the super-helix
+// (REF_MEAN_SPIN) their means, and a sixth of the rates of twist; else their mean product.
+static inline Real spin_product(const Reference* ref, const RefVec* a, const RefVec* b, int e) {
+#ifdef REF_MEAN_SPIN
+    int twist = e * REF_ROW + REF_TWIST;
+    return mean_spin(ref, a, e) * mean_spin(ref, b, e) + ref_dot(a[twist], b[twist]) / 6;
+#else
+    Real sum = 0;
+    for (int k = 0; k < REF_GAUSS; ++k) {
+        sum += ref_weight[k] * turning(ref, a, e, k, 0) * turning(ref, b, e, k, 0);
+    }
+    return sum;
+#endif
+}
+
+// The inner product of velocities: points by their mass, and the spins of the sections.
 static inline Real weighted_dot(const Reference* ref, const RefVec* a, const RefVec* b) {
     Real sum = 0;
     for (int e = 0; e < ref->n; ++e) {
         for (int k = 0; k < REF_GAUSS; ++k) {
             sum += ref->mass * ref_weight[k] * ref_dot(a[e * REF_ROW + k], b[e * REF_ROW + k]);
         }
-        sum += ref->mass * ref->gyration * turning(ref, a, e, 0) * turning(ref, b, e, 0);
+        sum += ref->mass * ref->gyration * spin_product(ref, a, b, e);
     }
     return sum;
 }
 
-// What the spins ask for along the motion J, beyond the second derivative of the frames' columns:
-// with w the turning along the path, t . w' = y''. z - (w.y)(w.z), and the tangent itself swings.
+// What mean spins ask for along the motion J, beyond the second derivative of the frames' columns:
+// with w the turning along the path, t . w' = y''. z - (w.y)(w.z), and the tangents swing.
 static inline Real swung_spins(const Reference* ref, const RefVec* J, const RefVec* first) {
     Real sum = 0;
     for (int e = 0; e < ref->n; ++e) {
-        Real w[3], j[3];
-        for (int c = 0; c < 3; ++c) {
-            w[c] = turning(ref, first, e, c);
-            j[c] = turning(ref, J, e, c);
+        Real swing = 0, product = 0;
+        for (int k = 0; k < REF_GAUSS; ++k) {
+            Real w1 = turning(ref, first, e, k, 1), w2 = turning(ref, first, e, k, 2);
+            swing +=
+                ref_weight[k] * (w2 * turning(ref, J, e, k, 1) - w1 * turning(ref, J, e, k, 2));
+            product += ref_weight[k] * w1 * w2;
         }
-        sum += w[0] * (w[2] * j[1] - w[1] * j[2]) - j[0] * w[1] * w[2];
+        sum += mean_spin(ref, first, e) * swing - mean_spin(ref, J, e) * product;
     }
     return ref->mass * ref->gyration * sum;
 }
