@@ -63,6 +63,8 @@ typedef struct BodyAccount {
     double push;        // put in by moving it out of overlaps
     double damping, numerical, given;
     bool failed; // A was singular, or the state is not finite
+    bool missed; // a held place is not where it has to be
+    bool gave;   // a hold gave way
 } BodyAccount;
 
 // The head of a body, first member of what a kind allocates.

@@ -27,6 +27,9 @@ static const double GIVES_AT = 0.25;
 static const double CLOSED = 1.0e-15;
 enum { MAX_CLOSINGS = 20 };
 
+// A step in which it misses by more than this is too long.
+static const double MET = 1.0e-10;
+
 enum { ROWS = 6 };
 
 // What is kept besides H by rows, Y by columns, the factor of the rows' matrix, and coordinates.
@@ -38,6 +41,7 @@ typedef struct Hold {
     double rate;   // of the stretch
     double weight; // N m, of weight and loads, and of expected contacts, on the rod's length
     double touch;
+    double miss; // of place, over the length, or angle, at the end of the step
     bool gives;
 } Hold;
 
@@ -204,11 +208,12 @@ static void close_end(Rod* rod, const RodStep* step) {
     Hold* hold = hold_of(rod);
     double change[ROWS], last = INFINITY;
     for (int k = 0; k < MAX_CLOSINGS; ++k) {
-        double miss[ROWS], off = find_miss(rod, step, miss);
-        if (!(off > CLOSED) || !(off < 0.5 * last)) {
+        double miss[ROWS];
+        hold->miss = find_miss(rod, step, miss);
+        if (!(hold->miss > CLOSED) || !(hold->miss < 0.5 * last)) {
             break;
         }
-        last = off;
+        last = hold->miss;
         for (int r = 0; r < rows; ++r) {
             change[r] = miss[r] / step->dt;
         }
@@ -252,6 +257,7 @@ bool held_end_predict(Rod* rod, const RodStep* step, HeldSolve* solve) {
     limit(rod, step->dt, hold);
     add_columns(rod, hold->impulse, rod->v_free);
     find_rate(hold);
+    hold->miss = 0.0;
     if (!hold->gives) {
         close_end(rod, step);
     }
@@ -317,6 +323,10 @@ void held_end_advance(Rod* rod, const RodStep* step) {
     rod_set_stretch(rod);
 }
 
-double held_end_miss(const Rod* rod) {
-    return tdl_norm3(tdl_sub3(rod_end(rod).position, rod->end.now.position));
+bool held_end_met(const Rod* rod) {
+    return rod->held == NULL || hold_of(rod)->miss <= MET;
+}
+
+bool held_end_gives(const Rod* rod) {
+    return rod->held != NULL && hold_of(rod)->gives;
 }

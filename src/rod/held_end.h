@@ -26,7 +26,8 @@ void held_end_touch(Rod* rod, const RodStep* step, const double* impulse);
 void held_end_add_losses(const Rod* rod, const RodStep* step, RodLosses* losses);
 void held_end_advance(Rod* rod, const RodStep* step);
 
-// How far the end is from where it has to be, m.
-double held_end_miss(const Rod* rod);
+// Whether the step under way ends where the hold is, or the hold gives way.
+bool held_end_met(const Rod* rod);
+bool held_end_gives(const Rod* rod);
 
 #endif

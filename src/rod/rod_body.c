@@ -403,6 +403,8 @@ static void advance(Body* body, const BodyStep* t) {
         steps[i] = &rb->step;
         closed[i] = is_closed(rb);
         held_end_touch(mates[i], steps[i], rb->head.impulse);
+        rb->head.account.missed = !held_end_met(mates[i]);
+        rb->head.account.gave = held_end_gives(mates[i]);
         if (t->losses && !goes_by_middle(mates[i])) {
             rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
             held_end_add_losses(mates[i], steps[i], &rb->losses);

@@ -218,6 +218,8 @@ static void sum_up(const TdlWorld* world, Attempt* attempt) {
     for (int i = 0; i < world->body_count; ++i) {
         const BodyAccount* own = &world->body[i]->account;
         sum->failed = sum->failed || own->failed;
+        sum->missed = sum->missed || own->missed;
+        sum->gave = sum->gave || own->gave;
         sum->energy_rise += own->energy_rise;
         sum->push += own->push;
         sum->damping += own->damping;
@@ -226,6 +228,8 @@ static void sum_up(const TdlWorld* world, Attempt* attempt) {
     }
     if (sum->failed) {
         attempt->fault = "the state is not finite";
+    } else if (sum->missed) {
+        attempt->fault = "a held end is not where it has to be";
     } else if (sum->energy_rise > 0.0) {
         attempt->fault = "energy rose";
     }
