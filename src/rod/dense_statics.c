@@ -86,7 +86,7 @@ static double evaluate(Newton* w, bool second) {
     double energy = w->rod->model->potential(w->rod, w->gravity, w->gradient,
                                              second && !held ? w->hessian : NULL);
     held_statics_reduce(&w->held, w->gravity, w->gradient, second ? w->hessian : NULL);
-    return energy;
+    return energy + held_statics_energy(&w->held);
 }
 
 // Factors H + shift I.
@@ -182,11 +182,11 @@ static double find_direction(Newton* w) {
 static bool move_to(Newton* w, double t) {
     Rod* rod = w->rod;
     load_tree(rod, w->start);
-    for (int i = 0; i < rod->tree_dofs; ++i) {
+    for (int i = 0; i < w->held.n; ++i) {
         w->change[i] = t * w->whole[i];
     }
     if (rod->model->move != NULL) {
-        rod->model->move(rod, w->change);
+        held_statics_move(&w->held, w->change);
         return t == 0.0 || held_statics_restore(&w->held);
     }
     for (int i = 0; i < rod->dof_count; ++i) {
@@ -206,7 +206,8 @@ static bool search_line(Newton* w, double energy, double curvature) {
     held_statics_expand(&w->held, w->step, w->whole);
     for (int k = 0; k < MAX_HALVINGS && !(hidden && curvature == 0.0); ++k, t *= 0.5) {
         bool there = move_to(w, t);
-        double next = w->rod->model->potential(w->rod, w->gravity, NULL, NULL);
+        double next = w->rod->model->potential(w->rod, w->gravity, NULL, NULL) +
+                      held_statics_energy(&w->held);
         if (there && next <= energy + 1.0e-4 * t * (slope + 0.5 * t * curvature)) {
             return true;
         }
@@ -252,13 +253,13 @@ static size_t state_doubles(const Rod* root) {
 }
 
 static size_t memory_count(const Rod* root) {
-    size_t n = (size_t)root->tree_dofs;
+    size_t n = (size_t)held_statics_coordinates(root);
     return 2 * n * n + 8 * n + held_statics_size(root) + state_doubles(root);
 }
 
 static Newton start_newton(Loading* loading, double* memory) {
     Rod* rod = loading->root;
-    size_t n = (size_t)rod->tree_dofs, square = n * n;
+    size_t n = (size_t)held_statics_coordinates(rod), square = n * n;
     double scale = statics_force_scale(rod, loading->gravity);
     double *bottom = memory + 8 * n + 2 * square, *start = bottom + held_statics_size(rod);
     return (Newton){.rod = rod,

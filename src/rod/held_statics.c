@@ -2,6 +2,9 @@
 // J' = Q [R; 0]: the last columns of Q are the free motions, and the first give the forces that
 // hold the end. The force on its place is one more dead force of the potential, whose Hessian the
 // model knows; that of the torque comes from differences of the end's turning. (H.28)
+//
+// A held rod stretches evenly (linear-time.md, L.10): the stretch is one more coordinate, so that J
+// has its full rank also where the rod is straight.
 #include "rod/held_statics.h"
 
 #include "math/dense.h"
@@ -30,31 +33,68 @@ int held_statics_conditions(const Rod* rod) {
                                                : 0;
 }
 
+int held_statics_coordinates(const Rod* rod) {
+    return rod->tree_dofs + (held_statics_conditions(rod) > 0 ? 1 : 0);
+}
+
 size_t held_statics_size(const Rod* rod) {
-    size_t n = (size_t)rod->dof_count;
+    size_t n = (size_t)held_statics_coordinates(rod);
     return (2 * (size_t)held_statics_conditions(rod) + 6) * n;
 }
 
+static double stretch_stiffness(const Rod* rod) {
+    return rod_stretch_stiffness(rod) * rod_length(rod);
+}
+
 HeldStatics held_statics_start(Rod* rod, double* memory, void* keep) {
-    size_t n = (size_t)rod->dof_count, count = (size_t)held_statics_conditions(rod);
+    size_t n = (size_t)held_statics_coordinates(rod), count = (size_t)held_statics_conditions(rod);
+    double bending = rod->stiffness.y / rod->element_length;
     return (HeldStatics){.rod = rod,
+                         .n = (int)n,
                          .count = (int)count,
+                         .stretch = sqrt(stretch_stiffness(rod) / bending),
                          .rows = memory,
                          .reflectors = memory + count * n,
                          .step = memory + 2 * count * n,
                          .keep = keep};
 }
 
+void held_statics_move(HeldStatics* held, const double* change) {
+    Rod* rod = held->rod;
+    if (held->count > 0) {
+        RodHeld* state = &rod->held_state;
+        state->stretch = fmax(0.5, state->stretch + change[rod->dof_count] / held->stretch);
+        state->stretch_before = state->stretch;
+        rod_set_stretch(rod);
+    }
+    rod->model->move(rod, change);
+}
+
+double held_statics_energy(const HeldStatics* held) {
+    double strain = held->rod->held_state.stretch - 1.0;
+    return held->count > 0 ? 0.5 * stretch_stiffness(held->rod) * strain * strain : 0.0;
+}
+
 // Rows of the conditions; places over the length of the rod.
 static void find_rows(HeldStatics* held) {
     const Rod* rod = held->rod;
-    size_t n = (size_t)rod->dof_count;
-    rod->model->jacobian(rod, rod->element_count - 1, 1.0, tdl_identity33(), held->rows);
-    for (size_t i = 0; i < 3 * n; ++i) {
-        held->rows[i] /= rod_length(rod);
+    size_t dofs = (size_t)rod->dof_count, n = (size_t)held->n;
+    double *own = held->step, length = rod_length(rod);
+    TdlVec3 reach = tdl_sub3(rod_end(rod).position, rod->base.now.position);
+    const double c[3] = {reach.x, reach.y, reach.z};
+    rod->model->jacobian(rod, rod->element_count - 1, 1.0, tdl_identity33(), own);
+    for (size_t r = 0; r < 3; ++r) {
+        for (size_t i = 0; i < dofs; ++i) {
+            held->rows[r * n + i] = own[r * dofs + i] / length;
+        }
+        held->rows[r * n + dofs] = c[r] / (length * rod->held_state.stretch * held->stretch);
     }
     if (held->count == 6) {
-        rod->model->end_turning(rod, held->rows + 3 * n);
+        rod->model->end_turning(rod, own);
+        for (size_t r = 0; r < 3; ++r) {
+            memcpy(held->rows + (3 + r) * n, own + r * dofs, dofs * sizeof *own);
+            held->rows[(3 + r) * n + dofs] = 0.0;
+        }
     }
 }
 
@@ -81,7 +121,7 @@ static void reflect(const double* v, double weight, int n, double* x) {
 
 // Q and R of J', by Householder's reflections.
 static void factor(HeldStatics* held) {
-    int n = held->rod->dof_count;
+    int n = held->n;
     for (int k = 0; k < held->count; ++k) {
         double* v = held->reflectors + (ptrdiff_t)k * n;
         memcpy(v, held->rows + (ptrdiff_t)k * n, (size_t)n * sizeof *v);
@@ -100,21 +140,21 @@ static void factor(HeldStatics* held) {
 
 // x := Q' x; x := Q x
 static void turn_in(const HeldStatics* held, double* x) {
-    int n = held->rod->dof_count;
+    int n = held->n;
     for (int k = 0; k < held->count; ++k) {
         reflect(held->reflectors + (ptrdiff_t)k * n, held->weight[k], n, x);
     }
 }
 
 static void turn_out(const HeldStatics* held, double* x) {
-    int n = held->rod->dof_count;
+    int n = held->n;
     for (int k = held->count - 1; k >= 0; --k) {
         reflect(held->reflectors + (ptrdiff_t)k * n, held->weight[k], n, x);
     }
 }
 
 void held_statics_expand(const HeldStatics* held, const double* moved, double* change) {
-    int n = held->rod->tree_dofs, count = held->count;
+    int n = held->n, count = held->count;
     memset(change, 0, (size_t)count * sizeof *change);
     memcpy(change + count, moved, (size_t)(n - count) * sizeof *change);
     turn_out(held, change);
@@ -131,7 +171,7 @@ static void bend_straight(HeldStatics* held) {
     TdlVec3 start = rod->base.now.position;
     double wanted = 1.0 - tdl_norm3(tdl_sub3(rod->end.now.position, start)) / length;
     double slack = 1.0 - tdl_norm3(tdl_sub3(rod_end(rod).position, start)) / length;
-    if (held->count == 0 || !(slack < STRAIGHT * wanted)) {
+    if (held->count == 0 || !(wanted > THERE && slack < STRAIGHT * wanted)) {
         return;
     }
     bool joints = rod->model->extra_dofs > 0;
@@ -157,7 +197,7 @@ bool held_statics_restore(HeldStatics* held) {
         last = off;
         find_rows(held);
         factor(held);
-        memset(held->step, 0, (size_t)rod->dof_count * sizeof(double));
+        memset(held->step, 0, (size_t)held->n * sizeof(double));
         for (int i = 0; i < held->count; ++i) {
             double sum = -gap[i];
             for (int j = 0; j < i; ++j) {
@@ -166,7 +206,7 @@ bool held_statics_restore(HeldStatics* held) {
             held->step[i] = sum / held->R[i][i];
         }
         turn_out(held, held->step);
-        rod->model->move(rod, held->step);
+        held_statics_move(held, held->step);
     }
     return held->count == 0;
 }
@@ -190,17 +230,49 @@ static void find_multipliers(const HeldStatics* held, const double* gradient,
 static void load_end(const HeldStatics* held, TdlVec3 gravity, const double* multiplier,
                      double* hessian) {
     Rod* rod = held->rod;
+    int dofs = rod->dof_count, n = held->n, loads = rod->load_count;
+    double *all = held->step, *bending = held->step + n;
+    double unit = held->stretch * rod->held_state.stretch;
     TdlVec3 force = tdl_scale3(-1.0 / rod_length(rod), tdl_load3(multiplier, 0));
     rod->loads[rod->load_count++] = (RodLoad){rod->element_count - 1, 1.0, force, {0.0, 0.0, 0.0}};
-    rod->model->potential(rod, gravity, NULL, hessian);
-    --rod->load_count;
+    rod->model->potential(rod, gravity, all, hessian);
+    rod->load_count = 0;
+    rod->model->potential(rod, (TdlVec3){0}, bending, NULL);
+    rod->load_count = loads;
+    rod->held_state.force = force;
+
+    // places as seen from the start are in proportion to the stretch, and so are the gradients of
+    // what pulls at them; not by the place of a start that is free
+    int moving = rod->root_dofs == 6 ? dofs - 3 : dofs;
+    for (int j = dofs - 1; j >= 0; --j) {
+        memmove(hessian + (ptrdiff_t)j * n, hessian + (ptrdiff_t)j * dofs,
+                (size_t)dofs * sizeof *hessian);
+    }
+    for (int j = 0; j < dofs; ++j) {
+        double mixed = j < moving ? (all[j] - bending[j]) / unit : 0.0;
+        hessian[(ptrdiff_t)j * n + dofs] = hessian[(ptrdiff_t)dofs * n + j] = mixed;
+    }
+    hessian[(ptrdiff_t)dofs * n + dofs] = stretch_stiffness(rod) / (held->stretch * held->stretch);
+}
+
+// The derivative of the energy by the stretch, beside what the hold does.
+static double stretch_force(const HeldStatics* held, TdlVec3 gravity) {
+    const Rod* rod = held->rod;
+    TdlVec3 start = rod->base.now.position;
+    double strain = rod->held_state.stretch - 1.0;
+    double pull =
+        -rod->model->energy(rod, gravity).gravity - rod_mass(rod) * tdl_dot3(gravity, start);
+    for (int k = 0; k < rod->load_count; ++k) {
+        pull -= tdl_dot3(rod->loads[k].force, start);
+    }
+    return (stretch_stiffness(rod) * strain - pull / rod->held_state.stretch) / held->stretch;
 }
 
 // torque . turning of the end for each coordinate
 static void find_turning(const HeldStatics* held, const double* torque, double* out) {
     const Rod* rod = held->rod;
     int n = rod->dof_count;
-    double* rows = held->step + n;
+    double* rows = held->step + held->n;
     rod->model->end_turning(rod, rows);
     for (int i = 0; i < n; ++i) {
         out[i] = torque[0] * rows[i] + torque[1] * rows[n + i] + torque[2] * rows[2 * n + i];
@@ -210,8 +282,8 @@ static void find_turning(const HeldStatics* held, const double* torque, double* 
 // Adds the second derivatives of the end's turning: the symmetric part of its derivative.
 static void twist_end(const HeldStatics* held, const double* torque, double* hessian) {
     Rod* rod = held->rod;
-    int n = rod->dof_count;
-    double *change = held->step, *after = held->step + 4 * n, *before = held->step + 5 * n;
+    int n = rod->dof_count, stride = held->n;
+    double *change = held->step, *after = change + 4 * stride, *before = change + 5 * stride;
     rod_save_state(rod, held->keep);
     for (int j = 0; j < n; ++j) {
         memset(change, 0, (size_t)n * sizeof *change);
@@ -224,15 +296,15 @@ static void twist_end(const HeldStatics* held, const double* torque, double* hes
         rod_load_state(rod, held->keep);
         for (int i = 0; i < n; ++i) {
             double half = 0.25 * (after[i] - before[i]) / NUDGE;
-            hessian[(ptrdiff_t)j * n + i] += half;
-            hessian[(ptrdiff_t)i * n + j] += half;
+            hessian[(ptrdiff_t)j * stride + i] += half;
+            hessian[(ptrdiff_t)i * stride + j] += half;
         }
     }
 }
 
 // H := the last rows and columns of Q' H Q, next to each other.
 static void reduce_matrix(const HeldStatics* held, double* H) {
-    int n = held->rod->dof_count, count = held->count;
+    int n = held->n, count = held->count;
     for (int side = 0; side < 2; ++side) { // H Q is the transpose of Q' H
         for (int j = 0; j < n; ++j) {
             turn_in(held, H + (ptrdiff_t)j * n);
@@ -252,10 +324,11 @@ static void reduce_matrix(const HeldStatics* held, double* H) {
 }
 
 void held_statics_reduce(HeldStatics* held, TdlVec3 gravity, double* gradient, double* hessian) {
-    int n = held->rod->dof_count, count = held->count;
+    int n = held->n, count = held->count;
     if (count == 0) {
         return;
     }
+    gradient[n - 1] = stretch_force(held, gravity);
     find_rows(held);
     factor(held);
     turn_in(held, gradient);

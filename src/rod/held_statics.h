@@ -9,7 +9,9 @@ enum { HELD_MAX = 6 };
 
 typedef struct HeldStatics {
     Rod* rod;
-    int count;                                      // conditions: 0 where nothing is held
+    int n;          // coordinates: of the tree or, where its end is held, the rod's and its stretch
+    int count;      // conditions: 0 where nothing is held
+    double stretch; // the last coordinate over the rod's stretch: it counts as the others do
     double *rows, *reflectors, *step;               // [count n], [count n], [6 n]
     void* keep;                                     // a saved state
     double weight[HELD_MAX], R[HELD_MAX][HELD_MAX]; // of the reflectors; triangular factor
@@ -22,12 +24,22 @@ int held_statics_conditions(const Rod* rod);
 size_t held_statics_size(const Rod* rod);
 HeldStatics held_statics_start(Rod* rod, double* memory, void* keep);
 
+// Coordinates in all.
+int held_statics_coordinates(const Rod* rod);
+
+// Moves the rod by a change [n].
+void held_statics_move(HeldStatics* held, const double* change);
+
+// Energy of its stretching.
+double held_statics_energy(const HeldStatics* held);
+
 // Brings the end of a rod at rest back to where it is held, by the shortest way. False when it does
 // not get there.
 bool held_statics_restore(HeldStatics* held);
 
-// Takes a gradient [n] (and a Hessian [n n], unless null) of the energy to the n - count
-// coordinates in which the rod can still move, in place, with the forces that hold the end.
+// Takes a gradient [n] of the model's energy, whose last is not set where the end is held, to the
+// n - count coordinates in which the rod can still move, in place; and (unless null) finds the
+// Hessian there, with the forces that hold the end, which the rod then knows.
 void held_statics_reduce(HeldStatics* held, TdlVec3 gravity, double* gradient, double* hessian);
 
 // A change [n - count] of these as one of the rod's coordinates [n].

@@ -37,7 +37,7 @@ static const double NO_AXIS = 1.0e-14;
 // What the rounds of a step with contacts keep.
 typedef struct Kept {
     TdlVec3 momentum;              // angular, that a free rod ends with if nothing touches it
-    TdlMat3 lock, inverse_inertia; // of a free rod: (R'M A^-1 M R)^-1, (R'M R)^-1 (D.18)
+    TdlMat3 lock, inverse_inertia; // of a free rod: (R'M A^-1 M R)^-1, (R'M R)^-1 (D.19)
     double mass_factor;
     bool lagging; // the step minimises the energy of NodalKind.lag
 } Kept;
@@ -575,7 +575,7 @@ static void respond(const Rod* rod, const Work* w, int count, double* X) {
 }
 
 // A free rod turns under an impulse as a rigid body does, and what it bends by has no angular
-// momentum. (D.18)
+// momentum. (D.19)
 void nodal_solve_columns(const Rod* rod, int count, double* X) {
     Work w = work_of(rod);
     if (!is_free(rod)) {
@@ -620,7 +620,7 @@ void nodal_expect(Rod* rod, int element, double s, TdlVec3 force) {
 }
 
 // Forgets the forces that were expected: dead loads and angular momentum are those without, and so
-// is the velocity, to first order. (W.11)
+// is the velocity, to first order. (W.13)
 static void take_out_expected(Rod* rod, const RodStep* step, Work* w) {
     NodalShape now = nodal_shape(rod);
     nodal_dead_load(&now, rod_pull(rod, step), true, w->load);

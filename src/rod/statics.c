@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "rod/held_statics.h"
-#include "rod/taut_statics.h"
 
 #include <string.h>
 
@@ -17,6 +16,9 @@ static const double ACCEPTED = 1.0e-9;
 // A smallest eigenvalue above minus this counts as none: a load within about a millionth of a
 // critical one, or a motion that costs nothing, such as the roll of a round rod.
 static const double NEUTRAL = 1.0e-6;
+
+// Distance of two holds, over the length, that is too far by more than rounding.
+static const double REACH = 1.0e-9;
 
 // Turning of a cross-section, rad, that a part of the load may make, and the smallest part.
 static const double PART_TURNING = 1.0;
@@ -171,7 +173,9 @@ static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, do
         status = rod_settle(host, twins, gravity, residual, stability);
         const Rod* twin = twins;
         for (Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
-            rod->base = (twin++)->base;
+            rod->base = twin->base;
+            rod->held_state = (twin++)->held_state;
+            rod_set_stretch(rod);
             rod_stop(rod);
         }
     }
@@ -182,26 +186,11 @@ static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, do
     return status;
 }
 
-// A rod stretched straight has its own way. (H.30)
-static Equilibrium relax_taut(Loading* loading, double* memory) {
-    Rod* rod = loading->root;
-    double *gradient = memory, *hessian = memory + 8 * rod->tree_dofs;
-    taut_settle(rod);
-    Equilibrium at = {.force = taut_residual(rod, loading->gravity, gradient)};
-    at.lowest = taut_stiffness(rod, loading->gravity, hessian, gradient) / statics_softest(rod);
-    return at;
-}
-
-static const char* find_fault(Tautness taut) {
-    switch (taut) {
-    case TAUT_TOO_FAR:
-        return "no equilibrium: the ends are held further apart than the rod is long";
-    case TAUT_ACROSS:
-        return "no equilibrium: the ends are held as far apart as the rod is long, and a clamp "
-               "does not look along the line between them";
-    default:
-        return NULL;
-    }
+// Whether the ends of a super-model are held further apart than it is long.
+static bool is_out_of_reach(const Rod* rod) {
+    TdlVec3 chord = tdl_sub3(rod->end.now.position, rod->base.now.position);
+    return rod->held != NULL && rod->start_hold != TDL_HOLD_FREE &&
+           tdl_norm3(chord) > (1.0 + REACH) * rod_length(rod);
 }
 
 // What was reached, in the numbers that are told; and whether it is a stable equilibrium.
@@ -238,11 +227,12 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
     if (rod->model->potential == NULL) {
         return settle_twin(host, rod, gravity, residual, stability);
     }
-    Tautness taut = taut_find(rod);
-    const char* fault = find_fault(taut);
-    if (fault != NULL) {
-        return tdl_fail(host, TDL_STATUS_DIVERGED, "%s", fault);
+    if (is_out_of_reach(rod)) {
+        return tdl_fail(host, TDL_STATUS_DIVERGED,
+                        "no equilibrium: the ends are held further apart than the rod is long");
     }
+    rod->held_state = (RodHeld){.stretch = 1.0, .stretch_before = 1.0};
+    rod_set_stretch(rod);
     const RodStatics* way =
         rod->model->own_statics != NULL ? rod->model->own_statics : &DENSE_STATICS;
     size_t count = way->memory_count(rod), forces = (size_t)count_loads(rod) + 1;
@@ -252,8 +242,7 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
     if (memory != NULL && loading.force != NULL) {
         stop_tree(rod);
         keep_loads(&loading);
-        Equilibrium at = taut == TAUT_STRAIGHT ? relax_taut(&loading, memory)
-                                               : follow_load(way, &loading, memory);
+        Equilibrium at = follow_load(way, &loading, memory);
         stop_tree(rod);
         status = judge(host, &loading, &at, residual, stability);
     }

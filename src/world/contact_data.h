@@ -22,7 +22,7 @@ typedef struct Candidate {
     double radius;  // m, the smaller of the two
     double sunk;    // m by which it overlapped anew in the attempt before (W.8); else 0
     double loss;    // m that the last step lost of its gap and a whole one may lose again (W.9)
-    TdlVec3 slid;   // m by which the second body slid although it stuck, to be taken back (W.12)
+    TdlVec3 slid;   // m by which the second body slid although it stuck, to be taken back (W.14)
     bool sticks;    // in the last solve
     bool fresh;     // it is new, or as deep as before the step
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap

@@ -208,7 +208,7 @@ static double foresee_loss(const TdlWorld* world, const Candidate* was, int inde
 }
 
 // What the second body slid along the first at a place where it stuck, beyond what it was asked to
-// slide back. `was` is the contact before the step. (W.12)
+// slide back. `was` is the contact before the step. (W.14)
 static TdlVec3 find_slid(const Seen* seen, const Candidate* was, const Candidate* x, double dt) {
     const TdlContact* contact = &x->site.contact;
     TdlVec3 moved[2], none = {0};

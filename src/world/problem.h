@@ -26,7 +26,7 @@ typedef struct Problem {
     bool whitened;         // y has rows of G, each where its row of H is
     double *mu, *bias;     // [count]
     double *fixed, *u, *r; // [3 count] prescribed velocity; result
-    double* back;          // [3 count] the part of it that takes back what slid (W.12)
+    double* back;          // [3 count] the part of it that takes back what slid (W.14)
     double* before;        // [3 count] relative velocity without contacts
     double* change;        // [dofs] of the velocities, as the solver sees it
     double unit;           // r in N s = r / unit
