@@ -28,6 +28,12 @@ static const double ROUNDING = 1.0e-14;
 // How far to go along a direction of negative curvature, before the line search (rad).
 static const double ESCAPE_STEP = 0.3;
 
+// Between holds it is halved, down to this, while it gains less than this part of what its
+// curvature promised: to turn about the line of the holds looks downhill as long as the rest has
+// not settled.
+static const double LEAST_ESCAPE = 1.0e-3;
+static const double KEPT_PROMISE = 0.25;
+
 // An eigenvalue counts as negative below minus this, relative to the largest entry.
 static const double NEGATIVE = 1.0e-10;
 
@@ -35,6 +41,7 @@ typedef struct Newton {
     Rod* rod;
     TdlVec3 gravity;
     double scale, target; // of forces, N m: what counts as one, and as none
+    double escape;        // how far along a direction of negative curvature, rad
     HeldStatics held;
     int n; // coordinates that are free; those of the rod unless its far end is held
     double *gradient, *step, *mode; // [n]; room for all coordinates
@@ -100,7 +107,7 @@ static bool factor_shifted(Newton* w, double shift) {
 }
 
 // The eigenvector of the smallest eigenvalue, by inverse iteration with a factor at hand; scaled
-// to ESCAPE_STEP and pointing downhill.
+// to the escape and pointing downhill.
 static void find_mode(Newton* w) {
     int n = w->n;
     for (int i = 0; i < n; ++i) {
@@ -108,7 +115,7 @@ static void find_mode(Newton* w) {
     }
     for (int k = 0; k < 4; ++k) {
         tdl_cholesky_solve(n, w->factor, n, 1, w->mode, n);
-        double scale = ESCAPE_STEP / max_abs(w->mode, n);
+        double scale = w->escape / max_abs(w->mode, n);
         for (int i = 0; i < n; ++i) {
             w->mode[i] *= scale;
         }
@@ -228,17 +235,22 @@ static bool search_line(Newton* w, double energy, double curvature) {
 
 // Newton's method. Returns the largest force that is left, or infinity.
 static double iterate(Newton* w) {
-    double force = INFINITY;
+    double force = INFINITY, promised = -INFINITY;
+    w->escape = ESCAPE_STEP;
     for (int k = 0; k < MAX_STEPS; ++k) {
         double energy = evaluate(w, true);
         if (!isfinite(energy)) {
             return INFINITY;
         }
+        bool kept = energy <= promised || promised == -INFINITY || w->held.count == 0;
+        w->escape = kept ? fmin(ESCAPE_STEP, 2.0 * w->escape) : fmax(LEAST_ESCAPE, 0.5 * w->escape);
         force = max_abs(w->gradient, w->n);
         double curvature = find_direction(w);
         if (force <= w->target && curvature == 0.0) {
             break;
         }
+        double gain = -tdl_dot(w->n, w->gradient, w->step) - 0.5 * curvature;
+        promised = curvature < 0.0 ? energy - KEPT_PROMISE * gain : -INFINITY;
         if (!search_line(w, energy, curvature)) {
             break;
         }
