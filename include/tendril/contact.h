@@ -30,6 +30,12 @@ typedef enum TdlContactResponse {
     TDL_RESPONSE_EXACT = 0, // impulses by Signorini's and Coulomb's law, to the solver's tolerance
 } TdlContactResponse;
 
+/// What is done about bodies that overlap when the first step begins.
+typedef enum TdlContactStart {
+    TDL_START_SEPARATE = 0, // they are moved apart, by a tenth of the thinner radius a step at most
+    TDL_START_REFUSE,       // the first step fails
+} TdlContactStart;
+
 /// Contacts of a world: what is looked for, and how the impulses are found.
 typedef struct TdlContactDef {
     bool off;                     // nothing touches anything; default false
@@ -46,7 +52,18 @@ typedef struct TdlContactDef {
     int max_iterations;           // > 0, of the solver; default 1000
     double overlap;               // > 0, new overlap, in radii of the thinner, at which a step is
                                   // made again in parts; default 0.5
+    TdlContactStart start;        // default separate
 } TdlContactDef;
+
+/// Two bodies that overlap, where they do so most.
+typedef struct TdlOverlap {
+    TdlBodyId body[2];
+    int element[2]; // of each; 0 where a body has none
+    TdlVec3 point;  // m
+    double depth;   // m
+    bool through;   // one is inside the other, or passes through its surface: there are no contacts
+                    // that part them
+} TdlOverlap;
 
 /// A contact of the last step and what it carried. Its sides have the address of a place each: a
 /// body, an element of it, and (u, v) there, both in [0, 1]. Along curves u runs from the element's

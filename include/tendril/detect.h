@@ -24,6 +24,8 @@ typedef struct TdlDistanceDef {
     double tolerance;   // in the curves' parameters, > 0; default 1e-12
     long box_limit;     // > 0: give up certifying after so many boxes; default 200000
     int proxy_segments; // per curve, for the proxy; default 8
+    double meeting;     // share of the radii: of minima, where centrelines of constant radii come
+                        // nearer than that, none is looked for after the second; default 1e-6
 } TdlDistanceDef;
 
 TDL_API TdlDistanceDef tdl_distance_def_default(void);

@@ -43,6 +43,7 @@ typedef struct TdlStepInfo {
     long step;          // steps done since the start
     double time;        // s, at the end of the step
     int substeps;       // 1, or more when the step was undone and split
+    int attempts;       // at it and its parts; at most some hundreds, whatever the state
     const char* reason; // why it was last undone; null: it was not
     int contact_count;  // contacts solved
     int iterations;     // of the contact solver
@@ -67,6 +68,11 @@ typedef struct TdlStepInfo {
 /// a step that was split follow each other, each with its share of the mean.
 TDL_API const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, int* count);
 
+/// Looks for bodies that overlap in the present state, the deepest pair first, and writes at most
+/// `capacity` of them; `count` receives the number of pairs. Also found is what a step does not
+/// look for: bodies inside boxes and closed meshes, and curves that pass through their faces.
+TDL_API TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int* count);
+
 /// Has `fn` called with every contact problem from now on; null: with none. What it is given lasts
 /// until it returns.
 TDL_API void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, void* user);
@@ -75,6 +81,12 @@ TDL_API void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, v
 /// now on, in the order of the pairs and from one thread; null: with none.
 typedef void (*TdlCrossingFn)(void* user, long step, const TdlCcdQuery* query, bool collision);
 TDL_API void tdl_world_watch_crossings(TdlWorld* world, TdlCrossingFn fn, void* user);
+
+/// Has the messages of the world call bodies what `fn` writes; null: by kind and number.
+enum { TDL_BODY_NAME_SIZE = 128 };
+typedef void (*TdlBodyNameFn)(void* user, const TdlWorld* world, TdlBodyId id,
+                              char out[TDL_BODY_NAME_SIZE]);
+TDL_API void tdl_world_set_names(TdlWorld* world, TdlBodyNameFn fn, void* user);
 
 /// Called with the detector after each of its updates, one or more a step.
 typedef void (*TdlDetectionFn)(void* user, const TdlDetector* detector, long step);

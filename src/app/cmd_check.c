@@ -49,7 +49,49 @@ static void print_json_contacts(const TdlScene* scene) {
            contacts.detection, contacts.friction, contacts.restitution, contacts.pair_count);
 }
 
-static void print_json(const TdlScene* scene) {
+// --- overlaps -----------------------------------------------------------------------------------
+
+enum { TELL_MOST = 5 };
+
+typedef struct Overlaps {
+    TdlWorld* world;
+    TdlOverlap worst[TELL_MOST];
+    int count; // of pairs
+} Overlaps;
+
+// Of the world as a run would start with it.
+static TdlStatus find_overlaps(const TdlScene* scene, Overlaps* out) {
+    *out = (Overlaps){0};
+    TdlStatus status = tdl_scene_build(scene, 0, &out->world);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (tdl_scene_info(scene).settle) {
+        status = tdl_world_settle(out->world, NULL);
+    }
+    if (status != TDL_STATUS_OK) {
+        fprintf(stderr, "no equilibrium to start from was found\n");
+        return status;
+    }
+    return tdl_world_overlaps(out->world, TELL_MOST, out->worst, &out->count);
+}
+
+static void print_json_overlaps(const TdlScene* scene, const Overlaps* overlaps) {
+    printf(", \"overlap_count\": %d, \"overlaps\": [", overlaps->count);
+    for (int i = 0; i < overlaps->count && i < TELL_MOST; ++i) {
+        const TdlOverlap* x = &overlaps->worst[i];
+        char a[TDL_BODY_NAME_SIZE], b[TDL_BODY_NAME_SIZE];
+        tdl_scene_body_name(scene, overlaps->world, x->body[0], a);
+        tdl_scene_body_name(scene, overlaps->world, x->body[1], b);
+        printf("%s{\"between\": [\"%s\", \"%s\"], \"elements\": [%d, %d], \"depth\": %.17g, "
+               "\"point\": [%.17g, %.17g, %.17g], \"through\": %s}",
+               i == 0 ? "" : ", ", a, b, x->element[0], x->element[1], x->depth, x->point.x,
+               x->point.y, x->point.z, x->through ? "true" : "false");
+    }
+    printf("]");
+}
+
+static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("{\"title\": ");
     json_text(info.title);
@@ -61,6 +103,7 @@ static void print_json(const TdlScene* scene) {
     print_json_rods(scene, info.rod_group_count);
     print_json_bodies(scene, info.body_group_count);
     print_json_contacts(scene);
+    print_json_overlaps(scene, overlaps);
     printf(", \"colliders\": [");
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);
@@ -77,6 +120,19 @@ static void print_json(const TdlScene* scene) {
                observer.name, observer.quantity, observer.unit);
     }
     printf("]}\n");
+}
+
+static void print_overlaps(const TdlScene* scene, const Overlaps* overlaps) {
+    if (overlaps->count > 0) {
+        printf("  overlap    %d %s at the start%s\n", overlaps->count,
+               overlaps->count == 1 ? "pair" : "pairs",
+               overlaps->count > TELL_MOST ? ", the deepest:" : "");
+    }
+    for (int i = 0; i < overlaps->count && i < TELL_MOST; ++i) {
+        char text[TDL_SCENE_OVERLAP_SIZE];
+        tdl_scene_overlap_text(scene, overlaps->world, &overlaps->worst[i], text);
+        printf("    %s\n", text);
+    }
 }
 
 static void print_contacts(const TdlScene* scene) {
@@ -147,13 +203,21 @@ static int run_check(const Args* args) {
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
+    Overlaps overlaps;
+    status = find_overlaps(scene, &overlaps);
     if (args_has(args, "json")) {
-        print_json(scene);
+        print_json(scene, &overlaps);
     } else {
         print_plain(scene);
+        print_overlaps(scene, &overlaps);
     }
+    bool refused = overlaps.count > 0 && tdl_scene_contacts(scene).refuse_overlap;
+    tdl_world_destroy(overlaps.world);
     tdl_scene_destroy(scene);
-    return EXIT_DONE;
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    return refused ? exit_code(TDL_STATUS_BAD_INPUT) : EXIT_DONE;
 }
 
 static const Option CHECK_OPTIONS[] = {
@@ -166,7 +230,9 @@ const Command CHECK_COMMAND = {
     .name = "check",
     .operands = "SCENE",
     .summary = "Validate a scene and print what it holds",
-    .text = "A mistake is told with file, line and column; nothing is created.",
+    .text = "A mistake is told with file, line and column, and things that overlap at the start by "
+            "name, place and depth (exit status 3 where the scene refuses that); nothing is "
+            "created.",
     .example = "tendril check scenes/hanging-curl.yaml\n"
                "tendril check scenes/wisp.yaml --set time.step=5e-4 --json",
     .options = CHECK_OPTIONS,

@@ -24,6 +24,7 @@ typedef struct BodyStep {
     TdlVec3 wind;          // m/s
     double settling;       // 1/s, damping of all motion beside the materials' own
     bool losses;           // where energy goes is asked for
+    bool hurried;          // the step has had its share of work: contacts as they come
 } BodyStep;
 
 // A place on a body: (u, v) in its element, each in [0, 1]. Of curves u runs along the element; of

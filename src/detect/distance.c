@@ -7,7 +7,8 @@ TdlDistanceDef tdl_distance_def_default(void) {
                             .bound = INFINITY,
                             .tolerance = 1.0e-12,
                             .box_limit = 200000,
-                            .proxy_segments = 8};
+                            .proxy_segments = 8,
+                            .meeting = SEARCH_MEETING};
 }
 
 // The border: beyond it all numbers are finite.

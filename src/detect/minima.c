@@ -8,8 +8,14 @@
 
 #include <float.h>
 
+// Where centrelines meet so often they lie in each other, and every point is a minimum: no more are
+// looked for.
+enum { MEETINGS = 2 };
+
 typedef struct Found {
     int capacity, count;
+    double meeting; // share of the radii within which centrelines meet
+    int meetings;   // minima at which they do
     TdlDistance* out;
     SearchBox domain;
     double apart[2]; // minima nearer than this in both parameters are one
@@ -41,6 +47,10 @@ static void record(Search* search, double s, double t) {
     double value = search_descend(search, &found->domain, &s, &t, NULL);
     if (value < search->best) {
         keep(found, search, s, t, value);
+    }
+    found->meetings += !search->tapered && value < found->meeting * search->radii;
+    if (found->meetings >= MEETINGS) {
+        search->limit = 0;
     }
 }
 
@@ -76,7 +86,7 @@ static void nearest_of(Search* search, Found* found, double t) {
 // Adds the spread points; isolated minima nearer than half a spacing to one of them give way.
 static void spread(Search* search, Found* found, double spacing, double offset) {
     int minima = found->count < found->capacity ? found->count : found->capacity;
-    Found nodes = {.apart = {found->apart[0], 0.25 * spacing}};
+    Found nodes = {.meeting = found->meeting, .apart = {found->apart[0], 0.25 * spacing}};
     TdlDistance here[8];
     int first = (int)ceil(-offset / spacing);
     search->user = &nodes;
@@ -144,7 +154,10 @@ TdlStatus tdl_curve_minima(const TdlHost* host, const TdlCurve* a, const TdlCurv
     search.collect = true;
     search.grain = fmax(0.5 * spacing, fmin(a->end, b->end) / 256.0);
     search.record = record;
-    Found found = {.capacity = capacity, .out = out, .domain = search_domain(&search)};
+    Found found = {.capacity = capacity,
+                   .meeting = def->meeting,
+                   .out = out,
+                   .domain = search_domain(&search)};
     found.apart[0] = fmax(search.grain, 1.0e-9 * a->end);
     found.apart[1] = fmax(search.grain, 1.0e-9 * b->end);
     search.user = &found;

@@ -6,6 +6,10 @@
 
 #include <float.h>
 
+// Curves whose centrelines come nearer than this share of their radii are in each other, as no step
+// leaves them: some places are enough to part them.
+static const double DEEP_IN = 0.25;
+
 // More minima than this of one pair are not kept; with spread points a pair has few.
 enum { MAX_MINIMA = 64, STEPS = 4 };
 
@@ -161,6 +165,7 @@ static int find_minima(const TdlHost* host, const TdlDetectorDef* def, const Ele
         int count;
         bool certified;
         double offset = def->spacing > 0.0 ? -fmod(arc, def->spacing) : 0.0;
+        here.meeting = DEEP_IN;
         TdlStatus status = tdl_curve_minima(host, a->curve, b, &here, def->spacing, offset,
                                             MAX_MINIMA, found, &count, &certified);
         out->status = status != TDL_STATUS_OK ? status : out->status;

@@ -14,6 +14,9 @@ typedef struct SearchBox {
 
 enum { SEARCH_HEAP = 512 };
 
+// Centrelines nearer than this share of their radii meet: how near they come does not matter.
+static const double SEARCH_MEETING = 1.0e-6;
+
 // A search under way. The value that is minimised is |a - b| less the varying part of the radii;
 // with constant radii it is the distance between the centrelines.
 typedef struct Search {
@@ -71,7 +74,12 @@ static inline double search_allowance(const Search* search, double size) {
 
 // How much smaller than the best a value must be to be worth finding; never more than a thousandth
 // of it, however large the curves are.
+// Where the centrelines all but meet, nothing is: how near they come would be looked for along all
+// of two curves that lie in each other.
 static inline double search_epsilon(const Search* search) {
+    if (search->found && !search->tapered && search->best < SEARCH_MEETING * search->radii) {
+        return search->best + search->radii;
+    }
     double size = search->tapered ? search->radii : search->best;
     double allowed = search_allowance(search, size);
     return !search->found ? 0.0 : allowed < 1.0e-3 * size ? allowed : 1.0e-3 * size;

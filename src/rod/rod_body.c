@@ -18,6 +18,10 @@ static const double ENERGY_SLACK = 1.0e-14;
 // Surplus of energy, relative to the kinetic energy, that may be taken from the velocity.
 static const double SURPLUS_LIMIT = 0.05;
 
+// Turning, rad, by which no element changes in a step: coordinates move on a straight way, which
+// tells nothing after half a turn. Such a state is as good as none, and dear to work with.
+static const double TURN_MOST = 3.141592653589793;
+
 static RodBody* owner(const Rod* rod) {
     return rod->owner;
 }
@@ -295,6 +299,18 @@ static double take_surplus(RodBody* rb, double surplus) {
     return 0.0;
 }
 
+// Whether an element of a reduced model would turn more than can be believed; told in its account.
+static bool turns_too_far(RodBody* rb, double dt) {
+    const Rod* rod = rb->rod;
+    double fastest = 0.0;
+    for (int i = 0; i < rod->dof_count - rod->root_dofs && rod->model->reduced; ++i) {
+        fastest = fmax(fastest, fabs(rod->v_free[i]));
+    }
+    bool too_far = fastest * dt > TURN_MOST;
+    rb->head.account.failed = rb->head.account.failed || too_far;
+    return too_far;
+}
+
 // Judges the energy of a rod that was advanced. True when its velocity was changed.
 static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
     const Rod* rod = rb->rod;
@@ -398,6 +414,11 @@ static void advance(Body* body, const BodyStep* t) {
     bool closed[ROD_GROUP_SIZE], changed = false;
     int count = batch(rod, mates);
     bool moved = count > 0 && all_by_middle(mates, count);
+    for (int i = 0; i < count; ++i) {
+        if (turns_too_far(owner(mates[i]), t->dt)) {
+            return; // the attempt fails
+        }
+    }
     for (int i = 0; i < count; ++i) {
         RodBody* rb = owner(mates[i]);
         steps[i] = &rb->step;

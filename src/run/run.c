@@ -105,6 +105,11 @@ static TdlStatus count_steps(Run* run) {
     return TDL_STATUS_OK;
 }
 
+static void name_body(void* user, const TdlWorld* world, TdlBodyId id,
+                      char out[TDL_BODY_NAME_SIZE]) {
+    tdl_scene_body_name(user, world, id, out);
+}
+
 // Loads the folder's scene.yaml and builds its world.
 static TdlStatus build_world(Run* run) {
     char path[PATH_SIZE];
@@ -121,6 +126,7 @@ static TdlStatus build_world(Run* run) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    tdl_world_set_names(run->world, name_body, run->scene);
     return TDL_STATUS_OK;
 }
 
@@ -412,6 +418,30 @@ static TdlStatus settle(Run* run) {
     return status;
 }
 
+// Tells which bodies overlap, by name, and fails where the scene refuses that.
+static TdlStatus tell_overlaps(Run* run) {
+    enum { TELL_MOST = 5 };
+    TdlOverlap worst[TELL_MOST];
+    int count;
+    TdlStatus status = tdl_world_overlaps(run->world, TELL_MOST, worst, &count);
+    if (status != TDL_STATUS_OK || count == 0) {
+        return status;
+    }
+    for (int i = 0; i < count && i < TELL_MOST; ++i) {
+        char text[TDL_SCENE_OVERLAP_SIZE];
+        tdl_scene_overlap_text(run->scene, run->world, &worst[i], text);
+        tdl_log(&run->host, TDL_LOG_WARNING, "overlap at the start: %s", text);
+    }
+    if (count > TELL_MOST) {
+        tdl_log(&run->host, TDL_LOG_WARNING, "overlap at the start: %d pairs in all", count);
+    }
+    if (tdl_scene_contacts(run->scene).refuse_overlap) {
+        return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
+                        "things overlap at the start, which the scene refuses (contacts: start)");
+    }
+    return TDL_STATUS_OK;
+}
+
 // The world where it starts from: at rest if the scene asks for it, then as the caller wants it.
 static TdlStatus start_world(Run* run) {
     TdlStatus status = build_world(run);
@@ -423,7 +453,8 @@ static TdlStatus start_world(Run* run) {
         return status;
     }
     const TdlRunDef* def = run->def;
-    return def->begin != NULL ? def->begin(def->begin_user, run->world) : TDL_STATUS_OK;
+    status = def->begin != NULL ? def->begin(def->begin_user, run->world) : TDL_STATUS_OK;
+    return status == TDL_STATUS_OK ? tell_overlaps(run) : status;
 }
 
 static TdlStatus start_files(Run* run) {

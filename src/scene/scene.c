@@ -168,7 +168,8 @@ TdlSceneContacts tdl_scene_contacts(const TdlScene* scene) {
     return (TdlSceneContacts){.detection = DETECTION[contacts->detection],
                               .friction = contacts->friction,
                               .restitution = contacts->restitution,
-                              .pair_count = contacts->pairs.count};
+                              .pair_count = contacts->pairs.count,
+                              .refuse_overlap = contacts->start == TDL_START_REFUSE};
 }
 
 TdlStatus tdl_scene_write(const TdlScene* scene, const char* path) {
@@ -441,6 +442,7 @@ static TdlContactDef make_contacts(const ContactsSpec* spec) {
     def.tolerance = spec->tolerance;
     def.max_iterations = spec->max_iterations;
     def.overlap = spec->overlap;
+    def.start = (TdlContactStart)spec->start;
     return def;
 }
 

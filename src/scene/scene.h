@@ -165,6 +165,7 @@ typedef struct ContactsSpec {
     double tolerance;
     int max_iterations;
     double overlap; // radii
+    int start;      // a TdlContactStart
 } ContactsSpec;
 
 // What a scene has lists of.

@@ -20,12 +20,17 @@ static const char* detection_choices(void) {
     return "curves|segments|baseline|off";
 }
 
-// in the order of TdlFrictionSolverKind
 // In the order of TdlContactResponse.
 static const char* response_choices(void) {
     return "exact";
 }
 
+// In the order of TdlContactStart.
+static const char* start_choices(void) {
+    return "separate|refuse";
+}
+
+// In the order of TdlFrictionSolverKind.
 static const char* solver_choices(void) {
     return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|"
            "alternating|path|wedged|faceted";
@@ -453,6 +458,16 @@ static const Field CONTACTS_FIELDS[] = {
      .fallback = "0.5",
      .help = "New overlap, over the radius of the thinner of two things, at which a step is made "
              "again in parts."},
+    {.key = "start",
+     .kind = FIELD_CHOICE,
+     AT(ContactsSpec, start),
+     .choices = start_choices,
+     .fallback = "separate",
+     .help =
+         "What is done about things that overlap at the start, which `check` and `run` tell of: "
+         "`separate` moves them apart, by at most a tenth of the thinner radius a step and "
+         "without giving them velocity, as far as clamps let them; `refuse` ends the run with "
+         "exit status 3 before anything is written."},
     {0},
 };
 

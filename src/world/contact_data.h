@@ -11,6 +11,9 @@
 // that.
 static const double RECOVERY = 0.85;
 
+// Overlap, in radii, that is left alone.
+static const double SLOP = 2.0e-3;
+
 // Sine of the angle between curves that lie side by side.
 static const double SIDE_BY_SIDE = 0.1;
 
@@ -27,6 +30,7 @@ typedef struct Candidate {
     bool fresh;     // it is new, or as deep as before the step
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap
     bool jointed;   // of two bodies of one system, which grow out of each other: they do not touch
+    bool apart;     // of two bodies that were placed in each other: they are parted slowly (W.11)
     bool passed_on; // at a joint of a body's curves, beyond which the gap shrinks: the next has it
 } Candidate;
 
@@ -65,6 +69,7 @@ struct Contacts {
     Forces forces;
     const Response* response;
     void* responder; // of the response
+    bool told;       // of the overlaps before a step, somebody asked for them
 };
 
 // Whether a candidate takes part in a step of dt.

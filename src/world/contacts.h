@@ -7,6 +7,9 @@
 
 typedef struct Contacts Contacts;
 
+// Overlap, in radii, at which a step is undone; contacts of a deeper one from the start are let be.
+static const double CONTACTS_DEEP = 0.5;
+
 TdlStatus contacts_create(TdlWorld* world, Contacts** out);
 void contacts_destroy(Contacts* contacts);
 
@@ -14,10 +17,12 @@ void contacts_destroy(Contacts* contacts);
 typedef struct ContactsFound {
     int count;
     double deepest; // m, the least gap; 0 when there is no contact
-    double worst;   // the least gap over the thinner of the two radii; 0 when there is no contact
+    double worst;   // the least gap over the thinner of the two radii, without those that were so
+                    // deep when the bodies were placed; 0 when there is no contact
     double fresh;   // the same of contacts that are new or deeper than before the step
     double closing; // m/s, the fastest closing of a gap in the step that led here
     int crossed;    // pairs that passed through each other in the step that led here
+    const Body* pair[2]; // one of those, or the worst; null: none
 } ContactsFound;
 
 // Finds the contacts of the present shape, after a step of `dt` (0: none was made) and before one
@@ -49,6 +54,10 @@ double contacts_worst(const Contacts* contacts); // the least gap in radii; 0 wh
 
 // Tells every body whether contacts that may take part in the next attempt are at it.
 void contacts_tell_near(TdlWorld* world);
+
+// Before a step: looks for the contacts of bodies that were changed from outside, tells of those
+// that overlap, and refuses them where the world's definition says so.
+TdlStatus contacts_look_at_start(TdlWorld* world);
 
 // Bodies were added or removed: what detection sees is laid out anew.
 void contacts_lay_out_again(Contacts* contacts);

@@ -75,7 +75,8 @@ static TdlStatus run_solvers(const Exact* exact, Problem* p, const TdlFrictionPr
                              TdlFrictionInfo* info, ContactsSolved* out) {
     TdlStatus status = tdl_friction_solver_solve(exact->solver, problem, p->r, p->u, info);
     out->iterations = info->iterations;
-    if (status != TDL_STATUS_OK || info->outcome == TDL_FRICTION_CONVERGED || p->count > FEW) {
+    bool enough = info->outcome == TDL_FRICTION_CONVERGED || p->count > FEW || p->hurried;
+    if (status != TDL_STATUS_OK || enough) {
         return status;
     }
     status = tdl_friction_solver_solve(exact->thorough, problem, p->r, p->u, info);
@@ -111,7 +112,7 @@ static TdlStatus solve_friction(const Exact* exact, Problem* p, ContactsSolved* 
     TdlHost scratch = p->contacts->host;
     scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
     TdlFrictionBodiesDef def = {
-        .laws = {3, p->count, p->mu, NULL, p->bias},
+        .laws = {3, p->law_count, p->mu, NULL, p->bias},
         .body_count = p->body_count,
         .dof_start = p->dof_start,
         .u_free = p->before,
@@ -266,15 +267,26 @@ static TdlStatus hand_out(const Problem* p) {
     return TDL_STATUS_OK;
 }
 
+// Of the contacts that are not under the law: nothing acts, and they move as they do.
+static void let_be(Problem* p) {
+    for (int i = p->law_count; i < p->count; ++i) {
+        tdl_store3(p->r, i, (TdlVec3){0});
+        TdlVec3 u = tdl_load3(p->fixed, i);
+        u.x += problem_normal_motion(p, i, p->velocity);
+        tdl_store3(p->u, i, u);
+    }
+}
+
 static TdlStatus answer(const Exact* exact, Problem* p, ContactsSolved* out) {
-    TdlStatus status = solve_friction(exact, p, out);
+    TdlStatus status = p->law_count > 0 ? solve_friction(exact, p, out) : TDL_STATUS_OK;
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = change_velocities(p);
+    status = p->law_count > 0 ? change_velocities(p) : TDL_STATUS_OK;
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    let_be(p);
     status = note_forces(p, out);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -286,7 +298,7 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, Contac
     Contacts* c = world->contacts;
     *out = (ContactsSolved){.converged = true};
     arena_release(&c->arena, (ArenaMark){0});
-    Problem p = {.world = world, .contacts = c, .dt = step->dt};
+    Problem p = {.world = world, .contacts = c, .dt = step->dt, .hurried = step->hurried};
     double start = clock_now();
     TdlStatus status = problem_build(&p);
     if (status != TDL_STATUS_OK) {

@@ -48,6 +48,10 @@ static const double LOST_FOLLOWS = 0.5;
 static const double SAME_PLACE = 0.01;
 static const double SLID_MOST = 0.5;
 
+// Of bodies placed in each other, an overlap counts as new when it is so many radii deeper than
+// any before.
+static const double DEEPER = 0.03;
+
 static const Response* const RESPONSES[] = {[TDL_RESPONSE_EXACT] = &EXACT_RESPONSE};
 
 static TdlStatus create_parts(TdlWorld* world, Contacts* c) {
@@ -252,8 +256,67 @@ static void make_candidate(const TdlWorld* world, const ContactSite* site, const
     }
 }
 
+// --- bodies placed in each other --------------------------------------------------------------
+
+// The candidates of two bodies, and what is known of them.
+typedef struct PairRange {
+    int end;        // behind the last of them
+    bool apart;     // one of them is marked so
+    double deepest; // m, the least gap; 0 when there is none
+    bool sunk;      // by more than the slop
+    bool deep;      // by more than a step may leave
+} PairRange;
+
+static bool same_bodies(const Candidate* a, const Candidate* b) {
+    const int *x = a->site.contact.body, *y = b->site.contact.body;
+    return x[0] == y[0] && x[1] == y[1];
+}
+
+static PairRange look_at_pair(const Candidate* all, int first, int count) {
+    PairRange r = {.end = first};
+    for (; r.end < count && same_bodies(&all[first], &all[r.end]); ++r.end) {
+        const Candidate* x = &all[r.end];
+        double gap = x->site.contact.gap;
+        r.apart = r.apart || x->apart;
+        if (!x->jointed && !x->passed_on) {
+            r.deepest = fmin(r.deepest, gap);
+            r.sunk = r.sunk || gap < -SLOP * x->radius;
+            r.deep = r.deep || gap < -CONTACTS_DEEP * x->radius;
+        }
+    }
+    return r;
+}
+
+// Marks the contacts of bodies that are in each other from the start (`placed`), or since a step
+// that had to be kept, until they are apart. Of these an overlap is new when it is the deepest.
+static void mark_apart(const TdlWorld* world, Candidates* found, const Candidate* old,
+                       int old_count, bool placed) {
+    const TdlWorldDef* def = &world->def;
+    bool loose = def->settle_loosely && tdl_world_time(world) < def->settle;
+    int at = 0; // in the old ones; both lists are sorted by bodies
+    for (int i = 0; i < found->count;) {
+        PairRange now = look_at_pair(found->at, i, found->count);
+        while (at < old_count && !same_bodies(&old[at], &found->at[i]) &&
+               contact_compare(&old[at].site, &found->at[i].site) < 0) {
+            ++at;
+        }
+        bool known = at < old_count && same_bodies(&old[at], &found->at[i]);
+        PairRange before = known ? look_at_pair(old, at, old_count) : (PairRange){0};
+        bool apart = now.sunk && (before.apart || placed || (now.deep && !loose));
+        for (; i < now.end; ++i) {
+            Candidate* x = &found->at[i];
+            x->apart = apart;
+            if (apart && (before.apart || placed)) {
+                double limit = placed ? -INFINITY : before.deepest - DEEPER * x->radius;
+                x->fresh = x->fresh && x->site.contact.gap < limit;
+            }
+        }
+    }
+}
+
 // Keeps the sites of the last update, with what is known of the contacts they continue.
-static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFound* out) {
+static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, bool placed,
+                            ContactsFound* out) {
     Candidates* found = &c->found;
     int count, before = found->count;
     const ContactSite* sites = detector_sites(c->seen.detector, &count);
@@ -266,19 +329,26 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, ContactsFou
     if (before > 0) {
         memcpy(old, found->at, (size_t)before * sizeof *old);
     }
+    found->count = out->count = count;
     for (int i = 0; i < count; ++i) {
-        Candidate* x = &found->at[i];
-        make_candidate(world, &sites[i], old, before, dt, x);
+        make_candidate(world, &sites[i], old, before, dt, &found->at[i]);
+    }
+    mark_apart(world, found, old, before, placed);
+    for (int i = 0; i < count; ++i) {
+        const Candidate* x = &found->at[i];
         if (x->jointed || x->passed_on) {
             continue;
         }
         double gap = x->site.contact.gap;
         out->closing = fmax(out->closing, x->closing);
         out->deepest = fmin(out->deepest, gap);
-        out->worst = fmin(out->worst, gap / x->radius);
+        if (gap / x->radius < out->worst && (!x->apart || x->fresh)) {
+            out->worst = gap / x->radius;
+            out->pair[0] = seen_body(&c->seen, &x->site.contact, 0);
+            out->pair[1] = seen_body(&c->seen, &x->site.contact, 1);
+        }
         out->fresh = x->fresh ? fmin(out->fresh, gap / x->radius) : out->fresh;
     }
-    found->count = out->count = count;
     arena_release(&c->arena, mark);
     return TDL_STATUS_OK;
 }
@@ -289,7 +359,7 @@ static void tell_crossing(void* user, const TdlCcdQuery* query, bool collision) 
 }
 
 // What passed through each other in the step that led here; it joins what was missed.
-static TdlStatus find_crossings(TdlWorld* world, Contacts* c, int* crossed) {
+static TdlStatus find_crossings(TdlWorld* world, Contacts* c, ContactsFound* out) {
     const Seen* s = &c->seen;
     Moved moved = {.detector = s->detector,
                    .fibre = s->fibre,
@@ -305,10 +375,19 @@ static TdlStatus find_crossings(TdlWorld* world, Contacts* c, int* crossed) {
                    .self = world->def.contacts.self,
                    .watch = world->watch.crossing == NULL ? NULL : tell_crossing,
                    .watch_user = world};
-    return crossings_find(&c->host.mem, world->pool, &moved, &c->retry.missed, crossed);
+    TdlStatus status =
+        crossings_find(&c->host.mem, world->pool, &moved, &c->retry.missed, &out->crossed);
+    if (status == TDL_STATUS_OK && out->crossed > 0) {
+        const int* body = c->retry.missed.at[c->retry.missed.count - 1].body;
+        for (int k = 0; k < 2; ++k) {
+            out->pair[k] = body[k] < 0 ? s->obstacle_body[-1 - body[k]] : s->fibre_body[body[k]];
+        }
+    }
+    return status;
 }
 
-static TdlStatus find_within(TdlWorld* world, double dt, double margin, ContactsFound* out) {
+static TdlStatus find_within(TdlWorld* world, double dt, bool placed, double margin,
+                             ContactsFound* out) {
     Contacts* c = world->contacts;
     Seen* s = &c->seen;
     c->found.margin = margin;
@@ -324,11 +403,11 @@ static TdlStatus find_within(TdlWorld* world, double dt, double margin, Contacts
     if (world->watch.detection != NULL) {
         world->watch.detection(world->watch.detection_user, s->detector, world->step_count + 1);
     }
-    status = keep_sites(world, c, dt, out);
+    status = keep_sites(world, c, dt, placed, out);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = dt > 0.0 ? find_crossings(world, c, &out->crossed) : TDL_STATUS_OK;
+    status = dt > 0.0 ? find_crossings(world, c, out) : TDL_STATUS_OK;
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -358,7 +437,7 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
         c->found.ready = true;
         return TDL_STATUS_OK;
     }
-    return find_within(world, dt, choose_margin(world, c, next), out);
+    return find_within(world, dt, !(dt > 0.0), choose_margin(world, c, next), out);
 }
 
 TdlStatus contacts_widen(TdlWorld* world, double reach) {
@@ -368,7 +447,7 @@ TdlStatus contacts_widen(TdlWorld* world, double reach) {
     contacts_guess_tried(c);
     seen_take_shape(world->pool, &c->seen);
     double margin = fmax(before, fmin(MARGIN_STEPS * reach, most));
-    TdlStatus status = find_within(world, 0.0, margin, &found);
+    TdlStatus status = find_within(world, 0.0, false, margin, &found);
     contacts_mark_missed(c);
     return status;
 }
@@ -404,7 +483,7 @@ bool contacts_ready(const Contacts* c) {
 }
 
 void contacts_forget(Contacts* c) {
-    c->found.ready = false;
+    c->found.ready = c->told = false;
     c->found.count = c->forces.count = c->forces.kept = 0;
     c->found.margin = 0.0;
 }
@@ -476,7 +555,7 @@ static void save_candidate(const Candidate* x, ByteWriter* out) {
     }
     put_int(out, c->previous);
     put_int(out, (site->bends << 0) | (site->faced << 1) | (x->fresh << 2) | (x->missed << 3) |
-                     (x->jointed << 4) | (x->passed_on << 5));
+                     (x->jointed << 4) | (x->passed_on << 5) | (x->apart << 6));
     const TdlMat3* b = &c->basis;
     const double all[CANDIDATE_DOUBLES] = {
         c->u[0],       c->u[1],       c->v[0],       c->v[1],       c->point[0].x,
@@ -515,6 +594,7 @@ static Candidate load_candidate(ByteReader* in) {
     x.missed = flags >> 3 & 1;
     x.jointed = flags >> 4 & 1;
     x.passed_on = flags >> 5 & 1;
+    x.apart = flags >> 6 & 1;
     double all[CANDIDATE_DOUBLES];
     get_doubles(in, all, CANDIDATE_DOUBLES);
     memcpy(c->u, all, sizeof c->u);

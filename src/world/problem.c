@@ -9,19 +9,73 @@
 
 #include <string.h>
 
+// Mobility (W.11), and W over its mean, below which there is no contact: next to a clamp. Of bodies
+// that were placed in each other; and of others, where what is left of W is rounding.
+static const double IMMOBILE = 1.0e-8;
+static const double IMMOBILE_LAW = 1.0e-14;
+
+// Bodies placed in each other whose centrelines are nearer than this share of their radii are on no
+// side of each other: they are only pushed, in so many places of a pair.
+static const double NO_SIDE = 0.5;
+enum { SIDELESS_MOST = 3 };
+
 // Contacts whose diagonal blocks set the unit of impulses.
 enum { SCALE_SAMPLES = 32 };
 
 // --- which contacts, and where their rows are ------------------------------------------------
 
+static bool takes_part(const Problem* p, int i) {
+    return !p->immobile[i] && contacts_take_part(&p->contacts->found.at[i], p->dt);
+}
+
+// Whether the centrelines of bodies placed in each other are so near that the normal does not tell
+// on which side they are.
+static bool has_no_side(const Problem* p, int i) {
+    const Candidate* x = &p->contacts->found.at[i];
+    const TdlContact* contact = &x->site.contact;
+    const TdlCurve* a = seen_curve(&p->contacts->seen, contact, 0);
+    const TdlCurve* b = seen_curve(&p->contacts->seen, contact, 1);
+    if (!x->apart || a == NULL || b == NULL) {
+        return false;
+    }
+    double radii = tdl_curve_radius(a, contact->u[0]) + tdl_curve_radius(b, contact->u[1]);
+    return contact->gap < -(1.0 - NO_SIDE) * radii;
+}
+
+// Of the contacts from `first` on, which are of one pair of bodies after the other, a few a pair.
+static void thin_out(Problem* p, int first) {
+    int kept = first;
+    for (int i = first; i < p->count;) {
+        const int* body = p->contacts->found.at[p->of[i]].site.contact.body;
+        int end = i;
+        while (end < p->count) {
+            const int* other = p->contacts->found.at[p->of[end]].site.contact.body;
+            if (other[0] != body[0] || other[1] != body[1]) {
+                break;
+            }
+            ++end;
+        }
+        int most = end - i < SIDELESS_MOST ? end - i : SIDELESS_MOST;
+        for (int k = 1; k <= most; ++k) {
+            p->of[kept++] = p->of[i + k * (end - i) / most - 1];
+        }
+        i = end;
+    }
+    p->count = kept;
+}
+
 static void choose_contacts(Problem* p) {
     const Candidates* found = &p->contacts->found;
     p->count = 0;
-    for (int i = 0; i < found->count; ++i) {
-        if (contacts_take_part(&found->at[i], p->dt)) {
-            p->of[p->count++] = i;
+    for (int turn = 0; turn < 2; ++turn) {
+        for (int i = 0; i < found->count; ++i) {
+            if (takes_part(p, i) && has_no_side(p, i) == (turn == 1)) {
+                p->of[p->count++] = i;
+            }
         }
+        p->law_count = turn == 0 ? p->count : p->law_count;
     }
+    thin_out(p, p->law_count);
 }
 
 static const TdlContact* contact_of(const Problem* p, int i) {
@@ -248,8 +302,11 @@ static void fill_contact(void* user, int i, int worker) {
     fill_side(p, i, 1, touch, &u, &fixed);
     TdlContactLaw law = contact_law(p->world, a, b);
     p->mu[i] = law.mu;
-    p->bias[i] = normal_bias(p, x, law, a->bounces && b->bounces, u.x + fixed.x);
-    if (c->sunk > 0.0 && retry->dof_count == p->dof_start[p->body_count]) {
+    bool bounces = a->bounces && b->bounces && !c->apart;
+    p->bias[i] = normal_bias(p, x, law, bounces, u.x + fixed.x);
+    if (c->apart) {
+        // no deeper, and that is all: an opening asked for would be energy (W.11)
+    } else if (c->sunk > 0.0 && retry->dof_count == p->dof_start[p->body_count]) {
         // so much more than in the attempt before (W.8)
         double tried = problem_normal_motion(p, i, retry->velocity) + fixed.x;
         p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
@@ -287,6 +344,26 @@ double problem_row_product(const Problem* p, int i, int row) {
     return sum;
 }
 
+static double lighter_mass(const Problem* p, int i) {
+    double least = INFINITY;
+    for (int side = 0; side < 2; ++side) {
+        const Body* body = seen_body(&p->contacts->seen, contact_of(p, i), side);
+        if (p->body[2 * i + side] < 0 || body->kind->mass == NULL) {
+            continue;
+        }
+        TdlVec3 centre;
+        double* mass = &p->mass[body->index];
+        *mass = *mass > 0.0 ? *mass : body->kind->mass(body, &centre);
+        least = fmin(least, *mass);
+    }
+    return least;
+}
+
+double problem_mobility(const Problem* p, int i) {
+    double mass = lighter_mass(p, i);
+    return isfinite(mass) ? fmax(mass * p->unit * problem_row_product(p, i, 0), 0.0) : 1.0;
+}
+
 // The unit of impulse in which W is about 1: error measures compare impulses with velocities. Found
 // from some contacts, whose rows of y are filled for it.
 static double find_unit(Problem* p) {
@@ -302,11 +379,7 @@ static double find_unit(Problem* p) {
     return isfinite(unit) && unit > 0.0 ? unit : 1.0;
 }
 
-TdlStatus problem_build(Problem* p) {
-    p->of = ARENA_NEW(&p->contacts->arena, int, p->contacts->found.count);
-    if (p->of == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
+static TdlStatus fill(Problem* p) {
     choose_contacts(p);
     if (p->count == 0) {
         return TDL_STATUS_OK;
@@ -322,6 +395,44 @@ TdlStatus problem_build(Problem* p) {
         p->r[k] *= p->unit;
     }
     return TDL_STATUS_OK;
+}
+
+// Whether nothing can move a contact along its normal, for bodies placed in each other and for
+// others. W is compared with that of the other contacts, too: stiff bodies move little anywhere.
+static bool is_immobile(const Problem* p, int i) {
+    double least = p->contacts->found.at[p->of[i]].apart ? IMMOBILE : IMMOBILE_LAW;
+    double product = problem_row_product(p, i, 0);
+    return !(product > least) && !(problem_mobility(p, i) > least);
+}
+
+// Marks them; how many.
+static int find_immobile(Problem* p) {
+    int count = 0;
+    for (int i = 0; i < p->count; ++i) {
+        if (is_immobile(p, i)) {
+            p->immobile[p->of[i]] = true;
+            ++count;
+        }
+    }
+    return count;
+}
+
+TdlStatus problem_build(Problem* p) {
+    Arena* arena = &p->contacts->arena;
+    size_t candidates = (size_t)p->contacts->found.count, bodies = (size_t)p->world->body_count;
+    p->of = ARENA_NEW(arena, int, candidates);
+    p->immobile = ARENA_NEW(arena, bool, candidates + 1);
+    p->mass = ARENA_NEW(arena, double, bodies + 1);
+    if (p->of == NULL || p->immobile == NULL || p->mass == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(p->immobile, 0, candidates);
+    memset(p->mass, 0, bodies * sizeof *p->mass);
+    TdlStatus status = fill(p);
+    if (status != TDL_STATUS_OK || p->count == 0 || find_immobile(p) == 0) {
+        return status;
+    }
+    return fill(p); // without them
 }
 
 void problem_unwhiten(const Problem* p, int body, double* x) {

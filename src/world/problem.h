@@ -12,7 +12,9 @@ typedef struct Problem {
     TdlWorld* world;
     Contacts* contacts;
     double dt;
+    bool hurried;          // no thorough solver
     int count;             // of contacts
+    int law_count;         // of those that obey the law: the first. The others are only pushed
     int* of;               // [count] candidate of each
     int body_count;        // all bodies of the world; those without coordinates have none here
     int* dof_start;        // [body_count + 1]
@@ -27,6 +29,8 @@ typedef struct Problem {
     double *mu, *bias;     // [count]
     double *fixed, *u, *r; // [3 count] prescribed velocity; result
     double* back;          // [3 count] the part of it that takes back what slid (W.14)
+    bool* immobile;        // [candidates] those that cannot move: they take no part
+    double* mass;          // [body_count] kg, of bodies placed in others; 0: not asked yet
     double* before;        // [3 count] relative velocity without contacts
     double* change;        // [dofs] of the velocities, as the solver sees it
     double unit;           // r in N s = r / unit
@@ -51,6 +55,10 @@ double problem_normal_motion(const Problem* problem, int contact, const double* 
 
 // A diagonal entry of W.
 double problem_row_product(const Problem* problem, int contact, int row);
+
+// m W_NN of a contact, m the mass of the lighter body: about 1 where that is free, 0 where nothing
+// can move. (W.11)
+double problem_mobility(const Problem* problem, int contact);
 
 // Row k of G of a side.
 static inline double* problem_whitened_row(const Problem* p, int side, int k) {

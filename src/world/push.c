@@ -4,11 +4,14 @@
 
 #include <string.h>
 
-// Overlap that is left alone, the share of the rest that a step takes away, and the most it moves
-// bodies apart: all in radii.
-static const double SLOP = 2.0e-3;
+// The share of an overlap that a step takes away, and the most it moves bodies apart, in radii.
 static const double PUSH_SHARE = 0.3;
 static const double PUSH_MOST = 0.1;
+
+// A place whose overlap would take more steps than this to go away stays as it is: near a clamp
+// bodies cannot part, and to bend them there costs the more the nearer it is.
+static const double PUSH_STEPS = 30.0;
+
 enum { PUSH_SWEEPS = 20 };
 
 static void add_normal(const Problem* p, int i, double amount, double* move, bool* moved) {
@@ -44,10 +47,72 @@ static double wanted_motion(const Problem* p, int i) {
     const Candidate* x = &p->contacts->found.at[p->of[i]];
     double gap = x->site.contact.gap, slop = SLOP * x->radius;
     double later = gap + p->dt * p->u[3 * i];
+    if (gap < -slop && later < -slop && x->apart) {
+        double most = PUSH_MOST * x->radius * fmin(sqrt(problem_mobility(p, i)), 1.0);
+        bool parts = fmin(-later, x->radius) < PUSH_STEPS * most;
+        most *= p->dt / p->world->def.step;
+        return parts ? fmin(PUSH_SHARE * (-later - slop), most) : 0.0;
+    }
     if (gap < -slop && later < -slop) {
         return fmin(PUSH_SHARE * (-later - slop), PUSH_MOST * x->radius);
     }
     return -fmax(later, 0.0);
+}
+
+// --- bodies placed in each other --------------------------------------------------------------
+
+// The radius that a body is parted by, the thinnest of its contacts with those it was placed in.
+static void find_parted(const Problem* p, double* radius) {
+    for (int i = 0; i < p->body_count; ++i) {
+        radius[i] = INFINITY;
+    }
+    for (int side = 0; side < 2 * p->count; ++side) {
+        const Candidate* x = &p->contacts->found.at[p->of[side / 2]];
+        if (x->apart && p->body[side] >= 0) {
+            radius[p->body[side]] = fmin(radius[p->body[side]], x->radius);
+        }
+    }
+}
+
+// d' A d of the displacements of every body, kg m^2.
+static void measure_cost(const Problem* p, const double* lambda, const double* move, double* cost) {
+    for (int i = 0; i < p->body_count; ++i) {
+        const double* own = move + p->dof_start[i];
+        cost[i] = p->whitened ? tdl_dot(problem_dofs(p, i), own, own) / p->unit : 0.0;
+    }
+    for (int side = 0; side < 2 * p->count && !p->whitened; ++side) {
+        if (p->body[side] >= 0) {
+            cost[p->body[side]] +=
+                lambda[side / 2] * problem_side_product(p, side, 0, move) / p->unit;
+        }
+    }
+}
+
+// Shortens them where they cost more than the body has when it moves by a tenth of a radius in a
+// step: many places ask at once, and what bends a body back is felt in every step. (W.11)
+static bool limit_cost(const Problem* p, const double* lambda, double* move) {
+    Arena* arena = &p->contacts->arena;
+    double* radius = ARENA_NEW(arena, double, p->body_count + 1);
+    double* cost = ARENA_NEW(arena, double, p->body_count + 1);
+    if (radius == NULL || cost == NULL) {
+        return false;
+    }
+    find_parted(p, radius);
+    measure_cost(p, lambda, move, cost);
+    for (int i = 0; i < p->body_count; ++i) {
+        const Body* body = p->world->body[i];
+        if (!isfinite(radius[i]) || body->kind->mass == NULL) {
+            continue;
+        }
+        TdlVec3 centre;
+        double way = PUSH_MOST * radius[i] * p->dt / p->world->def.step;
+        double most = body->kind->mass(body, &centre) * way * way;
+        double factor = cost[i] > most ? sqrt(most / cost[i]) : 1.0;
+        for (int j = p->dof_start[i]; j < p->dof_start[i + 1] && factor < 1.0; ++j) {
+            move[j] *= factor;
+        }
+    }
+    return true;
 }
 
 // Displacements that take overlaps away without opening others: a projected Gauss-Seidel on the
@@ -90,6 +155,9 @@ bool problem_push(Problem* p) {
                 lambda[i] = next;
             }
         }
+    }
+    if (!limit_cost(p, lambda, move)) {
+        return false;
     }
     for (int i = 0; i < p->body_count; ++i) {
         if (moved[i]) {

@@ -12,11 +12,10 @@
 
 #include <string.h>
 
-// A step is halved at most this often.
-enum { MAX_HALVINGS = 12 };
-
-// Overlap, in radii, at which a step is undone; contacts of a deeper one from the start are let be.
-static const double DEEP = 0.5;
+// A part of a step is halved at most so often. In all so many are because of their contacts or
+// since they are not finite, and none is any more after so many attempts at the step. (W.12)
+enum { WHO_SIZE = 2 * TDL_BODY_NAME_SIZE + 16 };
+enum { MAX_HALVINGS = 12, MAX_CONTACT_HALVINGS = 16, MAX_ATTEMPTS = 1024 };
 
 // New overlap, in radii, for which a step is done again with its places held; while bodies settle,
 // as much as the world's definition allows.
@@ -48,6 +47,8 @@ typedef struct Attempt {
     BodyAccount sum;   // over all bodies
     ContactsSolved solved;
     ContactsFound found;
+    bool overlaps;       // the fault is that bodies overlap or passed through each other
+    const Body* culprit; // the first whose state cannot stay; null: none
 } Attempt;
 
 // What is to be done about an attempt.
@@ -65,9 +66,11 @@ typedef struct Step {
     TdlStepInfo* info;
     Interval left[MAX_HALVINGS + 2];
     int left_count;
+    int contact_halvings;
     SavedState* saved; // the state before the part
     double worst;      // deepest overlap before it, in radii
     bool looked, held; // it was made again so
+    bool told;         // that a part was kept that should not have been
     double reach;      // m that bodies came closer in the attempt that missed contacts
     BodyStep body_step;
     Attempt attempt;
@@ -220,6 +223,9 @@ static void sum_up(const TdlWorld* world, Attempt* attempt) {
         sum->failed = sum->failed || own->failed;
         sum->missed = sum->missed || own->missed;
         sum->gave = sum->gave || own->gave;
+        attempt->culprit = attempt->culprit == NULL && (own->failed || own->missed)
+                               ? world->body[i]
+                               : attempt->culprit;
         sum->energy_rise += own->energy_rise;
         sum->push += own->push;
         sum->damping += own->damping;
@@ -227,7 +233,7 @@ static void sum_up(const TdlWorld* world, Attempt* attempt) {
         sum->given += own->given;
     }
     if (sum->failed) {
-        attempt->fault = "the state is not finite";
+        attempt->fault = "the state is not finite, or not to be believed";
     } else if (sum->missed) {
         attempt->fault = "a held end is not where it has to be";
     } else if (sum->energy_rise > 0.0) {
@@ -287,6 +293,11 @@ static void make_attempt(Step* s) {
     }
 }
 
+// Whether no part may be halved any more: those that are left are made as they are.
+static bool is_spent(const Step* s) {
+    return s->info->attempts >= MAX_ATTEMPTS || s->contact_halvings >= MAX_CONTACT_HALVINGS;
+}
+
 // --- the verdict ------------------------------------------------------------------------------
 
 static bool settles_loosely(const Step* s) {
@@ -301,10 +312,11 @@ static bool contacts_refuse(Step* s) {
     }
     if (attempt->found.crossed > 0) {
         attempt->fault = "bodies passed through each other";
-    } else if (attempt->found.worst < -DEEP && attempt->found.worst < s->worst) {
+    } else if (attempt->found.worst < -CONTACTS_DEEP && attempt->found.worst < s->worst) {
         attempt->fault = "bodies overlap by more than half a radius";
     }
-    return attempt->fault != NULL;
+    attempt->overlaps = attempt->fault != NULL;
+    return attempt->overlaps;
 }
 
 // Whether places overlap anew by more than may stay, in this attempt at a part.
@@ -319,6 +331,29 @@ static double total(TdlEnergy e) {
     return e.kinetic + e.elastic + e.gravity;
 }
 
+// Counts what makes a step dear; an energy that rose does not.
+static Verdict count_halving(Step* s) {
+    const Attempt* a = &s->attempt;
+    s->contact_halvings += a->overlaps || a->sum.failed || !a->solved.converged || !a->moved;
+    return HALVE;
+}
+
+// Those whose fault it is, in brackets; nothing where that is not known.
+static void name_culprits(const Step* s, char out[WHO_SIZE]) {
+    const Attempt* attempt = &s->attempt;
+    const Body* body[2] = {attempt->culprit, NULL};
+    for (int k = 0; k < 2 && attempt->overlaps; ++k) {
+        body[k] = attempt->found.pair[k];
+    }
+    char name[2][TDL_BODY_NAME_SIZE];
+    world_name_body(s->world, body[0], name[0]);
+    world_name_body(s->world, body[1], name[1]);
+    out[0] = '\0';
+    if (body[0] != NULL) {
+        snprintf(out, WHO_SIZE, " (%s%s%s)", name[0], body[1] == NULL ? "" : " and ", name[1]);
+    }
+}
+
 // Of an attempt that cannot be made better by knowing more.
 static Verdict judge_last(Step* s) {
     Attempt* attempt = &s->attempt;
@@ -327,6 +362,7 @@ static Verdict judge_last(Step* s) {
     if (attempt->status == TDL_STATUS_OK && attempt->fault == NULL && !settles_loosely(s) &&
         attempt->found.fresh < most && part->halvings < MAX_OVERLAP_HALVINGS) {
         attempt->fault = "places overlap anew";
+        attempt->overlaps = true;
     }
     if (attempt->status == TDL_STATUS_OK && attempt->fault == NULL) {
         return KEEP;
@@ -334,20 +370,29 @@ static Verdict judge_last(Step* s) {
     if (attempt->status == TDL_STATUS_NO_MEMORY || attempt->status == TDL_STATUS_BAD_INPUT) {
         return GIVE_UP;
     }
-    if (part->halvings < MAX_HALVINGS) {
-        return HALVE;
+    if (part->halvings < MAX_HALVINGS && !is_spent(s)) {
+        return count_halving(s);
     }
-    if (!attempt->moved || attempt->status != TDL_STATUS_OK ||
+    if (!attempt->moved || attempt->sum.failed || attempt->status != TDL_STATUS_OK ||
         !isfinite(total(tdl_world_energy(s->world)))) {
         return GIVE_UP;
     }
-    tdl_log(&s->world->host, TDL_LOG_WARNING, "step %ld at %.6g s: %s, in the smallest step",
-            s->world->step_count + 1, part->start, attempt->fault);
+    if (!s->told) {
+        char who[WHO_SIZE];
+        name_culprits(s, who);
+        tdl_log(&s->world->host, TDL_LOG_WARNING,
+                "step %ld at %.6g s: %s%s, in a part of %.3g s, which is not halved any more",
+                s->world->step_count + 1, part->start, attempt->fault, who, part->dt);
+    }
+    s->told = true;
     return KEEP;
 }
 
 static Verdict judge(Step* s) {
     bool refused = (!settles_loosely(s) || s->looked || s->held) && contacts_refuse(s);
+    if (is_spent(s)) {
+        return judge_last(s);
+    }
     if (refused && !s->looked && !s->held) {
         return LOOK_FURTHER;
     }
@@ -386,7 +431,8 @@ static TdlStatus begin_part(Step* s) {
                               .gravity = world->def.gravity,
                               .wind = world->def.wind,
                               .settling = settling(&world->def, part->start),
-                              .losses = world->def.losses};
+                              .losses = world->def.losses,
+                              .hurried = is_spent(s)};
     if (world->contacts != NULL) {
         contacts_start_interval(world->contacts);
     }
@@ -471,6 +517,7 @@ static TdlStatus make_parts(Step* s) {
             return status;
         }
         make_attempt(s);
+        ++s->info->attempts;
         Verdict verdict = judge(s);
         begin = verdict == KEEP || verdict == HALVE;
         switch (verdict) {
@@ -501,22 +548,11 @@ static TdlStatus make_parts(Step* s) {
     return TDL_STATUS_OK;
 }
 
-// Contacts of the shape before the step, when bodies were changed from outside.
-static TdlStatus look_before(TdlWorld* world) {
-    ContactsFound found;
-    if (world->contacts == NULL || contacts_ready(world->contacts)) {
-        return TDL_STATUS_OK;
-    }
-    TdlStatus status = contacts_find(world, 0.0, world->def.step, &found);
-    if (status == TDL_STATUS_OK && found.worst < -DEEP) {
-        tdl_log(&world->host, TDL_LOG_WARNING,
-                "bodies overlap at %.6g s, before the step: the deepest by %.3g m, %.2g radii",
-                tdl_world_time(world), -found.deepest, -found.worst);
-    }
-    return status;
-}
-
-static TdlStatus fail_step(TdlWorld* world, const TdlStepInfo* info, TdlStatus status) {
+static TdlStatus fail_step(const Step* s, TdlStatus status) {
+    TdlWorld* world = s->world;
+    const TdlStepInfo* info = s->info;
+    char who[WHO_SIZE];
+    name_culprits(s, who);
     double start = tdl_world_time(world);
     if (world->step_start.size > 0) {
         world_load_state(world, world->step_start.bytes, world->step_start.size, start);
@@ -525,9 +561,9 @@ static TdlStatus fail_step(TdlWorld* world, const TdlStepInfo* info, TdlStatus s
         return status; // told already
     }
     return tdl_fail(&world->host, status,
-                    "step %ld at %.6g s could not be made after %d halvings: %s",
-                    world->step_count + 1, start, MAX_HALVINGS,
-                    info->reason == NULL ? tdl_status_string(status) : info->reason);
+                    "step %ld at %.6g s could not be made in %d attempts: %s%s",
+                    world->step_count + 1, start, info->attempts,
+                    info->reason == NULL ? tdl_status_string(status) : info->reason, who);
 }
 
 TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
@@ -535,7 +571,7 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     info = info == NULL ? &local : info;
     *info = (TdlStepInfo){0};
     world->step_start.size = 0; // nothing to go back to yet
-    TdlStatus status = look_before(world);
+    TdlStatus status = world->contacts == NULL ? TDL_STATUS_OK : contacts_look_at_start(world);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -548,7 +584,7 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
         .world = world, .info = info, .left = {{start, end, world->def.step, 0}}, .left_count = 1};
     status = make_parts(&step);
     if (status != TDL_STATUS_OK) {
-        return fail_step(world, info, status);
+        return fail_step(&step, status);
     }
     if (info->energy_rise > 0.0) {
         tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: energy rose by %.3g J",

@@ -34,6 +34,8 @@ typedef struct Watchers {
     void* detection_user;
     TdlCrossingFn crossing;
     void* crossing_user;
+    TdlBodyNameFn name;
+    void* name_user;
 } Watchers;
 
 struct TdlWorld {
@@ -58,6 +60,9 @@ struct TdlWorld {
 static inline TdlContactLaw contact_law(const TdlWorld* world, const Body* a, const Body* b) {
     return world->laws[a->material * TDL_MATERIAL_LIMIT + b->material];
 }
+
+// What messages call a body; that of null is empty.
+void world_name_body(const TdlWorld* world, const Body* body, char out[TDL_BODY_NAME_SIZE]);
 
 // Puts what a script moves where it is at a time.
 TdlStatus world_place_bodies(TdlWorld* world, double time);

@@ -1,0 +1,18 @@
+// What is inside a surface of triangles, and what passes through it, in its own frame.
+// docs/theory/distance.md, section 9
+#ifndef TDL_DETECT_INSIDE_H
+#define TDL_DETECT_INSIDE_H
+
+#include "body/surface.h"
+
+// Whether a closed surface encloses a point: the triangles on the way out are odd in number, on the
+// ways of two directions out of three. A surface that is not closed encloses nothing.
+bool surface_encloses(const Surface* surface, TdlVec3 point);
+
+// How far a point is from the triangles, m, to a millionth of that.
+double surface_distance(const Surface* surface, TdlVec3 point);
+
+// Whether a segment passes through a triangle, and where it does so first.
+bool surface_is_pierced(const Surface* surface, TdlVec3 from, TdlVec3 to, TdlVec3* where);
+
+#endif

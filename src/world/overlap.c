@@ -1,0 +1,286 @@
+// Bodies that overlap as they are: what detection found, and what it does not look for since it
+// judges steps and not placements: things inside closed surfaces, and curves through triangles.
+// docs/theory/world.md, section 6
+#include "detect/inside.h"
+#include "world/contact_data.h"
+
+#include "base/log.h"
+#include "curve/curve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Overlaps below this share of the thinner radius are rounding.
+static const double ROUNDING = 1.0e-6;
+
+// Chords that stand for a curve.
+enum { CHORDS = 8 };
+
+typedef struct OverlapList {
+    const TdlAllocator* mem;
+    TdlOverlap* at;
+    int count, capacity;
+    bool failed; // memory ran out
+} OverlapList;
+
+static int compare_ids(const TdlOverlap* a, const TdlOverlap* b) {
+    for (int k = 0; k < 2; ++k) {
+        if (a->body[k].index != b->body[k].index) {
+            return a->body[k].index < b->body[k].index ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static int compare_pairs(const void* a, const void* b) {
+    const TdlOverlap *x = a, *y = b;
+    int bodies = compare_ids(x, y);
+    return bodies != 0 ? bodies : (x->depth < y->depth) - (x->depth > y->depth);
+}
+
+static int compare_depths(const void* a, const void* b) {
+    const TdlOverlap *x = a, *y = b;
+    int depths = (x->depth < y->depth) - (x->depth > y->depth);
+    return depths != 0 ? depths : compare_ids(x, y);
+}
+
+static void add(OverlapList* list, const TdlOverlap* overlap) {
+    if (list->failed ||
+        !tdl_reserve(list->mem, &list->at, &list->capacity, list->count + 1, sizeof *list->at)) {
+        list->failed = true;
+        return;
+    }
+    list->at[list->count++] = *overlap;
+}
+
+// --- what detection found ---------------------------------------------------------------------
+
+static void add_candidates(const Contacts* c, OverlapList* list) {
+    for (int i = 0; i < c->found.count; ++i) {
+        const Candidate* x = &c->found.at[i];
+        const TdlContact* contact = &x->site.contact;
+        if (x->jointed || x->passed_on || !(contact->gap < -ROUNDING * x->radius)) {
+            continue;
+        }
+        BodyPlace a = seen_place(&c->seen, contact, 0), b = seen_place(&c->seen, contact, 1);
+        TdlOverlap overlap = {
+            .body = {seen_body(&c->seen, contact, 0)->id, seen_body(&c->seen, contact, 1)->id},
+            .element = {a.element, b.element},
+            .point = seen_touch(&c->seen, contact),
+            .depth = -contact->gap};
+        add(list, &overlap);
+    }
+}
+
+// --- what is inside, or passes through ----------------------------------------------------------
+
+// A straight piece of a body, or a point of it.
+typedef struct Probe {
+    const Body* body;
+    int element;
+    double radius;
+    TdlVec3 from, to;
+    bool last; // its end counts, too
+} Probe;
+
+static void probe_surface(const Probe* probe, const SurfaceBody* other, const Body* owner,
+                          OverlapList* list) {
+    const Surface* surface = other->surface;
+    TdlPose back = pose_inverse(other->pose);
+    TdlVec3 ends[2] = {pose_point(back, probe->from), pose_point(back, probe->to)};
+    double radii = probe->radius + surface->radius;
+    TdlOverlap overlap = {.body = {probe->body->id, owner->id}, .element = {probe->element, 0}};
+    for (int k = 0; k < 1 + probe->last; ++k) {
+        if (surface_encloses(surface, ends[k])) {
+            overlap.depth = surface_distance(surface, ends[k]) + radii;
+            overlap.point = k == 0 ? probe->from : probe->to;
+            overlap.through = true;
+            add(list, &overlap);
+        }
+    }
+    TdlVec3 where;
+    if (surface_is_pierced(surface, ends[0], ends[1], &where)) {
+        overlap.depth = radii;
+        overlap.point = pose_point(other->pose, where);
+        overlap.through = true;
+        add(list, &overlap);
+    }
+}
+
+static bool is_near(const SurfaceBody* other, TdlVec3 centre, double size) {
+    return tdl_norm3(tdl_sub3(centre, other->centre)) <= other->ball + size;
+}
+
+static void probe_curves(const Seen* s, int fibre, const SurfaceBody* other, const Body* owner,
+                         OverlapList* list) {
+    const TdlFibre* f = &s->fibre[fibre];
+    Probe probe = {.body = s->fibre_body[fibre]};
+    for (int i = 0; i < f->count; ++i) {
+        const TdlCurve* curve = &s->curve[s->first[fibre] + i];
+        if (!is_near(other, curve->origin, curve_size(curve))) {
+            continue;
+        }
+        int chords = curve->end > 0.0 ? CHORDS : 1;
+        probe.element = i / s->shape[fibre].pieces;
+        probe.radius = curve->radius[0];
+        for (int k = 0; k < chords; ++k) {
+            probe.from = tdl_curve_point(curve, k * curve->end / chords);
+            probe.to = tdl_curve_point(curve, (k + 1) * curve->end / chords);
+            probe.last = i + 1 == f->count && k + 1 == chords && curve->end > 0.0;
+            probe_surface(&probe, other, owner, list);
+        }
+    }
+}
+
+// The corners and edges of a surface against another.
+static void probe_edges(const SurfaceBody* own, const Body* body, const SurfaceBody* other,
+                        const Body* owner, OverlapList* list) {
+    const Surface* surface = own->surface;
+    Probe probe = {.body = body, .radius = surface->radius, .last = true};
+    for (int i = 0; i < surface->edge_count && is_near(other, own->centre, own->ball); ++i) {
+        probe.from = pose_point(own->pose, surface->vertex[surface->edge[i].vertex[0]]);
+        probe.to = pose_point(own->pose, surface->vertex[surface->edge[i].vertex[1]]);
+        probe_surface(&probe, other, owner, list);
+    }
+}
+
+// Balls and capsules that are placed, which touch no surface otherwise.
+static void probe_obstacle(const TdlColliderDef* o, const Body* body, const SurfaceBody* other,
+                           const Body* owner, OverlapList* list) {
+    bool capsule = o->shape == TDL_SHAPE_CAPSULE;
+    if (!capsule && o->shape != TDL_SHAPE_SPHERE) {
+        return;
+    }
+    TdlVec3 to = tdl_axpy3(o->pose.position, capsule ? o->length : 0.0, o->pose.rotation.cx);
+    Probe probe = {
+        .body = body, .radius = o->radius, .from = o->pose.position, .to = to, .last = capsule};
+    probe_surface(&probe, other, owner, list);
+}
+
+static void probe_all(const Seen* s, int surface, OverlapList* list) {
+    const SurfaceBody* other = &s->surface[surface];
+    const Body* owner = s->surface_body[surface];
+    bool moves = other->body >= 0;
+    for (int i = 0; i < (moves ? s->fibre_count : s->moving_count); ++i) {
+        if (s->fibre_body[i]->system != owner->system) {
+            probe_curves(s, i, other, owner, list);
+        }
+    }
+    for (int i = 0; i < s->surface_count; ++i) {
+        bool pair = moves || s->surface[i].body >= 0;
+        if (pair && s->surface_body[i]->system != owner->system) {
+            probe_edges(&s->surface[i], s->surface_body[i], other, owner, list);
+        }
+    }
+    for (int i = 0; i < s->obstacle_count && moves; ++i) {
+        probe_obstacle(&s->obstacle[i], s->obstacle_body[i], other, owner, list);
+    }
+}
+
+// --- all ----------------------------------------------------------------------------------------
+
+// One for each pair of bodies, the deepest; the deepest pair first.
+static void sort_out(OverlapList* list) {
+    int kept = 0;
+    for (int i = 0; i < list->count; ++i) {
+        TdlOverlap* x = &list->at[i];
+        if (x->body[0].index > x->body[1].index) {
+            TdlBodyId id = x->body[0];
+            int element = x->element[0];
+            x->body[0] = x->body[1];
+            x->body[1] = id;
+            x->element[0] = x->element[1];
+            x->element[1] = element;
+        }
+    }
+    if (list->count > 0) {
+        qsort(list->at, (size_t)list->count, sizeof *list->at, compare_pairs);
+    }
+    for (int i = 0; i < list->count; ++i) {
+        if (kept > 0 && compare_ids(&list->at[kept - 1], &list->at[i]) == 0) {
+            list->at[kept - 1].through = list->at[kept - 1].through || list->at[i].through;
+        } else {
+            list->at[kept++] = list->at[i];
+        }
+    }
+    list->count = kept;
+    if (kept > 0) {
+        qsort(list->at, (size_t)kept, sizeof *list->at, compare_depths);
+    }
+}
+
+TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int* count) {
+    Contacts* c = world->contacts;
+    *count = 0;
+    if (c == NULL) {
+        return TDL_STATUS_OK;
+    }
+    if (!contacts_ready(c)) {
+        ContactsFound found;
+        TdlStatus status = contacts_find(world, 0.0, world->def.step, &found);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    OverlapList list = {.mem = &world->host.mem};
+    add_candidates(c, &list);
+    for (int i = 0; i < c->seen.surface_count && c->seen.moving_count > 0; ++i) {
+        probe_all(&c->seen, i, &list);
+    }
+    sort_out(&list);
+    if (!list.failed) {
+        *count = list.count;
+        for (int i = 0; i < list.count && i < capacity; ++i) {
+            out[i] = list.at[i];
+        }
+        c->told = true;
+    }
+    TdlStatus status = list.failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    tdl_free(&world->host.mem, list.at);
+    return status;
+}
+
+void tdl_world_set_names(TdlWorld* world, TdlBodyNameFn fn, void* user) {
+    world->watch.name = fn;
+    world->watch.name_user = user;
+}
+
+void world_name_body(const TdlWorld* world, const Body* body, char out[TDL_BODY_NAME_SIZE]) {
+    out[0] = '\0';
+    if (body != NULL && world->watch.name != NULL) {
+        world->watch.name(world->watch.name_user, world, body->id, out);
+    } else if (body != NULL) {
+        snprintf(out, TDL_BODY_NAME_SIZE, "%s %d", body->kind->name, body->kind_index);
+    }
+}
+
+// Tells of them where nobody has asked.
+static void tell(const TdlWorld* world, const TdlOverlap* worst, int count) {
+    char name[2][TDL_BODY_NAME_SIZE];
+    for (int k = 0; k < 2; ++k) {
+        world_name_body(world, world_find_body(world, worst->body[k], NULL), name[k]);
+    }
+    tdl_log(&world->host, TDL_LOG_WARNING,
+            "bodies overlap at %.6g s, before the step, %d pairs of them: the deepest, %s and %s, "
+            "by %.3g m",
+            tdl_world_time(world), count, name[0], name[1], worst->depth);
+}
+
+TdlStatus contacts_look_at_start(TdlWorld* world) {
+    Contacts* c = world->contacts;
+    bool refuse = world->def.contacts.start == TDL_START_REFUSE && world->step_count == 0;
+    if (contacts_ready(c) && (c->told || !refuse)) {
+        return TDL_STATUS_OK;
+    }
+    bool told = c->told && contacts_ready(c);
+    TdlOverlap worst;
+    int count;
+    TdlStatus status = tdl_world_overlaps(world, 1, &worst, &count);
+    if (status != TDL_STATUS_OK || count == 0) {
+        return status;
+    }
+    if (!told) {
+        tell(world, &worst, count);
+    }
+    return refuse ? TDL_STATUS_BAD_INPUT : TDL_STATUS_OK;
+}
