@@ -108,6 +108,14 @@ typedef struct RodLosses {
     double hold;      // J, done by the holds of ends that move
 } RodLosses;
 
+// Momenta of a rod, and its mass and moments, about its start.
+typedef struct RodMomenta {
+    TdlVec3 linear, angular;
+    double mass;
+    TdlVec3 first;
+    TdlMat3 second; // of inertia
+} RodMomenta;
+
 // The curve of one element: from `start`, whose rotation's first column is the tangent, over
 // `length` with a curvature (twist, k1, k2) that goes linearly from kappa to kappa_end.
 typedef struct RodCurve {
@@ -170,6 +178,9 @@ struct RodModel {
     // on v. After predict and before advance. A tree is asked at its root, which answers for all
     // branches.
     RodLosses (*losses)(const Rod* rod, const RodStep* step, const double* v, double touch);
+
+    // Optional: of the velocities v in the present shape, whose start moves with `root`.
+    RodMomenta (*momenta)(const Rod* rod, Twist root, const double* v);
 
     // Geometry in the present state. `curves` fills [element_count].
     void (*curves)(const Rod* rod, RodCurve* curves);

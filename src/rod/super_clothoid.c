@@ -17,6 +17,7 @@
 #include "rod/clothoid_element.h"
 #include "rod/held_end.h"
 #include "rod/losses.h"
+#include "rod/rod_momenta.h"
 
 #include <string.h>
 
@@ -581,6 +582,27 @@ static void move(Rod* rod, const double* change) {
     refresh(rod);
 }
 
+static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
+    RodMomenta sum = {0};
+    double m = rod->line_density * rod->element_length;
+    for (int i = 0; i < rod->element_count; ++i) {
+        const ClothoidElement* e = &elements_of(rod)[i];
+        TdlVec3 linear = {0}, angular = {0};
+        Twist end = {tdl_add3(at.linear, tdl_cross3(at.angular, e->span)), at.angular};
+        for (int a = 0; a < 2; ++a) {
+            TdlVec3 d = tdl_load3(v, i + a);
+            linear = tdl_add3(linear, tdl_mul33_3(e->Bm[a], d));
+            angular = tdl_add3(angular, tdl_mul33_3(e->Hm[a], d));
+            end.linear = tdl_add3(end.linear, tdl_mul33_3(e->shift[a], d));
+            end.angular = tdl_add3(end.angular, tdl_mul33_3(e->turn[a], d));
+        }
+        TdlVec3 arm = tdl_sub3(e->start.position, rod->base.now.position);
+        rod_momenta_add(&sum, arm, m, e->h, e->J, at, linear, angular);
+        at = end;
+    }
+    return sum;
+}
+
 const RodModel SUPER_CLOTHOID = {
     .name = "super-clothoid",
     .dofs_per_element = 3,
@@ -593,6 +615,7 @@ const RodModel SUPER_CLOTHOID = {
     .solve = solve,
     .advance = advance,
     .losses = losses,
+    .momenta = momenta,
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,

@@ -13,6 +13,7 @@
 #include "math/dense.h"
 #include "rod/held_end.h"
 #include "rod/losses.h"
+#include "rod/rod_momenta.h"
 
 #include <string.h>
 
@@ -655,6 +656,20 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
     return loss_without_contacts(rod, step, all, touch);
 }
 
+static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
+    RodMomenta sum = {0};
+    double m = rod->line_density * rod->element_length;
+    for (int i = 0; i < rod->element_count; ++i) {
+        const Element* e = &elements_of(rod)[i];
+        TdlVec3 d = tdl_load3(v, i), arm = tdl_sub3(e->start.position, rod->base.now.position);
+        rod_momenta_add(&sum, arm, m, e->h, e->J, at, tdl_mul33_3(e->Bm, d), tdl_mul33_3(e->Hm, d));
+        at.linear = tdl_add3(at.linear, tdl_cross3(at.angular, e->span));
+        at.linear = tdl_add3(at.linear, tdl_mul33_3(e->shift, d));
+        at.angular = tdl_add3(at.angular, tdl_mul33_3(e->turn, d));
+    }
+    return sum;
+}
+
 const RodModel SUPER_HELIX_DENSE = {
     .name = "super-helix-dense",
     .dofs_per_element = 3,
@@ -666,6 +681,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .solve = solve,
     .advance = advance,
     .losses = losses,
+    .momenta = momenta,
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,

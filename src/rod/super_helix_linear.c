@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "rod/held_end.h"
 #include "rod/losses.h"
+#include "rod/rod_momenta.h"
 #include "rod/super_helix.h"
 #include "rod/super_helix_recursion.h"
 
@@ -125,6 +126,26 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
 static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, double touch) {
     RodLosses all = losses_from(rod, step, v, loss_root(rod, step, v));
     return loss_without_contacts(rod, step, all, touch);
+}
+
+static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
+    RodMomenta sum = {0};
+    double m = rod->line_density * rod->element_length;
+    for (int i = 0; i < rod->element_count; ++i) {
+        LanePlace place = lane_place(rod, i);
+        const LaneElement* e = place.e;
+        int lane = place.lane;
+        TdlVec3 d = tdl_load3(v, i);
+        TdlVec3 arm = tdl_sub3(lane_vec_of(&e->position, lane), rod->base.now.position);
+        rod_momenta_add(&sum, arm, m, lane_vec_of(&e->h, lane), lane_sym_of(&e->J, lane), at,
+                        tdl_mul33_3(lane_mat_of(&e->Bm, lane), d),
+                        tdl_mul33_3(lane_mat_of(&e->Hm, lane), d));
+        TdlVec3 swing = tdl_cross3(at.angular, lane_vec_of(&e->span, lane));
+        TdlVec3 shift = tdl_mul33_3(lane_mat_of(&e->shift, lane), d);
+        at.linear = tdl_add3(at.linear, tdl_add3(swing, shift));
+        at.angular = tdl_add3(at.angular, tdl_mul33_3(lane_mat_of(&e->turn, lane), d));
+    }
+    return sum;
 }
 
 // --- A^-1 -----------------------------------------------------------------------------------
@@ -406,6 +427,7 @@ const RodModel SUPER_HELIX = {
     .unwhiten = unwhiten,
     .advance = advance,
     .losses = losses,
+    .momenta = momenta,
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,
