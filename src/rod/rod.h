@@ -114,6 +114,7 @@ typedef struct RodMomenta {
     double mass;
     TdlVec3 first;
     TdlMat3 second; // of inertia
+    double size;    // of all that `angular` is the sum of
 } RodMomenta;
 
 // The curve of one element: from `start`, whose rotation's first column is the tangent, over

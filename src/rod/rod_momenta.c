@@ -4,15 +4,20 @@
 // to the second order of the step. What it lost is given back as a rotation of the whole rod. O(N).
 #include "rod/rod_momenta.h"
 
-#include "math/dense.h"
+#include "math/eigen.h"
 
-#include <string.h>
+// An axis about which the rod has less than this share of its largest moment of inertia is none.
+static const double NO_AXIS = 1.0e-14;
+
+// What rounding makes of angular momentum, relative to all that it is the sum of.
+static const double ROUNDING = 1.0e-14;
 
 void rod_momenta_add(RodMomenta* sum, TdlVec3 arm, double m, TdlVec3 h, TdlMat3 J, Twist at,
                      TdlVec3 linear, TdlVec3 angular) {
     TdlVec3 p = tdl_add3(tdl_add3(at.linear, tdl_cross3(at.angular, h)), linear);
     TdlVec3 l = tdl_add3(tdl_cross3(h, at.linear), tdl_mul33_3(J, at.angular));
     l = tdl_add3(tdl_add3(l, angular), tdl_cross3(arm, p));
+    sum->size += m * (tdl_norm3(h) * tdl_norm3(at.linear) + tdl_norm3(arm) * tdl_norm3(p));
     sum->linear = tdl_axpy3(sum->linear, m, p);
     sum->angular = tdl_axpy3(sum->angular, m, l);
     sum->mass += m;
@@ -34,35 +39,37 @@ static RodMomenta momenta_of(const Rod* rod, const double* v) {
     return rod->model->momenta(rod, at, v);
 }
 
-// The motion of the root of a body with these moments that has the momenta (about the root).
-static bool rigid_motion(const RodMomenta* body, TdlVec3 linear, TdlVec3 angular, Twist* out) {
-    TdlVec3 c = tdl_scale3(1.0 / body->mass, body->first),
-            l = tdl_sub3(angular, tdl_cross3(c, linear));
-    TdlMat3 J = tdl_axpy33(body->second, -body->mass * tdl_dot3(c, c), tdl_identity33());
-    J = tdl_axpy33(J, body->mass, tdl_outer3(c, c));
-    double factor[9], x[3] = {l.x, l.y, l.z};
-    memcpy(factor, &J, sizeof factor);
-    if (tdl_cholesky_3(factor) != 3) {
-        return false;
+// The motion of the root of a body with these moments that has the momenta (about the root). About
+// an axis about which there is less angular momentum than `noise`, it does not turn: of a straight
+// rod's own axis, about which it hardly has inertia, rounding would make much.
+static Twist rigid_motion(const RodMomenta* body, TdlVec3 linear, TdlVec3 angular, double noise) {
+    TdlVec3 c = tdl_scale3(1.0 / body->mass, body->first);
+    TdlVec3 l = tdl_sub3(angular, tdl_cross3(c, linear)), w = {0};
+    TdlMat3 J = tdl_axpy33(body->second, -body->mass * tdl_dot3(c, c), tdl_identity33()), axes;
+    double values[3];
+    tdl_eigen_3(tdl_axpy33(J, body->mass, tdl_outer3(c, c)), values, &axes);
+    const TdlVec3 axis[3] = {axes.cx, axes.cy, axes.cz};
+    for (int k = 0; k < 3; ++k) {
+        double along = tdl_dot3(axis[k], l);
+        if (values[k] > NO_AXIS * values[2] && fabs(along) > noise) {
+            w = tdl_axpy3(w, along / values[k], axis[k]);
+        }
     }
-    tdl_cholesky_3_solve(factor, x);
-    out->angular = tdl_load3(x, 0);
-    TdlVec3 swing = tdl_cross3(out->angular, c);
-    out->linear = tdl_sub3(tdl_scale3(1.0 / body->mass, linear), swing);
-    return true;
+    TdlVec3 swing = tdl_cross3(w, c);
+    return (Twist){tdl_sub3(tdl_scale3(1.0 / body->mass, linear), swing), w};
 }
 
 // Gives the velocities v the momenta (about the root) by a rigid motion of the rod.
 static void give(const Rod* rod, const RodMomenta* body, TdlVec3 linear, TdlVec3 angular,
                  double* v) {
-    Twist lack;
     double* root = v + rod->dof_count - 6;
+    double noise =
+        ROUNDING * (body->size + tdl_norm3(rod->base.now.position) * tdl_norm3(body->linear));
     linear = tdl_sub3(linear, body->linear);
     angular = tdl_sub3(angular, body->angular);
-    if (rigid_motion(body, linear, angular, &lack)) {
-        tdl_store3(root, 0, tdl_add3(tdl_load3(root, 0), lack.angular));
-        tdl_store3(root, 1, tdl_add3(tdl_load3(root, 1), lack.linear));
-    }
+    Twist lack = rigid_motion(body, linear, angular, noise);
+    tdl_store3(root, 0, tdl_add3(tdl_load3(root, 0), lack.angular));
+    tdl_store3(root, 1, tdl_add3(tdl_load3(root, 1), lack.linear));
 }
 
 void rod_kept_correct(const RodKept* kept, Rod* rod, const RodStep* step) {
@@ -104,12 +111,9 @@ void rod_kept_note(RodKept* kept, const Rod* rod, const double* v) {
     kept->linear = body.linear;
     kept->angular = tdl_add3(body.angular, tdl_cross3(root, body.linear));
     kept->known = true;
-    kept->energy = 0.0;
-    kept->rigid = (Twist){0};
-    if (rigid_motion(&body, body.linear, body.angular, &kept->rigid)) {
-        kept->energy = 0.5 * (tdl_dot3(kept->rigid.linear, body.linear) +
-                              tdl_dot3(kept->rigid.angular, body.angular));
-    }
+    kept->rigid = rigid_motion(&body, body.linear, body.angular, 0.0);
+    kept->energy = 0.5 * (tdl_dot3(kept->rigid.linear, body.linear) +
+                          tdl_dot3(kept->rigid.angular, body.angular));
 }
 
 double rod_kept_slow(const RodKept* kept, Rod* rod, double kinetic, double surplus) {
