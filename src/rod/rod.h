@@ -82,6 +82,7 @@ typedef struct Rod {
     double* expected; // [dof_count] forces that contacts are expected to have in the step, as the
                       // model keeps them (`expect`); those of no contact unless `expects`
     bool expects;
+    bool taut;      // tension counts in this step (tension.h)
     double* v_free; // [tree_dofs] velocity without contacts, found by predict; a branch's lies in
                     // its tree's
     double* work;
@@ -123,6 +124,15 @@ typedef struct RodLosses {
     double given;     // J, the part of that work which has no potential: of wind and torques
     double hold;      // J, done by the holds of ends that move
 } RodLosses;
+
+// Momenta of a rod, and its mass and moments, about its start.
+typedef struct RodMomenta {
+    TdlVec3 linear, angular;
+    double mass;
+    TdlVec3 first;
+    TdlMat3 second; // of inertia
+    double size;    // of all that `angular` is the sum of
+} RodMomenta;
 
 // The curve of one element: from `start`, whose rotation's first column is the tangent, over
 // `length` with a curvature (twist, k1, k2) that goes linearly from kappa to kappa_end.
@@ -195,6 +205,9 @@ struct RodModel {
     // branches.
     RodLosses (*losses)(const Rod* rod, const RodStep* step, const double* v, double touch);
 
+    // Optional: of the velocities v in the present shape, whose start moves with `root`.
+    RodMomenta (*momenta)(const Rod* rod, Twist root, const double* v);
+
     // Geometry in the present state. `curves` fills [element_count].
     void (*curves)(const Rod* rod, RodCurve* curves);
 
@@ -257,12 +270,13 @@ void rod_destroy(const TdlHost* host, Rod* rod);
 void rod_part(const TdlHost* host, Rod* rod);
 
 // Brings the rod to rest at a stable equilibrium; at the root of a tree, the whole tree. From its
-// natural shape on a clamp along the path of a load that grows (H.32), else downhill from its present
-// shape. `residual` receives the largest remaining generalised force over weight times length (over
-// bending stiffness by length when there is no gravity). `stability` receives the smallest
-// eigenvalue of the Hessian of the potential energy: over the smallest bending or twisting stiffness
-// of an element (K3 / l), for nodal models in the metric of the material (D.18). It is positive at a
-// stable shape. TDL_STATUS_DIVERGED when the residual stays above 1e-9, or the shape is a saddle
+// natural shape on a clamp along the path of a load that grows (H.32), else downhill from its
+// present shape. `residual` receives the largest remaining generalised force over weight times
+// length (over bending stiffness by length when there is no gravity). `stability` receives the
+// smallest eigenvalue of the Hessian of the potential energy: over the smallest bending or twisting
+// stiffness of an element (K3 / l), for nodal models in the metric of the material (D.18). It is
+// positive at a stable shape. TDL_STATUS_DIVERGED when the residual stays above 1e-9, or the shape
+// is a saddle
 // (`stability` below -1e-6 and rounding); the shape reached is kept.
 TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
                      double* stability);

@@ -160,7 +160,11 @@ static void predict_batch(Rod* const* mates, int count) {
         ok[0] = mates[0]->model->predict(mates[0], steps[0]);
     }
     for (int i = 0; i < count; ++i) {
-        owner(mates[i])->head.account.failed |= !ok[i];
+        RodBody* rb = owner(mates[i]);
+        rb->head.account.failed |= !ok[i];
+        if (rod_keeps(mates[i]) && !goes_by_middle(mates[i])) {
+            rod_kept_correct(&rb->kept, mates[i], &rb->step);
+        }
     }
 }
 
@@ -195,6 +199,16 @@ static void finish_middle(Rod* const* mates, int count) {
     if (some) {
         mates[0]->model->refresh(mates[0]);
     }
+    some = false;
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i]) && rod_keeps(mates[i])) {
+            rod_kept_correct_end(&owner(mates[i])->kept, mates[i], &owner(mates[i])->step);
+            some = true;
+        }
+    }
+    if (some) {
+        mates[0]->model->refresh(mates[0]);
+    }
 }
 
 static void restore_middle(Rod* const* mates, int count) {
@@ -218,7 +232,7 @@ static void refuse_gains(Rod* const* mates, int count, const BodyStep* t) {
     for (int i = 0; i < count; ++i) {
         const RodBody* rb = owner(mates[i]);
         if (goes_by_middle(mates[i]) && is_closed(rb)) {
-            TdlEnergy now = rb->rod->model->energy(rb->rod, t->gravity);
+            TdlEnergy now = rod_energy(rb->rod, t->gravity);
             refused[i] = !rod_middle_allows(rb->middle, rb->rod, rb->head.energy, now);
             some = some || refused[i];
         }
@@ -290,6 +304,10 @@ static double take_surplus(RodBody* rb, double surplus) {
     if (!rb->head.touched && surplus > SURPLUS_LIMIT * energy->kinetic) {
         return surplus;
     }
+    if (rod_keeps(rb->rod)) {
+        energy->kinetic -= rod_kept_slow(&rb->kept, rb->rod, energy->kinetic, surplus);
+        return 0.0;
+    }
     surplus = fmin(surplus, energy->kinetic);
     double factor = surplus > 0.0 ? sqrt(1.0 - surplus / energy->kinetic) : 1.0;
     for (int i = 0; i < rb->rod->dof_count; ++i) {
@@ -321,7 +339,9 @@ static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
         head->account.failed || !rod_state_finite(rod) || !isfinite(total(head->energy));
     head->account.energy_rise = 0.0;
     if (rb->middle != NULL) {
-        rod_middle_judge(rb->middle, rod, closed, before, head->energy);
+        TdlEnergy given = before; // with what contacts gave
+        given.kinetic += head->touch;
+        rod_middle_judge(rb->middle, rod, closed, given, head->energy);
     }
     if (goes_by_middle(rod)) {
         return false;
@@ -366,10 +386,11 @@ static void push(RodBody* rb, const BodyStep* t) {
 static void note_fall(RodBody* rb, const BodyStep* t) {
     if (t->losses) {
         TdlEnergy after = rod_energy(rb->rod, t->gravity), was = rb->head.energy;
-        if (goes_by_middle(rb->rod)) { // its own losses are what is left over
-            rb->losses = rb->middle->losses;
-            rb->losses.numerical = rb->losses.work - rb->losses.damping - after.kinetic -
-                                   after.elastic + was.kinetic + was.elastic;
+        bool middle = goes_by_middle(rb->rod);
+        rb->losses = middle ? rb->middle->losses : rb->losses;
+        if (middle || rod_keeps(rb->rod)) { // its own losses are what is left over
+            rb->losses.numerical = rb->head.touch + rb->losses.work - rb->losses.damping -
+                                   after.kinetic - after.elastic + was.kinetic + was.elastic;
         }
         double now = after.gravity;
         rb->losses.numerical -= rb->losses.work - rb->losses.given + now - rb->head.energy.gravity;
@@ -413,7 +434,10 @@ static void advance(Body* body, const BodyStep* t) {
     const RodStep* steps[ROD_GROUP_SIZE];
     bool closed[ROD_GROUP_SIZE], changed = false;
     int count = batch(rod, mates);
-    bool moved = count > 0 && all_by_middle(mates, count);
+    if (count == 0) {
+        return;
+    }
+    bool moved = all_by_middle(mates, count);
     for (int i = 0; i < count; ++i) {
         if (turns_too_far(owner(mates[i]), t->dt)) {
             return; // the attempt fails
@@ -431,15 +455,21 @@ static void advance(Body* body, const BodyStep* t) {
             held_end_add_losses(mates[i], steps[i], &rb->losses);
         }
         memcpy(mates[i]->v, mates[i]->v_free, (size_t)mates[i]->dof_count * sizeof(double));
+        if (rod_keeps(mates[i]) && !goes_by_middle(mates[i])) {
+            rod_kept_note(&rb->kept, mates[i], mates[i]->v);
+        }
     }
     if (count > 1 && !moved) {
         rod->model->advance_group(rod->group, steps);
-    } else if (count == 1 && !moved) {
+    } else if (!moved) {
         rod->model->advance(rod, steps[0], rod->v_free);
     }
     finish_middle(mates, count);
     for (int i = 0; i < count; ++i) {
         RodBody* rb = owner(mates[i]);
+        if (rod_keeps(mates[i]) && goes_by_middle(mates[i])) {
+            rod_kept_note(&rb->kept, mates[i], mates[i]->v);
+        }
         note_fall(rb, t);
         changed = judge(rb, t, closed[i]) || changed;
         push(rb, t);
@@ -505,36 +535,59 @@ static TdlPose pose(const Body* body) {
 
 // --- the state -------------------------------------------------------------------------------
 
-// That of the rod and, where the midpoint rule is gone by, the excess of its energy.
+// What a body's state has beside that of its rod: of the midpoint rule, and of momenta that are
+// kept. Which of them there are stays as it is.
+enum { MORE_DOUBLES = 2 + ROD_KEPT_DOUBLES };
+
+static bool has_momenta(const Rod* rod) {
+    return rod->model->momenta != NULL && rod->root_dofs == 6;
+}
+
+static size_t pack_more(const RodBody* rb, double more[MORE_DOUBLES]) {
+    size_t count = 0;
+    if (rb->middle != NULL) {
+        more[count++] = rb->middle->excess;
+        more[count++] = rb->middle->swings ? 1.0 : 0.0;
+    }
+    if (has_momenta(rb->rod)) {
+        rod_kept_save(&rb->kept, more + count);
+        count += ROD_KEPT_DOUBLES;
+    }
+    return count;
+}
+
 static size_t state_size(const Body* body) {
-    bool more = ((const RodBody*)body)->middle != NULL;
-    return rod_state_size(rod_of(body)) + (more ? 2 * sizeof(double) : 0);
+    double more[MORE_DOUBLES];
+    size_t count = pack_more((const RodBody*)body, more);
+    return rod_state_size(rod_of(body)) + count * sizeof(double);
 }
 
 static void save(const Body* body, void* bytes) {
-    const RodMiddle* middle = ((const RodBody*)body)->middle;
+    double more[MORE_DOUBLES];
+    size_t count = pack_more((const RodBody*)body, more);
     rod_save_state(rod_of(body), bytes);
-    if (middle != NULL) {
-        const double more[2] = {middle->excess, middle->swings ? 1.0 : 0.0};
-        memcpy((char*)bytes + rod_state_size(rod_of(body)), more, sizeof more);
-    }
+    memcpy((char*)bytes + rod_state_size(rod_of(body)), more, count * sizeof(double));
 }
 
 static void load(Body* body, const void* bytes) {
-    RodMiddle* middle = ((RodBody*)body)->middle;
-    rod_load_state(rod_of(body), bytes); // a group is right once its last rod is in
-    if (middle != NULL) {
-        double more[2];
-        memcpy(more, (const char*)bytes + rod_state_size(rod_of(body)), sizeof more);
-        middle->excess = more[0];
-        middle->swings = more[1] != 0.0;
+    RodBody* rb = (RodBody*)body;
+    double more[MORE_DOUBLES];
+    size_t count = pack_more(rb, more), at = 0;
+    memcpy(more, (const char*)bytes + rod_state_size(rb->rod), count * sizeof(double));
+    rod_load_state(rb->rod, bytes); // a group is right once its last rod is in
+    if (rb->middle != NULL) {
+        rb->middle->excess = more[at++];
+        rb->middle->swings = more[at++] != 0.0;
+    }
+    if (has_momenta(rb->rod)) {
+        rod_kept_load(&rb->kept, more + at);
     }
 }
 
 static uint64_t hash(const Body* body, uint64_t before) {
-    const RodMiddle* middle = ((const RodBody*)body)->middle;
-    uint64_t sum = rod_state_hash(rod_of(body), before);
-    return middle == NULL ? sum : hash_bytes(sum, &middle->excess, sizeof(double));
+    double more[MORE_DOUBLES];
+    size_t count = pack_more((const RodBody*)body, more);
+    return hash_bytes(rod_state_hash(rod_of(body), before), more, count * sizeof(double));
 }
 
 // What the tree's root tells of its coordinates.
@@ -568,6 +621,7 @@ static TdlStatus settle(const TdlHost* host, Body* body, TdlVec3 gravity, double
         rb->stability = ((RodBody*)body->system)->stability;
         return TDL_STATUS_OK;
     }
+    rb->kept.known = false;
     return rod_settle(host, rb->rod, gravity, residual, &rb->stability);
 }
 

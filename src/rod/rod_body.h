@@ -5,6 +5,7 @@
 #include "body/body.h"
 #include "rod/rod.h"
 #include "rod/rod_midpoint.h"
+#include "rod/rod_momenta.h"
 
 typedef struct RodBody {
     Body head;
@@ -18,6 +19,7 @@ typedef struct RodBody {
     double stability;  // at the last settling
     RodCurve* scratch; // [element_count]
     RodMiddle* middle; // where the world goes by the midpoint rule; else null
+    RodKept kept;      // of a rod that keeps its momenta so
 } RodBody;
 
 extern const BodyKind ROD_BODY;

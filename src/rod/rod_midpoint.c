@@ -139,6 +139,7 @@ void rod_middle_finish(const RodMiddle* m, Rod* rod) {
     if (rod->model->reduced) {
         for (int i = 0; i < rod->dof_count; ++i) {
             rod->q[i] = rod->q_before[i] = m->q[i] + dt * rod->v_free[i];
+            rod->q_rest[i] = m->q_rest[i];
         }
         rod->base = m->base;
         rod->base.now = rod->base.before = moved_root(rod, m->base.now, dt, rod->v_free);

@@ -17,6 +17,7 @@
 #include "rod/clothoid_element.h"
 #include "rod/held_end.h"
 #include "rod/losses.h"
+#include "rod/rod_momenta.h"
 
 #include <string.h>
 
@@ -506,7 +507,8 @@ static void add_tension(Rod* rod, const RodStep* step) {
     static const double MEAN[2] = {2.0 / 3.0, 1.0 / 3.0};
     static const double PRODUCT[3] = {8.0 / 15.0, 3.0 / 10.0, 1.0 / 5.0};
     double* p = rod->v_free; // not yet in use
-    if (!tension_find(rod, step, chord, p)) {
+    rod->taut = tension_find(rod, step, chord, p);
+    if (!rod->taut) {
         return;
     }
     for (int i = 0; i < rod->element_count; ++i) {
@@ -640,6 +642,31 @@ static void move(Rod* rod, const double* change) {
     refresh(rod);
 }
 
+static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
+    RodMomenta sum = {0};
+    double m = rod->line_density * rod->element_length;
+    for (int i = 0; i < rod->element_count; ++i) {
+        const ClothoidElement* e = &elements_of(rod)[i];
+        TdlVec3 linear = {0}, angular = {0}, own = {0};
+        TdlMat3 J = e->J;
+        Twist end = {tdl_add3(at.linear, tdl_cross3(at.angular, e->span)), at.angular};
+        for (int a = 0; a < 2; ++a) {
+            TdlVec3 d = tdl_load3(v, i + a);
+            linear = tdl_add3(linear, tdl_mul33_3(e->Bm[a], d));
+            angular = tdl_add3(angular, tdl_mul33_3(e->Hm[a], d));
+            end.linear = tdl_add3(end.linear, tdl_mul33_3(e->shift[a], d));
+            TdlVec3 turn = tdl_mul33_3(e->turn[a], d);
+            end.angular = tdl_add3(end.angular, turn);
+            own = tdl_axpy3(own, a == 0 ? 4.0 / 3.0 : 2.0 / 3.0, turn); // twice the mean
+        }
+        tension_leave_out(e->taut, e->span, own, &J, &angular);
+        TdlVec3 arm = tdl_sub3(e->start.position, rod->base.now.position);
+        rod_momenta_add(&sum, arm, m, e->h, J, at, linear, angular);
+        at = end;
+    }
+    return sum;
+}
+
 const RodModel SUPER_CLOTHOID = {
     .name = "super-clothoid",
     .dofs_per_element = 3,
@@ -653,6 +680,7 @@ const RodModel SUPER_CLOTHOID = {
     .solve = solve,
     .advance = advance,
     .losses = losses,
+    .momenta = momenta,
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,

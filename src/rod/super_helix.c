@@ -13,6 +13,7 @@
 #include "math/dense.h"
 #include "rod/held_end.h"
 #include "rod/losses.h"
+#include "rod/rod_momenta.h"
 
 #include <string.h>
 
@@ -500,7 +501,8 @@ static TdlVec3 chord(const Rod* rod, int element) {
 // (H.33)
 static void add_tension(Rod* rod, const RodStep* step) {
     double* p = rod->v_free; // not yet in use
-    if (!tension_find(rod, step, chord, p)) {
+    rod->taut = tension_find(rod, step, chord, p);
+    if (!rod->taut) {
         return;
     }
     for (int i = 0; i < rod->element_count; ++i) {
@@ -697,6 +699,23 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
     return loss_without_contacts(rod, step, all, touch);
 }
 
+static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
+    RodMomenta sum = {0};
+    double m = rod->line_density * rod->element_length;
+    for (int i = 0; i < rod->element_count; ++i) {
+        const Element* e = &elements_of(rod)[i];
+        TdlVec3 d = tdl_load3(v, i), arm = tdl_sub3(e->start.position, rod->base.now.position);
+        TdlVec3 angular = tdl_mul33_3(e->Hm, d);
+        TdlMat3 J = e->J;
+        tension_leave_out(e->taut, e->span, tdl_mul33_3(e->turn, d), &J, &angular);
+        rod_momenta_add(&sum, arm, m, e->h, J, at, tdl_mul33_3(e->Bm, d), angular);
+        at.linear = tdl_add3(at.linear, tdl_cross3(at.angular, e->span));
+        at.linear = tdl_add3(at.linear, tdl_mul33_3(e->shift, d));
+        at.angular = tdl_add3(at.angular, tdl_mul33_3(e->turn, d));
+    }
+    return sum;
+}
+
 const RodModel SUPER_HELIX_DENSE = {
     .name = "super-helix-dense",
     .dofs_per_element = 3,
@@ -709,6 +728,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .solve = solve,
     .advance = advance,
     .losses = losses,
+    .momenta = momenta,
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "rod/held_end.h"
 #include "rod/losses.h"
+#include "rod/rod_momenta.h"
 #include "rod/super_helix.h"
 #include "rod/super_helix_recursion.h"
 
@@ -41,8 +42,8 @@ static TdlVec3 chord(const Rod* rod, int element) {
 // Of a rod and its branches. (H.33)
 static void add_tension(Rod* rod, const RodStep* step) {
     double* p = rod->v_free; // not yet in use
-    bool taut = tension_find(rod, step, chord, p);
-    for (int i = 0; i < rod->element_count && taut; ++i) {
+    rod->taut = tension_find(rod, step, chord, p);
+    for (int i = 0; i < rod->element_count && rod->taut; ++i) {
         LanePlace at = lane_place(rod, i);
         LaneElement* e = at.e;
         TdlMat3 P = tension_tensor(p[i], lane_vec_of(&e->span, at.lane));
@@ -157,6 +158,29 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
 static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, double touch) {
     RodLosses all = losses_from(rod, step, v, loss_root(rod, step, v));
     return loss_without_contacts(rod, step, all, touch);
+}
+
+static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
+    RodMomenta sum = {0};
+    double m = rod->line_density * rod->element_length;
+    for (int i = 0; i < rod->element_count; ++i) {
+        LanePlace place = lane_place(rod, i);
+        const LaneElement* e = place.e;
+        int lane = place.lane;
+        TdlVec3 d = tdl_load3(v, i);
+        TdlVec3 arm = tdl_sub3(lane_vec_of(&e->position, lane), rod->base.now.position);
+        TdlVec3 span = lane_vec_of(&e->span, lane),
+                turn = tdl_mul33_3(lane_mat_of(&e->turn, lane), d);
+        TdlVec3 angular = tdl_mul33_3(lane_mat_of(&e->Hm, lane), d);
+        TdlMat3 J = lane_sym_of(&e->J, lane);
+        tension_leave_out(e->taut[lane], span, turn, &J, &angular);
+        rod_momenta_add(&sum, arm, m, lane_vec_of(&e->h, lane), J, at,
+                        tdl_mul33_3(lane_mat_of(&e->Bm, lane), d), angular);
+        TdlVec3 shift = tdl_mul33_3(lane_mat_of(&e->shift, lane), d);
+        at.linear = tdl_add3(at.linear, tdl_add3(tdl_cross3(at.angular, span), shift));
+        at.angular = tdl_add3(at.angular, turn);
+    }
+    return sum;
 }
 
 // --- A^-1 -----------------------------------------------------------------------------------
@@ -439,6 +463,7 @@ const RodModel SUPER_HELIX = {
     .unwhiten = unwhiten,
     .advance = advance,
     .losses = losses,
+    .momenta = momenta,
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,

@@ -21,4 +21,15 @@ static inline TdlMat3 tension_tensor(double p, TdlVec3 chord) {
     return tdl_axpy33(tdl_scale33(p, tdl_identity33()), -p, tdl_outer3(t, t));
 }
 
+// The momentum of an element's inertia without what tension added to it: J, and the moment of a
+// change of the coordinates that turns the element's end by `own`.
+static inline void tension_leave_out(double p, TdlVec3 chord, TdlVec3 own, TdlMat3* J,
+                                     TdlVec3* moment) {
+    if (p > 0.0) {
+        TdlMat3 P = tension_tensor(p, chord);
+        *J = tdl_sub33(*J, P);
+        *moment = tdl_axpy3(*moment, -0.5, tdl_mul33_3(P, own));
+    }
+}
+
 #endif

@@ -79,8 +79,9 @@ static const Field TIME_FIELDS[] = {
      .help = "How rods go through time. `euler`: backward Euler, first order; takes energy from "
              "vibrations (of a mode, 1 - exp(-4 pi^2/n) in a period of n steps). `midpoint`: the "
              "implicit midpoint rule, second order for motions of any size; keeps the energy of "
-             "vibrations, at some four times the cost of a step. A rod near a contact, one that "
-             "settles, whose ends are led, that is part of a tree, or a super-model held at its "
+             "vibrations; a step of a super-model costs six times as much, of the others the same. "
+             "A rod near a contact, one that settles, whose ends are led, that is part of a tree, "
+             "or a super-model held at its "
              "far end goes by `euler` all the same. Rigid bodies have a rule of second order of "
              "their own."},
     {0},

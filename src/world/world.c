@@ -87,6 +87,10 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "world: settle and settle_damping must not be negative");
     }
+    if (def->integrator != TDL_INTEGRATOR_EULER && def->integrator != TDL_INTEGRATOR_MIDPOINT) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "world: integrator must be one of its kinds");
+    }
     const char* fault = find_contact_fault(&def->contacts);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: contacts: %s", fault);

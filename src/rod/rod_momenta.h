@@ -1,0 +1,41 @@
+// Momenta of a free rod of a super-model, kept to rounding from step to step. super-helix.md (H.32)
+#ifndef TDL_ROD_ROD_MOMENTA_H
+#define TDL_ROD_ROD_MOMENTA_H
+
+#include "rod/rod.h"
+
+// Adds an element of mass m whose start is at `arm` and moves with `at`: with its moments about its
+// start, and the momentum of its changing coordinates and the moment of it, for unit mass.
+void rod_momenta_add(RodMomenta* sum, TdlVec3 arm, double m, TdlVec3 h, TdlMat3 J, Twist at,
+                     TdlVec3 linear, TdlVec3 angular);
+
+// What a free rod keeps of its momenta. Of the state: the momenta, about the origin, and whether
+// they are known.
+typedef struct RodKept {
+    TdlVec3 linear, angular;
+    bool known;
+    Twist rigid;   // motion of the root that alone has the momenta, in the last attempt
+    double energy; // J, of that motion
+} RodKept;
+
+// Whether the rod's momenta are kept so: nothing holds it, and its model tells of them.
+bool rod_keeps(const Rod* rod);
+
+// Gives v_free, as predicted, the momenta that there were and what gravity, wind and loads add.
+void rod_kept_correct(const RodKept* kept, Rod* rod, const RodStep* step);
+
+// The same of v, at the end of a step by the midpoint rule without loads and drag.
+void rod_kept_correct_end(const RodKept* kept, Rod* rod, const RodStep* step);
+
+// Takes note of the momenta of a rod whose velocities are v in its present shape.
+void rod_kept_note(RodKept* kept, const Rod* rod, const double* v);
+
+// Slows what the rod does beside moving as a whole, so that `surplus` of its kinetic energy is
+// gone, or all of that motion. Returns what was taken.
+double rod_kept_slow(const RodKept* kept, Rod* rod, double kinetic, double surplus);
+
+enum { ROD_KEPT_DOUBLES = 7 };
+void rod_kept_save(const RodKept* kept, double state[ROD_KEPT_DOUBLES]);
+void rod_kept_load(RodKept* kept, const double state[ROD_KEPT_DOUBLES]);
+
+#endif
