@@ -59,13 +59,30 @@ typedef struct BodyShape {
 
 // Where energy went in the last attempt at a step, J; and whether the attempt can stay.
 typedef struct BodyAccount {
-    double energy_rise; // more than could be taken from the velocity
-    double push;        // put in by moving it out of overlaps
-    double damping, numerical, given;
-    bool failed; // A was singular, or the state is not finite
-    bool missed; // a held place is not where it has to be
-    bool gave;   // a hold gave way
+    double energy_rise;               // more than could be taken from the velocity
+    double push;                      // put in by moving it out of overlaps
+    double damping, numerical, given; // where losses are asked for
+    double supplied; // done by ends that are moved, wind and torques; always counted
+    bool failed;     // A was singular, or the state is not finite
+    bool missed;     // a held place is not where it has to be
+    bool gave;       // a hold gave way
 } BodyAccount;
+
+// What a body, or the system that it is the head of, did with energy since it was added, J. Part of
+// the state. world.md (W.21)
+typedef struct BodyLedger {
+    double gained;   // from nowhere, less what was lost since; never below 0
+    double peak;     // most that it had of kinetic and elastic energy
+    double supplied; // to it
+} BodyLedger;
+
+// The same of the attempt under way, of a whole system at its head.
+typedef struct BodyBalance {
+    double gained;        // from nowhere; what was lost is negative
+    double before, after; // kinetic and elastic
+    double supplied, push;
+    double least; // what is at play anyway
+} BodyBalance;
 
 // The head of a body, first member of what a kind allocates.
 struct Body {
@@ -92,8 +109,16 @@ struct Body {
                      // null
     double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
 
-    TdlEnergy energy; // in the present state
+    TdlEnergy energy; // in the present state; a kind with `energy` counts it in `advance`
     BodyAccount account;
+
+    // kept by the world
+    char* name;       // null: none
+    double mass;      // kg; 0 where its kind tells none
+    double size;      // m, of its shape
+    TdlEnergy before; // the attempt under way
+    BodyBalance balance;
+    BodyLedger ledger;
 };
 
 struct BodyKind {

@@ -83,6 +83,14 @@ static const Field TIME_FIELDS[] = {
              "settles, whose ends are led, that is part of a tree, or a super-model held at its "
              "far end goes by `euler` all the same. Rigid bodies have a rule of second order of "
              "their own."},
+    {.key = "energy_limit",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, energy_limit),
+     .range = {1.0e-9, 1.0e300, false, false},
+     .fallback = "0.05",
+     .help =
+         "Share of the energy at play that a body may gain from nowhere, in a step or little by "
+         "little, before the run fails."},
     {0},
 };
 
@@ -465,7 +473,9 @@ static const Field ROD_FIELDS[] = {
      AT(RodSpec, end),
      .choices = hold_choices,
      .fallback = "free",
-     .help = "What is held of its end, where the first shape puts it."},
+     .help =
+         "What is held of its end, where the first shape puts it. Ends that are held further apart "
+         "than the rod is long are refused (der, mass-spring, corde: with 1 % of strain)."},
     {.key = "end_motion",
      .kind = FIELD_GROUP,
      AT(RodSpec, end_motion),

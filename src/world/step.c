@@ -8,6 +8,7 @@
 // the order of the bodies, so the bits do not depend on the number of threads.
 #include "base/clock.h"
 #include "base/log.h"
+#include "world/balance.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -31,6 +32,8 @@ enum { MAX_OVERLAP_HALVINGS = 4 };
 enum { MAX_ROUNDS = 30 };
 static const double ROUND_TOLERANCE = 1.0e-10;
 
+enum { FAULT_TEXT = 700 }; // bytes of a message
+
 // Items of work for one body are small; enough of them make a block worth a lock.
 enum { GRAIN = 4 };
 
@@ -45,7 +48,11 @@ typedef struct Attempt {
     TdlStatus status;
     const char* fault; // why it cannot stay; null: it can
     bool moved;        // the bodies were advanced
-    BodyAccount sum;   // over all bodies
+    Body* culprit;     // whose fault it is; null: of no single one
+    bool unbalanced;   // it gained more than it may from nowhere
+    int rounds;
+    double residual; // left of the equations of bodies that are not linear
+    BodyAccount sum; // over all bodies
     ContactsSolved solved;
     ContactsFound found;
 } Attempt;
@@ -90,6 +97,7 @@ static void prepare_bodies(TdlWorld* world, const BodyStep* step) {
         body->touch = 0.0;
         body->push = body->impulse = NULL;
         body->account = (BodyAccount){0};
+        balance_begin(body);
         if (body->kind->prepare != NULL) {
             body->kind->prepare(body, step);
         }
@@ -198,6 +206,8 @@ static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* at
         sum.build_seconds += attempt->solved.build_seconds;
         sum.solve_seconds += attempt->solved.solve_seconds;
         left = !rounds || status != TDL_STATUS_OK ? 0.0 : worst_residual(world, step);
+        attempt->rounds = round + 1;
+        attempt->residual = left;
         if (!(left > ROUND_TOLERANCE) || round + 1 == MAX_ROUNDS) {
             break;
         }
@@ -213,10 +223,14 @@ static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* at
     return solved ? contacts_note_tried(world) : status;
 }
 
-static void sum_up(const TdlWorld* world, Attempt* attempt) {
+static void sum_up(TdlWorld* world, Attempt* attempt) {
     BodyAccount* sum = &attempt->sum;
+    Body* gainer = balance_judge(world);
     for (int i = 0; i < world->body_count; ++i) {
         const BodyAccount* own = &world->body[i]->account;
+        if (own->failed || (!sum->failed && own->energy_rise > sum->energy_rise)) {
+            attempt->culprit = world->body[i]->system;
+        }
         sum->failed = sum->failed || own->failed;
         sum->missed = sum->missed || own->missed;
         sum->gave = sum->gave || own->gave;
@@ -230,6 +244,10 @@ static void sum_up(const TdlWorld* world, Attempt* attempt) {
         attempt->fault = "the state is not finite";
     } else if (sum->missed) {
         attempt->fault = "a held end is not where it has to be";
+    } else if (gainer != NULL) {
+        attempt->fault = "energy came from nowhere";
+        attempt->culprit = gainer;
+        attempt->unbalanced = true;
     } else if (sum->energy_rise > 0.0) {
         attempt->fault = "energy rose";
     }
@@ -337,7 +355,7 @@ static Verdict judge_last(Step* s) {
     if (part->halvings < MAX_HALVINGS) {
         return HALVE;
     }
-    if (!attempt->moved || attempt->status != TDL_STATUS_OK ||
+    if (!attempt->moved || attempt->status != TDL_STATUS_OK || attempt->unbalanced ||
         !isfinite(total(tdl_world_energy(s->world)))) {
         return GIVE_UP;
     }
@@ -410,6 +428,10 @@ static void keep_part(Step* s) {
     info->damping += attempt->sum.damping;
     info->numerical += attempt->sum.numerical;
     info->given += attempt->sum.given;
+    info->residual = fmax(info->residual, attempt->residual);
+    info->rounds = attempt->rounds > info->rounds ? attempt->rounds : info->rounds;
+    info->nowhere += balance_keep(s->world);
+    info->forced += attempt->fault != NULL;
     if (s->world->contacts != NULL) {
         contacts_keep_attempt(s->world->contacts);
     }
@@ -516,24 +538,50 @@ static TdlStatus look_before(TdlWorld* world) {
     return status;
 }
 
-static TdlStatus fail_step(TdlWorld* world, const TdlStepInfo* info, TdlStatus status) {
+// Tells of a step that failed what can be told, and goes back to before it.
+static TdlStatus fail_step(const Step* s, TdlStatus status) {
+    TdlWorld* world = s->world;
+    TdlStepInfo* info = s->info;
     double start = tdl_world_time(world);
+    bool diverged = status == TDL_STATUS_DIVERGED;
+    FaultPlace failed = balance_note_failed(world, diverged ? s->attempt.culprit : NULL);
+    if (s->attempt.unbalanced) {
+        info->fault.gained = failed.head->balance.gained;
+        info->fault.at_play = balance_at_play(failed.head);
+    }
     if (world->step_start.size > 0) {
         world_load_state(world, world->step_start.bytes, world->step_start.size, start);
     }
+    balance_locate(world, &failed, &info->fault);
     if (status == TDL_STATUS_BAD_INPUT) {
         return status; // told already
     }
+    info->reason = info->reason == NULL ? tdl_status_string(status) : info->reason;
+    char text[FAULT_TEXT];
+    tdl_world_tell_fault(world, info, sizeof text, text);
     return tdl_fail(&world->host, status,
-                    "step %ld at %.6g s could not be made after %d halvings: %s",
-                    world->step_count + 1, start, MAX_HALVINGS,
-                    info->reason == NULL ? tdl_status_string(status) : info->reason);
+                    "step %ld at %.6g s could not be made: %s; try smaller "
+                    "steps (time.step)",
+                    world->step_count + 1, start, text);
+}
+
+// Body by body, what came from nowhere since the start may be too much though no step's was.
+static TdlStatus judge_leaks(Step* s) {
+    Body* leak = balance_find_leak(s->world);
+    if (leak == NULL) {
+        return TDL_STATUS_OK;
+    }
+    s->attempt.culprit = leak;
+    s->info->reason = "energy came from nowhere, little by little";
+    s->info->fault.gained = leak->ledger.gained;
+    s->info->fault.at_play = balance_at_play(leak);
+    return TDL_STATUS_DIVERGED;
 }
 
 TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     TdlStepInfo local;
     info = info == NULL ? &local : info;
-    *info = (TdlStepInfo){0};
+    *info = (TdlStepInfo){.fault.element = -1};
     world->step_start.size = 0; // nothing to go back to yet
     TdlStatus status = look_before(world);
     if (status != TDL_STATUS_OK) {
@@ -547,8 +595,9 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     Step step = {
         .world = world, .info = info, .left = {{start, end, world->def.step, 0}}, .left_count = 1};
     status = make_parts(&step);
+    status = status == TDL_STATUS_OK ? judge_leaks(&step) : status;
     if (status != TDL_STATUS_OK) {
-        return fail_step(world, info, status);
+        return fail_step(&step, status);
     }
     if (info->energy_rise > 0.0) {
         tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: energy rose by %.3g J",

@@ -59,6 +59,10 @@ static inline TdlContactLaw contact_law(const TdlWorld* world, const Body* a, co
     return world->laws[a->material * TDL_MATERIAL_LIMIT + b->material];
 }
 
+// What messages call a body: its kind and its name, or its place among those of its kind.
+enum { WORLD_NAME_SIZE = 256 };
+const char* world_body_name(const Body* body, char out[WORLD_NAME_SIZE]);
+
 // Puts what a script moves where it is at a time.
 TdlStatus world_place_bodies(TdlWorld* world, double time);
 
