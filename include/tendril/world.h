@@ -18,7 +18,9 @@ typedef struct TdlWorldDef {
     TdlVec3 gravity; // m/s^2; default (0, 0, -9.81)
     TdlVec3 wind;    // m/s, the same everywhere: what drags on rods with a `drag`; default 0
     double step;     // s, > 0: length of a time step; default 1e-3
-    double settle;   // s, >= 0: time until which rods settle, slowed down by a further force of
+    double error;  // 1/s, >= 0: share of its length by which a body may go wrong a second, as it is
+                   // estimated: steps are halved where it is more; default 0: they are not
+    double settle; // s, >= 0: time until which rods settle, slowed down by a further force of
     double settle_damping; // 1/s, >= 0, times velocity per mass, at first; of the share
                            // x of this time left there is 0.975 x^16 + 0.025 x; default 0 and 0
     bool settle_loosely;   // until then a step is kept though bodies passed through each other in
@@ -76,6 +78,8 @@ typedef struct TdlStepInfo {
     int rounds;      // most often that contacts were solved in a substep; 0: nothing touched
     double nowhere;  // J that came from nowhere, over the bodies that gained
     int forced;      // substeps that were kept though they could not stay, at the floor of splits
+    double estimate; // error of the step, estimated, over the length of the body that has most;
+                     // 0 unless `error` or `losses` is asked for
     TdlStepFault fault; // of a step that failed
 } TdlStepInfo;
 

@@ -24,6 +24,7 @@ typedef struct BodyStep {
     TdlVec3 wind;          // m/s
     double settling;       // 1/s, damping of all motion beside the materials' own
     bool losses;           // where energy goes is asked for
+    bool estimate;         // `error` of the account is
 } BodyStep;
 
 // A place on a body: (u, v) in its element, each in [0, 1]. Of curves u runs along the element; of
@@ -63,6 +64,7 @@ typedef struct BodyAccount {
     double push;                      // put in by moving it out of overlaps
     double damping, numerical, given; // where losses are asked for
     double supplied; // done by ends that are moved, wind and torques; always counted
+    double error;    // 1/s: half its change of velocity over its size, where asked for. (W.22)
     bool failed;     // A was singular, or the state is not finite
     bool missed;     // a held place is not where it has to be
     bool gave;       // a hold gave way

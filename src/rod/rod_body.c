@@ -408,6 +408,20 @@ static void count_losses(RodBody* rb, const BodyStep* t) {
     }
 }
 
+static double tree_mass(const Rod* rod) {
+    double sum = rod_mass(rod);
+    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        sum += tree_mass(branch);
+    }
+    return sum;
+}
+
+// Before advance: half the change of velocity, in the mean over the mass, over the length. (W.22)
+static double estimate(const RodBody* rb) {
+    double square = 2.0 * fmax(rb->losses.jump, 0.0) / tree_mass(rb->rod);
+    return 0.5 * sqrt(square) / rod_length(rb->rod);
+}
+
 // The branches of a tree, which its root has advanced.
 static void judge_branches(const Rod* rod, const BodyStep* t) {
     for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
@@ -447,10 +461,11 @@ static void advance(Body* body, const BodyStep* t) {
         rb->head.account.missed = !held_end_met(mates[i]);
         rb->head.account.gave = held_end_gives(mates[i]);
         bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
-        if (!middle && (t->losses || supplied)) {
+        if (!middle && (t->losses || t->estimate || supplied)) {
             rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
             held_end_add_losses(mates[i], steps[i], &rb->losses);
         }
+        rb->head.account.error = t->estimate && !middle ? estimate(rb) : 0.0;
         if (supplied) { // an end that is held still does no work
             const RodLosses* own = middle ? &rb->middle->losses : &rb->losses;
             rb->head.account.supplied = own->given + (is_moved(rb) ? own->hold : 0.0);

@@ -51,6 +51,7 @@ static const Column COLUMNS[] = {
     {"rounds", COLUMN_INT, AT(rounds)},
     {"nowhere", COLUMN_REAL, AT(nowhere)},
     {"forced", COLUMN_INT, AT(forced)},
+    {"estimate", COLUMN_REAL, AT(estimate)},
 };
 enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
 

@@ -79,6 +79,7 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
     return (TdlSceneInfo){
         .title = spec->title,
         .step = spec->time.step,
+        .error = spec->time.error,
         .end = spec->time.end,
         .frame_period = spec->output.frame,
         .checkpoint_period = spec->output.checkpoint,
@@ -472,6 +473,7 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     def.thread_count = thread_count;
     def.losses = scene->spec.losses;
     def.energy_limit = scene->spec.time.energy_limit;
+    def.error = scene->spec.time.error;
     def.contacts = make_contacts(&scene->spec.contacts);
     TdlWorld* world;
     TdlStatus status = tdl_world_create(&scene->host, &def, &world);

@@ -13,6 +13,7 @@ typedef struct TimeSpec {
     bool settle_loosely;
     int integrator;
     double energy_limit;
+    double error; // 1/s; 0: steps have one length
 } TimeSpec;
 
 typedef struct OutputSpec {

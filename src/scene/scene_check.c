@@ -536,8 +536,13 @@ static TdlStatus check_pairs(TdlScene* scene) {
 }
 
 static TdlStatus check_times(TdlScene* scene) {
-    const TimeSpec* time = &scene->spec.time;
+    TimeSpec* time = &scene->spec.time;
     OutputSpec* output = &scene->spec.output;
+    if (time->step == 0.0 && time->error == 0.0) {
+        return fail_at(&scene->host, mark_of(time->node, "step"),
+                       "a step that is chosen needs the key 'error'");
+    }
+    time->step = time->step == 0.0 ? output->frame : time->step;
     if (time->end / time->step > STEPS_MAX) {
         return fail_at(&scene->host, mark_of(time->node, "step"),
                        "%.3g s in steps of %.3g s are more than %.0e steps", time->end, time->step,

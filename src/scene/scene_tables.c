@@ -42,7 +42,19 @@ static const Field TIME_FIELDS[] = {
      .unit = "s",
      .range = {1.0e-12, 1.0e6, false, false},
      .fallback = "1e-3",
-     .help = "Length of a time step."},
+     .word = "auto",
+     .help =
+         "Length of a time step; with `error`, the longest. `auto` with `error`: a frame of the "
+         "`output`, and shorter where the error asks for it."},
+    {.key = "error",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, error),
+     .unit = "1/s",
+     .range = {1.0e-12, 1.0e6, false, false},
+     .fallback_note = "steps have one length",
+     .help =
+         "Share of its length by which a body may go wrong a second, as it is estimated: steps are "
+         "halved, up to ten times over, where it is more."},
     {.key = "end",
      .kind = FIELD_REAL,
      AT(TimeSpec, end),

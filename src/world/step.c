@@ -27,6 +27,13 @@ static const double SUNK = 0.03;
 // often: it comes from fast motion, and where it does not go away with shorter steps it can stay.
 enum { MAX_OVERLAP_HALVINGS = 4 };
 
+// For an estimated error a step is halved at most so often; for that of a body that touches less,
+// as its velocity may jump and will in any step.
+enum { MAX_ERROR_HALVINGS = 10, MAX_JUMP_HALVINGS = 4 };
+
+// A longer part is tried when its error is foreseen to be below this share of the allowed one.
+static const double ERROR_ROOM = 0.8;
+
 // Bodies that are not linear are linearised anew with their contacts at most so often in a step,
 // until what is left of their own equation is below this, relative.
 enum { MAX_ROUNDS = 30 };
@@ -52,6 +59,7 @@ typedef struct Attempt {
     bool unbalanced;   // it gained more than it may from nowhere
     int rounds;
     double residual; // left of the equations of bodies that are not linear
+    double error;    // 1/s, the largest estimate that counts
     BodyAccount sum; // over all bodies
     ContactsSolved solved;
     ContactsFound found;
@@ -72,6 +80,7 @@ typedef struct Step {
     TdlStepInfo* info;
     Interval left[MAX_HALVINGS + 2];
     int left_count;
+    int level;         // the world's, before the step
     SavedState* saved; // the state before the part
     double worst;      // deepest overlap before it, in radii
     bool looked, held; // it was made again so
@@ -223,7 +232,22 @@ static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* at
     return solved ? contacts_note_tried(world) : status;
 }
 
-static void sum_up(TdlWorld* world, Attempt* attempt) {
+// The largest estimate of bodies for which a part may still be halved. (W.22)
+static double worst_error(const TdlWorld* world, int halvings) {
+    double worst = 0.0;
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        int most = body->system->touched ? MAX_JUMP_HALVINGS : MAX_ERROR_HALVINGS;
+        worst = halvings < most ? fmax(worst, body->account.error) : worst;
+    }
+    return worst;
+}
+
+static bool is_adaptive(const TdlWorld* world) {
+    return world->def.error > 0.0;
+}
+
+static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
     BodyAccount* sum = &attempt->sum;
     Body* gainer = balance_judge(world);
     for (int i = 0; i < world->body_count; ++i) {
@@ -251,6 +275,16 @@ static void sum_up(TdlWorld* world, Attempt* attempt) {
     } else if (sum->energy_rise > 0.0) {
         attempt->fault = "energy rose";
     }
+    attempt->error = worst_error(world, halvings);
+    if (attempt->fault == NULL && is_adaptive(world) && attempt->error > world->def.error) {
+        attempt->fault = "its estimated error is too large";
+    }
+}
+
+// The longest that the next part may be, s.
+static double next_length(const TdlWorld* world) {
+    int level = world->level > 1 ? world->level - 1 : 0;
+    return ldexp(world->def.step, -level);
 }
 
 static void make_attempt(Step* s) {
@@ -296,11 +330,12 @@ static void make_attempt(Step* s) {
     if (attempt->status != TDL_STATUS_OK) {
         return;
     }
-    sum_up(world, attempt);
+    sum_up(world, s->left[s->left_count - 1].halvings, attempt);
 
     // detect
     if (world->contacts != NULL && attempt->fault == NULL) {
-        attempt->status = contacts_find(world, s->body_step.dt, world->def.step, &attempt->found);
+        attempt->status =
+            contacts_find(world, s->body_step.dt, next_length(world), &attempt->found);
         info->detect_seconds += clock_now() - t1;
     }
 }
@@ -404,11 +439,21 @@ static TdlStatus begin_part(Step* s) {
                               .gravity = world->def.gravity,
                               .wind = world->def.wind,
                               .settling = settling(&world->def, part->start),
-                              .losses = world->def.losses};
+                              .losses = world->def.losses,
+                              .estimate = world->def.losses || is_adaptive(world)};
     if (world->contacts != NULL) {
         contacts_start_interval(world->contacts);
     }
     return TDL_STATUS_OK;
+}
+
+// After a part was kept: halvings of the next one. The estimate goes with the length of a part.
+static void choose_level(Step* s) {
+    TdlWorld* world = s->world;
+    int halvings = s->left[s->left_count - 1].halvings;
+    bool longer = 2.0 * s->attempt.error < ERROR_ROOM * world->def.error;
+    world->level = longer && halvings > 0 ? halvings - 1 : halvings;
+    world->level = world->level < MAX_ERROR_HALVINGS ? world->level : MAX_ERROR_HALVINGS;
 }
 
 static void keep_part(Step* s) {
@@ -432,6 +477,10 @@ static void keep_part(Step* s) {
     info->rounds = attempt->rounds > info->rounds ? attempt->rounds : info->rounds;
     info->nowhere += balance_keep(s->world);
     info->forced += attempt->fault != NULL;
+    info->estimate += s->body_step.dt * attempt->error;
+    if (is_adaptive(s->world)) {
+        choose_level(s);
+    }
     if (s->world->contacts != NULL) {
         contacts_keep_attempt(s->world->contacts);
     }
@@ -470,12 +519,23 @@ static TdlStatus hold_sunk(Step* s) {
     return status == TDL_STATUS_OK ? contacts_hold_sunk(s->world) : status;
 }
 
-static TdlStatus halve(Step* s) {
+static void split(Step* s) {
     Interval whole = s->left[--s->left_count];
     double middle = whole.start + 0.5 * whole.dt, dt = 0.5 * whole.dt;
     s->left[s->left_count++] = (Interval){middle, whole.end, dt, whole.halvings + 1};
     s->left[s->left_count++] = (Interval){whole.start, middle, dt, whole.halvings + 1};
+}
+
+static TdlStatus halve(Step* s) {
+    split(s);
     return undo(s);
+}
+
+// The next part is made as short as the last one needed to be.
+static void split_to_level(Step* s) {
+    while (s->left[s->left_count - 1].halvings < s->world->level) {
+        split(s);
+    }
 }
 
 static TdlStatus give_up(const Step* s) {
@@ -488,6 +548,9 @@ static TdlStatus give_up(const Step* s) {
 static TdlStatus make_parts(Step* s) {
     bool begin = true;
     while (s->left_count > 0) {
+        if (begin) {
+            split_to_level(s);
+        }
         TdlStatus status = begin ? begin_part(s) : TDL_STATUS_OK;
         if (status != TDL_STATUS_OK) {
             return status;
@@ -549,6 +612,7 @@ static TdlStatus fail_step(const Step* s, TdlStatus status) {
         info->fault.gained = failed.head->balance.gained;
         info->fault.at_play = balance_at_play(failed.head);
     }
+    world->level = s->level;
     if (world->step_start.size > 0) {
         world_load_state(world, world->step_start.bytes, world->step_start.size, start);
     }
@@ -592,8 +656,14 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     }
     double start = tdl_world_time(world);
     double end = (double)(world->step_count + 1) * world->def.step; // as tdl_world_time
-    Step step = {
-        .world = world, .info = info, .left = {{start, end, world->def.step, 0}}, .left_count = 1};
+    Step step = {.world = world,
+                 .info = info,
+                 .left = {{start, end, world->def.step, 0}},
+                 .left_count = 1,
+                 .level = world->level};
+    if (world->level > 0 && !world_save_state(world, &world->step_start)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     status = make_parts(&step);
     status = status == TDL_STATUS_OK ? judge_leaks(&step) : status;
     if (status != TDL_STATUS_OK) {

@@ -86,6 +86,9 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "world: settle and settle_damping must not be negative");
     }
+    if (!(isfinite(def->error) && def->error >= 0.0)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: error must not be negative");
+    }
     if (!(def->energy_limit > 0.0)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: energy_limit must be positive");
     }
@@ -622,7 +625,8 @@ static int64_t layout_hash(const TdlWorld* world) {
 }
 
 // What a state begins with.
-enum { STATE_STEPS = 0, STATE_LAYOUT, STATE_HEAD };
+enum { STATE_STEPS = 0, STATE_LAYOUT, STATE_LEVEL, STATE_HEAD };
+enum { LEVEL_LIMIT = 64 };
 static const int64_t MOST_STEPS = (int64_t)1 << 53; // as far as a time is exact
 
 size_t tdl_world_state_size(const TdlWorld* world) {
@@ -630,7 +634,7 @@ size_t tdl_world_state_size(const TdlWorld* world) {
 }
 
 void tdl_world_save_state(const TdlWorld* world, void* bytes) {
-    int64_t head[STATE_HEAD] = {world->step_count, layout_hash(world)};
+    int64_t head[STATE_HEAD] = {world->step_count, layout_hash(world), world->level};
     memcpy(bytes, head, sizeof head);
     char* rest = save_bodies(world, (char*)bytes + sizeof head);
     if (world->contacts != NULL) {
@@ -650,10 +654,14 @@ TdlStatus tdl_world_load_state(TdlWorld* world, const void* bytes, size_t size) 
         return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT,
                         "a state with a negative or absurd step count");
     }
+    if (head[STATE_LEVEL] < 0 || head[STATE_LEVEL] > LEVEL_LIMIT) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT, "a state with absurd parts of steps");
+    }
     if (head[STATE_LAYOUT] != layout_hash(world)) {
         return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT, "a state of other bodies");
     }
     world->step_count = (long)head[STATE_STEPS];
+    world->level = (int)head[STATE_LEVEL];
     TdlStatus status = world_load_state(world, (const char*)bytes + sizeof head, size - sizeof head,
                                         tdl_world_time(world));
     if (status == TDL_STATUS_BAD_INPUT) {
