@@ -68,13 +68,15 @@ typedef struct BodyAccount {
     bool failed;     // A was singular, or the state is not finite
     bool missed;     // a held place is not where it has to be
     bool gave;       // a hold gave way
+    bool swings;     // its rule does not take energy; what it has swings about that
 } BodyAccount;
 
 // What a body, or the system that it is the head of, did with energy since it was added, J. Part of
 // the state. world.md (W.21)
 typedef struct BodyLedger {
-    double gained;   // from nowhere, less what was lost since; never below 0
-    double peak;     // most that it had of kinetic and elastic energy
+    double
+        gained;  // from nowhere, less what was lost since; not below 0 where energy does not swing
+    double peak; // most that it had of kinetic and elastic energy
     double supplied; // to it
 } BodyLedger;
 

@@ -461,6 +461,7 @@ static void advance(Body* body, const BodyStep* t) {
         rb->head.account.missed = !held_end_met(mates[i]);
         rb->head.account.gave = held_end_gives(mates[i]);
         bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
+        rb->head.account.swings = rb->middle != NULL;
         if (!middle && (t->losses || t->estimate || supplied)) {
             rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
             held_end_add_losses(mates[i], steps[i], &rb->losses);

@@ -19,6 +19,13 @@ static const double CREEP = 1.0e-6;
 // in another takes much more than its weight, and it is told as `push`. What is beyond is nonsense.
 static const double PUSH_LIMIT = 1.0e6;
 
+// Share of what is at play that a rule which keeps energy may have lost for a while: large swings
+// of a super-model go down by 0.25 and come back. (I.6)
+static const double SWING = 0.3;
+
+// And share that it may have too much, by its own account of it.
+static const double SWING_UP = 0.1;
+
 static double moving(TdlEnergy e) {
     return e.kinetic + e.elastic;
 }
@@ -59,6 +66,7 @@ static Body* find_worst(const TdlWorld* world, double (*gained)(const Body*)) {
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
         double own = body->system == body ? gained(body) : 0.0;
+        own -= body->account.swings ? SWING_UP * balance_at_play(body) : 0.0;
         if (own > most * balance_at_play(body)) {
             most = own / fmax(balance_at_play(body), DBL_MIN);
             worst = body;
@@ -94,7 +102,8 @@ double balance_keep(TdlWorld* world) {
         const BodyBalance* now = &body->balance;
         BodyLedger* ledger = &body->ledger;
         if (body->system == body) {
-            ledger->gained = fmax(ledger->gained + now->gained, 0.0);
+            double least = body->account.swings ? -SWING * balance_at_play(body) : 0.0;
+            ledger->gained = fmax(ledger->gained + now->gained, least);
             ledger->peak = fmax(ledger->peak, now->after);
             ledger->supplied += fmax(now->supplied, 0.0);
             sum += fmax(now->gained, 0.0);
