@@ -43,6 +43,10 @@ TDL_API TdlBodyId tdl_world_body(const TdlWorld* world, const char* kind, int in
 TDL_API const char* tdl_body_kind(const TdlWorld* world, TdlBodyId body);
 TDL_API int tdl_body_index(const TdlWorld* world, TdlBodyId body);
 
+/// A name for messages, of at most 200 bytes; null: none, and messages tell its kind and its place
+/// among those. The world copies it.
+TDL_API TdlStatus tdl_body_set_name(TdlWorld* world, TdlBodyId body, const char* name);
+
 /// The curves that stand for it in detection, as they are now, each with its radius: what it takes
 /// to draw a body of any kind that is not a surface or a round or flat obstacle. The first
 /// `capacity` of them; `count` receives how many there are.

@@ -70,12 +70,29 @@ TDL_API TdlRodDef tdl_rod_def_default(void);
 /// The first thing that is wrong with a definition, or that its model cannot do; null: nothing.
 TDL_API const char* tdl_rod_def_fault(const TdlRodDef* def);
 
+/// Whether the held ends of a rod can be where its definition and its motions put them, from a time
+/// on: not further apart than it is long (models that stretch: by 1 % more), and at that distance
+/// with clamps along the line.
+typedef struct TdlRodReach {
+    bool ok;         // at all times
+    bool across;     // else: they are as far apart as it is long, and a clamp looks elsewhere
+    double time;     // s, the first at which it is not so
+    double distance; // m, of the ends then
+    double length;   // m, of the rod
+    double stretch;  // strain that is allowed
+    char text[200];  // the same in words; empty: ok
+} TdlRodReach;
+
+TDL_API TdlStatus tdl_rod_def_reach(const TdlHost* host, const TdlRodDef* def, double now,
+                                    TdlRodReach* out);
+
 /// Number of coordinates of a rod made from a definition without fault.
 TDL_API int tdl_rod_def_dof_count(const TdlRodDef* def);
 
 /// The names of the rod models, separated by '|'.
 TDL_API const char* tdl_rod_models(void);
 
+/// Refused where its held ends cannot be where they are to be.
 TDL_API TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* out);
 
 typedef struct TdlRodInfo {

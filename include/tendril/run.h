@@ -41,8 +41,12 @@ typedef struct TdlRunDef {
     TdlWatchFn watch; // may be null
     void* watch_user;
     TdlSaveProblems problems;
+    double energy_limit;     // in place of the scene's; 0: the scene's
     TdlSaveProblems queries; // what is asked of collision detection, in one file of its benchmark
 } TdlRunDef;
+
+/// The error of the contact solver, relative, from which on forces are not to be relied on.
+#define TDL_UNSOLVED_ERROR 1.0e-3
 
 typedef struct TdlRunInfo {
     long steps, frames;  // in the result as a whole
@@ -57,7 +61,17 @@ typedef struct TdlRunInfo {
     bool finished;       // reached the scene's end
     long problems;       // contact problems saved by this call
     long queries;        // queries of collision detection saved by this call
+    long unsolved;       // steps with contacts that were not solved to the tolerance
+    double error;        // of the contact solver, largest over the steps of the run
+    long forced;         // steps kept at the floor of splits though they could not stay
+    double nowhere;      // J that came from nowhere, over the steps of the run
+    bool failed;         // the step after `steps` failed; a resume tries it again
+    char failure[768];   // why and where; empty: it did not
 } TdlRunInfo;
+
+/// Whether what was computed can be relied on: it did not fail, no step was kept though it could
+/// not stay, and no error of the contact solver is above TDL_UNSOLVED_ERROR.
+TDL_API bool tdl_run_is_sound(const TdlRunInfo* info);
 
 /// Runs a scene from its start. TDL_STATUS_STOPPED when the progress function asked to stop.
 /// `info` is filled as far as the run came, whatever is returned; steps is -1 when no folder was

@@ -23,6 +23,7 @@ TDL_API void tdl_scene_destroy(TdlScene* scene);
 typedef struct TdlSceneInfo {
     const char* title;
     double step, end;         // s
+    double error;             // 1/s, that is wanted; then steps are shorter where needed; else 0
     double frame_period;      // s between frames of the result
     double checkpoint_period; // s of wall time between checkpoints
     int samples;              // points per element in the result

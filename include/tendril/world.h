@@ -18,7 +18,9 @@ typedef struct TdlWorldDef {
     TdlVec3 gravity; // m/s^2; default (0, 0, -9.81)
     TdlVec3 wind;    // m/s, the same everywhere: what drags on rods with a `drag`; default 0
     double step;     // s, > 0: length of a time step; default 1e-3
-    double settle;   // s, >= 0: time until which rods settle, slowed down by a further force of
+    double error;  // 1/s, >= 0: share of its length by which a body may go wrong a second, as it is
+                   // estimated: steps are halved where it is more; default 0: they are not
+    double settle; // s, >= 0: time until which rods settle, slowed down by a further force of
     double settle_damping; // 1/s, >= 0, times velocity per mass, at first; of the share
                            // x of this time left there is 0.975 x^16 + 0.025 x; default 0 and 0
     bool settle_loosely;   // until then a step is kept though bodies passed through each other in
@@ -26,6 +28,8 @@ typedef struct TdlWorldDef {
     TdlIntegrator integrator; // default: Euler
     int thread_count;         // 0: one per processor; default 1. Results do not depend on it
     bool losses;              // every step tells where energy goes; default false
+    double energy_limit; // > 0: share of the energy at play that a body may gain from nowhere, in a
+                         // step or over many, before the step fails; default 0.05
     TdlContactDef contacts;
 } TdlWorldDef;
 
@@ -37,6 +41,15 @@ TDL_API void tdl_world_destroy(TdlWorld* world);
 /// Sets how bodies of two materials (which may be the same) touch.
 TDL_API TdlStatus tdl_world_set_contact_law(TdlWorld* world, int material_a, int material_b,
                                             TdlContactLaw law);
+
+/// Where a step failed. What is at play for a body is the most that it had of kinetic and elastic
+/// energy and what ends that are moved, wind and torques did on it.
+typedef struct TdlStepFault {
+    TdlBodyId body;         // null: no single one
+    int element;            // of it, the one that moved furthest in the failed attempt; -1: unknown
+    TdlVec3 place;          // m, where the middle of that was before
+    double gained, at_play; // J from nowhere, of that body; 0 where that was not the reason
+} TdlStepFault;
 
 /// What one step did.
 typedef struct TdlStepInfo {
@@ -62,6 +75,13 @@ typedef struct TdlStepInfo {
     TdlEnergy energy;   // at the end of the step
     double energy_rise; // J gained by bodies whose clamp is still; 0 unless at the floor of splits
     double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds; // wall
+    double residual; // of the equations of bodies that are not linear in a step, relative
+    int rounds;      // most often that contacts were solved in a substep; 0: nothing touched
+    double nowhere;  // J that came from nowhere, over the bodies that gained
+    int forced;      // substeps that were kept though they could not stay, at the floor of splits
+    double estimate; // error of the step, estimated, over the length of the body that has most;
+                     // 0 unless `error` or `losses` is asked for
+    TdlStepFault fault; // of a step that failed
 } TdlStepInfo;
 
 /// The contacts of the last step; owned by the world, valid until it changes. Those of the parts of
@@ -96,9 +116,14 @@ typedef void (*TdlDetectionFn)(void* user, const TdlDetector* detector, long ste
 TDL_API void tdl_world_watch_detection(TdlWorld* world, TdlDetectionFn fn, void* user);
 
 /// Advances by one step. A step that does not stay finite, or in which a rod with a still clamp
-/// gains energy, is undone and split. On TDL_STATUS_DIVERGED the state from before the step is
-/// kept. `info` may be null.
+/// gains energy, is undone and split. TDL_STATUS_DIVERGED where that does not help, or where a body
+/// has gained more than `energy_limit` allows: the state from before the step is kept, and
+/// `info->reason` and `info->fault` tell why and where. `info` may be null.
 TDL_API TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info);
+
+/// Why and where a step failed, in words with the name of the body; `size` bytes at most.
+TDL_API void tdl_world_tell_fault(const TdlWorld* world, const TdlStepInfo* info, size_t size,
+                                  char* out);
 
 /// Brings every rod to a static equilibrium under gravity and point forces, at rest. `residual`
 /// (may be null) receives the largest remaining generalised force relative to weight times length.
@@ -145,6 +170,9 @@ TDL_API TdlStatus tdl_world_set_gravity(TdlWorld* world, TdlVec3 gravity);
 
 /// One friction coefficient for all pairs of materials.
 TDL_API TdlStatus tdl_world_set_friction(TdlWorld* world, double mu);
+
+/// See TdlWorldDef; must be positive. Of no influence on what is computed, but on how far.
+TDL_API TdlStatus tdl_world_set_energy_limit(TdlWorld* world, double limit);
 
 // --- the whole state
 // ------------------------------------------------------------------------------

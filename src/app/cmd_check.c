@@ -152,6 +152,11 @@ static void print_plain(const TdlScene* scene) {
     printf("%s\n", info.title);
     printf("  time       %g s in %.0f steps of %g s, from %s\n", info.end, step_count(&info),
            info.step, info.settle ? "static equilibrium" : "the shape as placed");
+    if (info.error > 0.0) {
+        printf("  steps      in halves where the estimated error is above %g of a body's length a "
+               "second\n",
+               info.error);
+    }
     printf("  result     a frame every %g s, %d points per element\n", info.frame_period,
            info.samples);
     printf("  rods       %d with %d elements, %d degrees of freedom\n", info.rod_count,

@@ -43,7 +43,10 @@ static const char* state_of(const Facts* facts) {
     if (!facts->has_run) {
         return facts->result.finished ? "finished" : "incomplete";
     }
-    return facts->run.finished ? "finished" : facts->running ? "running" : "interrupted";
+    if (facts->running || facts->run.finished) {
+        return facts->run.finished ? "finished" : "running";
+    }
+    return facts->run.failed ? "failed" : "interrupted";
 }
 
 // The latest energies known: those of the log, or of the checkpoint before the first row.
@@ -77,6 +80,14 @@ static void print_plain(const Facts* facts) {
     TdlEnergy energy = energy_of(facts);
     printf("  energy      kinetic %.6g J, elastic %.6g J, gravity %.6g J\n", energy.kinetic,
            energy.elastic, energy.gravity);
+    if (facts->run.failed && !facts->running) {
+        printf("  failure     %s\n", facts->run.failure);
+    }
+    if (facts->run.forced > 0 || facts->run.unsolved > 0) {
+        printf("  doubts      %ld steps kept though they could not stay, %ld with contacts not "
+               "solved, error %.2g\n",
+               facts->run.forced, facts->run.unsolved, facts->run.error);
+    }
     if (facts->run.finished) {
         printf("  state hash  %016" PRIx64 "\n", facts->run.state_hash);
     } else if (!facts->running) {
@@ -109,6 +120,15 @@ static void print_json(const Facts* facts) {
         print_json_real("kinetic_energy", energy.kinetic);
         print_json_real("elastic_energy", energy.elastic);
         print_json_real("gravity_energy", energy.gravity);
+        if (facts->run.failed) {
+            printf(", \"failure\": ");
+            json_text(facts->run.failure);
+        }
+        printf(", \"sound\": %s, \"unsolved_steps\": %ld, \"forced_steps\": %ld",
+               tdl_run_is_sound(&facts->run) ? "true" : "false", facts->run.unsolved,
+               facts->run.forced);
+        print_json_real("solver_error", facts->run.error);
+        print_json_real("nowhere", facts->run.nowhere);
         printf(", \"checkpoint_hash\": \"%016" PRIx64 "\"", facts->run.state_hash);
     }
     printf("}\n");

@@ -46,6 +46,23 @@ static void print_summary(const char* directory) {
     fclose(file);
 }
 
+// What a run that reached its end is to be told for: steps that did not come out as they should.
+static void tell_doubts(const TdlRunInfo* info) {
+    if (info->unsolved > 0) {
+        fprintf(stderr,
+                "%ld steps have contacts that were not solved to the tolerance; the error is "
+                "at most %.2g%s\n",
+                info->unsolved, info->error,
+                info->error > TDL_UNSOLVED_ERROR ? ": these forces are not to be relied on" : "");
+    }
+    if (info->forced > 0) {
+        fprintf(stderr,
+                "%ld steps were kept though they could not stay, even in the smallest parts: "
+                "column forced of log.csv\n",
+                info->forced);
+    }
+}
+
 // Says in a line or two how the run ended and what can be done next.
 static void tell_end(const char* directory, TdlStatus status, const TdlRunInfo* info) {
     if (status == TDL_STATUS_OK && info->steps_here == 0 && info->step_total > 0) {
@@ -56,13 +73,21 @@ static void tell_end(const char* directory, TdlStatus status, const TdlRunInfo* 
                 info->steps, info->frames, info->time, info->seconds);
     } else {
         fprintf(stderr, "%s at step %ld of %ld; what was computed is in %s\n",
-                status == TDL_STATUS_STOPPED ? "stopped" : "ended", info->steps, info->step_total,
-                directory);
+                status == TDL_STATUS_STOPPED ? "stopped"
+                : info->failed               ? "failed"
+                                             : "ended",
+                info->steps, info->step_total, directory);
     }
+    tell_doubts(info);
     if (status == TDL_STATUS_OK) {
         fprintf(stderr, "look at it with: tendril info %s\n", directory);
     } else if (status != TDL_STATUS_DIVERGED) {
         fprintf(stderr, "continue with: tendril run --resume %s\n", directory);
+    } else if (info->failed) {
+        fprintf(stderr,
+                "the last good state is saved; to go on from it in spite of this: tendril run "
+                "--resume %s --energy-limit X\n",
+                directory);
     }
 }
 
@@ -70,13 +95,14 @@ static int end_run(const Args* args, const char* directory, TdlStatus status,
                    const TdlRunInfo* info) {
     terminal_end_progress();
     bool made = info->steps >= 0;
-    if (made && (status != TDL_STATUS_OK || !args_has(args, "quiet"))) {
+    bool sound = made && tdl_run_is_sound(info);
+    if (made && (status != TDL_STATUS_OK || !sound || !args_has(args, "quiet"))) {
         tell_end(directory, status, info);
     }
     if (made && args_has(args, "json")) {
         print_summary(directory);
     }
-    return exit_code(status);
+    return made && status == TDL_STATUS_OK && !sound ? EXIT_FAILED : exit_code(status);
 }
 
 static TdlStatus load_scene(const Args* args, TdlScene** out) {
@@ -148,6 +174,7 @@ static int run_resume(const Args* args, TdlRunDef* def) {
 static int run_run(const Args* args) {
     bool quiet = args_has(args, "quiet");
     TdlRunDef def = {.thread_count = args_int(args, "threads", 0),
+                     .energy_limit = args_real(args, "energy-limit", 0.0),
                      .progress = show_progress,
                      .progress_user = &quiet};
     if (!args_has(args, "live") &&
@@ -186,6 +213,9 @@ static const Option RUN_OPTIONS[] = {
      "override one value of the scene, such as time.step=1e-4 or rods.curl.elements=20", true},
     {"resume", 'r', OPTION_FILE, "DIR", 0, 0,
      "continue the run in DIR from its last checkpoint, with the same bits", false},
+    {"energy-limit", 0, OPTION_REAL, "X", 1e-9, 1e300,
+     "in place of the scene's time.energy_limit, also where --resume goes on after a failure",
+     false},
     {"live", 'l', OPTION_SWITCH, NULL, 0, 0,
      "serve a page on this machine that shows the run and takes a hand in it", false},
     {"open", 0, OPTION_SWITCH, NULL, 0, 0, "of --live: open it in the browser, by xdg-open", false},
@@ -206,7 +236,12 @@ const Command RUN_COMMAND = {
             "(a row a step), summary.json (at the end), scene.yaml (the scene as run) and "
             "checkpoint.\nCtrl-C stops after the current step and saves; whatever ended a run, "
             "--resume goes on with it, and the result is the same as if it had not been "
-            "interrupted.\nWith --live a page shows the run while it goes on: pause it, change "
+            "interrupted.\nA run that fails (energy came from nowhere, a state is not finite) ends "
+            "with "
+            "exit status 1 and tells the body, its element and place; its last good state is the "
+            "checkpoint. The status is also 1 where a step was kept though it could not stay, or "
+            "the contact solver's error was above 1e-3: summary.json then has \"sound\": false.\n"
+            "With --live a page shows the run while it goes on: pause it, change "
             "gravity and friction, drag ends of fibres. What a hand did is in the result, but a "
             "resume cannot repeat it.",
     .example = "tendril run scenes/hanging-curl.yaml -o out/curl --set time.step=5e-4\n"

@@ -25,6 +25,7 @@ typedef struct BodyStep {
     double settling;       // 1/s, damping of all motion beside the materials' own
     bool losses;           // where energy goes is asked for
     bool hurried;          // the step has had its share of work: contacts as they come
+    bool estimate;         // `error` of the account is
 } BodyStep;
 
 // A place on a body: (u, v) in its element, each in [0, 1]. Of curves u runs along the element; of
@@ -60,13 +61,33 @@ typedef struct BodyShape {
 
 // Where energy went in the last attempt at a step, J; and whether the attempt can stay.
 typedef struct BodyAccount {
-    double energy_rise; // more than could be taken from the velocity
-    double push;        // put in by moving it out of overlaps
-    double damping, numerical, given;
-    bool failed; // A was singular, or the state is not finite
-    bool missed; // a held place is not where it has to be
-    bool gave;   // a hold gave way
+    double energy_rise;               // more than could be taken from the velocity
+    double push;                      // put in by moving it out of overlaps
+    double damping, numerical, given; // where losses are asked for
+    double supplied; // done by ends that are moved, wind and torques; always counted
+    double error;    // 1/s: half its change of velocity over its size, where asked for. (W.22)
+    bool failed;     // A was singular, or the state is not finite
+    bool missed;     // a held place is not where it has to be
+    bool gave;       // a hold gave way
+    bool swings;     // its rule does not take energy; what it has swings about that
 } BodyAccount;
+
+// What a body, or the system that it is the head of, did with energy since it was added, J. Part of
+// the state. world.md (W.21)
+typedef struct BodyLedger {
+    double
+        gained;  // from nowhere, less what was lost since; not below 0 where energy does not swing
+    double peak; // most that it had of kinetic and elastic energy
+    double supplied; // to it
+} BodyLedger;
+
+// The same of the attempt under way, of a whole system at its head.
+typedef struct BodyBalance {
+    double gained;        // from nowhere; what was lost is negative
+    double before, after; // kinetic and elastic
+    double supplied, push;
+    double least; // what is at play anyway
+} BodyBalance;
 
 // The head of a body, first member of what a kind allocates.
 struct Body {
@@ -93,8 +114,16 @@ struct Body {
                      // null
     double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
 
-    TdlEnergy energy; // in the present state
+    TdlEnergy energy; // in the present state; a kind with `energy` counts it in `advance`
     BodyAccount account;
+
+    // kept by the world
+    char* name;       // null: none
+    double mass;      // kg; 0 where its kind tells none
+    double size;      // m, of its shape
+    TdlEnergy before; // the attempt under way
+    BodyBalance balance;
+    BodyLedger ledger;
 };
 
 struct BodyKind {

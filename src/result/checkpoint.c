@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#define CHECKPOINT_VERSION 2u
+#define CHECKPOINT_VERSION 3u
 
 static const char MAGIC[8] = {'T', 'D', 'L', 'C', 'H', 'E', 'C', 'K'};
 
@@ -33,7 +33,8 @@ typedef struct FileHead {
 } FileHead;
 
 _Static_assert(sizeof(FileHead) == 32 + sizeof(Checkpoint), "no padding in the file's head");
-_Static_assert(sizeof(Checkpoint) == 13 * 8, "no padding in a checkpoint's fields");
+_Static_assert(sizeof(Checkpoint) == 17 * 8 + CHECKPOINT_FAILURE,
+               "no padding in a checkpoint's fields");
 
 TdlStatus checkpoint_write(const TdlHost* host, const char* path, const Checkpoint* checkpoint,
                            const void* state, size_t state_size) {
@@ -61,7 +62,8 @@ TdlStatus checkpoint_write(const TdlHost* host, const char* path, const Checkpoi
 static bool fields_make_sense(const Checkpoint* c) {
     return c->step >= 0 && c->step <= c->step_total && c->frame_count >= 1 &&
            c->frame_count <= c->step + 1 && c->log_size >= 0 && c->substeps_max >= 0 &&
-           isfinite(c->time) && isfinite(c->seconds);
+           c->unsolved >= 0 && c->forced >= 0 && isfinite(c->time) && isfinite(c->seconds) &&
+           memchr(c->failure, '\0', sizeof c->failure) != NULL;
 }
 
 // Proves the bytes of a checkpoint; what is wrong with them, or null.

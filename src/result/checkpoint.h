@@ -4,6 +4,8 @@
 
 #include "tendril/world.h"
 
+enum { CHECKPOINT_FAILURE = 768 }; // bytes, a multiple of 8
+
 // Where a run stands, beside the state of its world.
 typedef struct Checkpoint {
     int64_t step, step_total;         // done, and to be done
@@ -16,6 +18,10 @@ typedef struct Checkpoint {
     double kinetic, elastic, gravity; // J
     double energy_rise;               // J, largest over the run
     double seconds;                   // wall time spent so far
+    int64_t unsolved, forced;         // steps whose contacts were not solved; kept at the floor
+    double error;                     // of the contact solver, largest over the run
+    double nowhere;                   // J, over the run
+    char failure[CHECKPOINT_FAILURE]; // how the run failed here; empty: it did not
 } Checkpoint;
 
 // Replaces the checkpoint at `path` atomically by the given one and the world's state.

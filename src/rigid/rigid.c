@@ -287,6 +287,10 @@ double rigid_step_loss(const Rigid* rigid, TdlVec3 gravity, const double free[RI
            spin_energy(rigid, turned);
 }
 
+double rigid_step_error(const Rigid* rigid) {
+    return 0.5 * tdl_norm3(tdl_sub3(tdl_load3(rigid->v_free, 1), tdl_load3(rigid->v, 1)));
+}
+
 void rigid_curves(const Rigid* rigid, TdlCurve* out) {
     for (int i = 0; i < rigid->curve_count; ++i) {
         out[i] = curve_moved(&rigid->curves[i], rigid->pose);

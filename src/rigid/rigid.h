@@ -60,6 +60,9 @@ TdlEnergy rigid_energy(const Rigid* rigid, TdlVec3 gravity);
 // was before them. (B.10)
 double rigid_step_loss(const Rigid* rigid, TdlVec3 gravity, const double free[RIGID_DOFS]);
 
+// Half the change of the angular velocity from v to v_free, 1/s: its path is of second order.
+double rigid_step_error(const Rigid* rigid);
+
 // The curves in the present pose: out[curve_count].
 void rigid_curves(const Rigid* rigid, TdlCurve* out);
 

@@ -51,6 +51,7 @@ static void advance(Body* body, const BodyStep* t) {
     RigidBody* rb = (RigidBody*)body;
     Rigid* rigid = rb->rigid;
     body->account.numerical = t->losses ? rigid_step_loss(rigid, t->gravity, rb->free) : 0.0;
+    body->account.error = t->estimate ? rigid_step_error(rigid) : 0.0;
     rigid_advance(rigid, t->dt, rigid->v_free);
     if (body->push != NULL) {
         push(body, t);

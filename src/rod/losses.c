@@ -24,7 +24,8 @@ RodLosses loss_total(const Rod* rod, const RodStep* step, const LossSum* sum, do
                      .numerical =
                          carried + 0.5 * dt * dt * bending + (1.0 + slowed) * m * sum->taut,
                      .work = dt * (work + sum->pointing),
-                     .given = dt * (blown + sum->turning)};
+                     .given = dt * (blown + sum->turning),
+                     .jump = carried};
     // the equation of motion, tested with v
     out.hold = (1.0 + slowed) * m * sum->square - m * sum->brought - out.work + dt * sum->stress +
                dt * (rod->damping + dt) * bending;

@@ -765,6 +765,7 @@ RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, dou
         w.q[i] = rod->q[i] + dt * v[i];
         push[i] = w.mass[i] * (factor * v[i] - rod->v[i]) - dt * w.load[i];
         out.numerical += 0.5 * w.mass[i] * change * change;
+        out.jump += 0.5 * w.mass[i] * change * change;
         out.damping += (factor - 1.0) * w.mass[i] * v[i] * v[i];
         out.work += dt * w.load[i] * v[i];
         out.given += dt * (w.load[i] - fall[i]) * v[i];

@@ -123,6 +123,7 @@ typedef struct RodLosses {
                       // shape it starts from
     double given;     // J, the part of that work which has no potential: of wind and torques
     double hold;      // J, done by the holds of ends that move
+    double jump;      // J, of the change of velocity in the step: |V - V_n|^2 / 2
 } RodLosses;
 
 // Momenta of a rod, and its mass and moments, about its start.

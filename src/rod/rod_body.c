@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "math/rotation.h"
 #include "rod/held_end.h"
+#include "rod/rod_reach.h"
 
 #include <string.h>
 
@@ -147,6 +148,44 @@ static bool is_closed(const RodBody* rb) {
     return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
 }
 
+static bool has_torque(const Rod* rod) {
+    bool turns = false;
+    for (int i = 0; i < rod->load_count; ++i) {
+        turns = turns || tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) != 0.0;
+    }
+    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        turns = turns || has_torque(branch);
+    }
+    return turns;
+}
+
+static bool has_drag(const Rod* rod) {
+    bool drags = rod->drag != 0.0;
+    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        drags = drags || has_drag(branch);
+    }
+    return drags;
+}
+
+// Whether its ends are moved in this step, or were in the last.
+static bool is_moved(const RodBody* rb) {
+    const Rod* rod = rb->rod;
+    bool still = is_zero(rb->step.end_rate) && is_zero(rb->step.base_rate);
+    if (rod->start_hold == TDL_HOLD_CLAMPED) {
+        still = still && is_zero(rod->base.rate);
+    } else if (rod->start_hold == TDL_HOLD_PINNED) {
+        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
+    }
+    return !still;
+}
+
+// Whether ends that are moved, wind or torques may do work on a rod, or on a tree at its root.
+static bool is_supplied(const RodBody* rb) {
+    TdlVec3 wind = rb->step.wind;
+    bool blown = tdl_dot3(wind, wind) != 0.0 && has_drag(rb->rod);
+    return rb->rod->parent == NULL && (is_moved(rb) || blown || has_torque(rb->rod));
+}
+
 static void predict_batch(Rod* const* mates, int count) {
     const RodStep* steps[ROD_GROUP_SIZE];
     bool ok[ROD_GROUP_SIZE];
@@ -266,8 +305,8 @@ static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
     } else {
         predict_batch(mates, count);
     }
-    for (int i = 0; i < count && t->losses; ++i) {
-        if (goes_by_middle(mates[i])) {
+    for (int i = 0; i < count; ++i) {
+        if (goes_by_middle(mates[i]) && (t->losses || is_supplied(owner(mates[i])))) {
             rod_middle_lose(owner(mates[i])->middle, mates[i]);
         }
     }
@@ -397,11 +436,27 @@ static void note_fall(RodBody* rb, const BodyStep* t) {
     }
 }
 
-static void count_losses(RodBody* rb) {
+static void count_losses(RodBody* rb, const BodyStep* t) {
     BodyAccount* account = &rb->head.account;
-    account->damping = rb->losses.damping;
-    account->numerical = rb->losses.numerical;
-    account->given = rb->losses.given + rb->losses.hold;
+    if (t->losses) {
+        account->damping = rb->losses.damping;
+        account->numerical = rb->losses.numerical;
+        account->given = rb->losses.given + rb->losses.hold;
+    }
+}
+
+static double tree_mass(const Rod* rod) {
+    double sum = rod_mass(rod);
+    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        sum += tree_mass(branch);
+    }
+    return sum;
+}
+
+// Before advance: half the change of velocity, in the mean over the mass, over the length. (W.22)
+static double estimate(const RodBody* rb) {
+    double square = 2.0 * fmax(rb->losses.jump, 0.0) / tree_mass(rb->rod);
+    return 0.5 * sqrt(square) / rod_length(rb->rod);
 }
 
 // The branches of a tree, which its root has advanced.
@@ -411,7 +466,7 @@ static void judge_branches(const Rod* rod, const BodyStep* t) {
         rb->head.account.failed = false;
         note_fall(rb, t);
         judge(rb, t, false);
-        count_losses(rb);
+        count_losses(rb, t);
         judge_branches(branch, t);
     }
 }
@@ -450,9 +505,16 @@ static void advance(Body* body, const BodyStep* t) {
         held_end_touch(mates[i], steps[i], rb->head.impulse);
         rb->head.account.missed = !held_end_met(mates[i]);
         rb->head.account.gave = held_end_gives(mates[i]);
-        if (t->losses && !goes_by_middle(mates[i])) {
+        bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
+        rb->head.account.swings = rb->middle != NULL;
+        if (!middle && (t->losses || t->estimate || supplied)) {
             rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
             held_end_add_losses(mates[i], steps[i], &rb->losses);
+        }
+        rb->head.account.error = t->estimate && !middle ? estimate(rb) : 0.0;
+        if (supplied) { // an end that is held still does no work
+            const RodLosses* own = middle ? &rb->middle->losses : &rb->losses;
+            rb->head.account.supplied = own->given + (is_moved(rb) ? own->hold : 0.0);
         }
         memcpy(mates[i]->v, mates[i]->v_free, (size_t)mates[i]->dof_count * sizeof(double));
         if (rod_keeps(mates[i]) && !goes_by_middle(mates[i])) {
@@ -473,7 +535,7 @@ static void advance(Body* body, const BodyStep* t) {
         note_fall(rb, t);
         changed = judge(rb, t, closed[i]) || changed;
         push(rb, t);
-        count_losses(rb);
+        count_losses(rb, t);
         judge_branches(mates[i], t);
     }
     if (changed) {
@@ -699,6 +761,15 @@ static TdlStatus create(TdlWorld* world, const TdlRodDef* def, RodBody* rb) {
     return rb->scratch == NULL ? TDL_STATUS_NO_MEMORY : attach(world, def, rb->rod);
 }
 
+static TdlStatus check_reach(const TdlHost* host, const RodBody* rb, double now) {
+    RodHolds holds = {&rb->motion, &rb->end_motion, rb->placed, rod_end(rb->rod), now};
+    TdlRodReach reach = rod_reach(rb->rod, &holds);
+    char text[ROD_REACH_TEXT];
+    return reach.ok
+               ? TDL_STATUS_OK
+               : tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: %s", rod_reach_text(&reach, text));
+}
+
 TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* out) {
     const TdlHost* host = world_host(world);
     RodBody* rb = tdl_alloc_zero(&host->mem, sizeof *rb);
@@ -710,6 +781,9 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* ou
     rb->placed = def->clamp;
     rb->stability = NAN;
     TdlStatus status = create(world, def, rb);
+    if (status == TDL_STATUS_OK) {
+        status = check_reach(host, rb, world_now(world));
+    }
     if (status != TDL_STATUS_OK) {
         destroy(host, &rb->head);
         return status;

@@ -1,4 +1,4 @@
-// Momenta of free rods. super-helix.md (H.32)
+// Momenta of free rods. super-helix.md (H.34)
 //
 // The step projects velocities from shape to shape: linear momentum comes through, angular momentum
 // to the second order of the step. What it lost is given back as a rotation of the whole rod. O(N).

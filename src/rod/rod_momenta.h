@@ -1,4 +1,4 @@
-// Momenta of a free rod of a super-model, kept to rounding from step to step. super-helix.md (H.32)
+// Momenta of a free rod of a super-model, kept to rounding from step to step. super-helix.md (H.34)
 #ifndef TDL_ROD_ROD_MOMENTA_H
 #define TDL_ROD_ROD_MOMENTA_H
 

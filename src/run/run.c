@@ -127,7 +127,10 @@ static TdlStatus build_world(Run* run) {
         return status;
     }
     tdl_world_set_names(run->world, name_body, run->scene);
-    return TDL_STATUS_OK;
+    if (run->def->energy_limit == 0.0) {
+        return status;
+    }
+    return tdl_world_set_energy_limit(run->world, run->def->energy_limit);
 }
 
 // --- result --------------------------------------------------------------------------------------
@@ -589,12 +592,27 @@ static TdlStatus reopen(Run* run, const char* state, size_t state_size) {
 
 // --- the loop ------------------------------------------------------------------------------------
 
+static void note_failure(Run* run, const TdlStepInfo* info) {
+    snprintf(run->at.failure, sizeof run->at.failure,
+             "step %ld at %.6g s: ", tdl_world_step_count(run->world) + 1,
+             tdl_world_time(run->world));
+    size_t used = strlen(run->at.failure);
+    tdl_world_tell_fault(run->world, info, sizeof run->at.failure - used, run->at.failure + used);
+}
+
 static TdlStatus do_step(Run* run, TdlStepInfo* info) {
     TdlStatus status = tdl_world_step(run->world, info);
+    if (status == TDL_STATUS_DIVERGED) {
+        note_failure(run, info);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
     run->at.energy_rise = fmax(run->at.energy_rise, info->energy_rise);
+    run->at.unsolved += info->unsolved > 0;
+    run->at.forced += info->forced > 0;
+    run->at.error = fmax(run->at.error, info->error);
+    run->at.nowhere += info->nowhere;
     if (info->substeps > run->at.substeps_max) {
         run->at.substeps_max = info->substeps;
     }
@@ -653,6 +671,16 @@ static void tell_position(const Checkpoint* at, TdlRunInfo* info) {
     info->energy_rise = at->energy_rise;
     info->substeps_max = (int)(at->substeps_max < INT_MAX ? at->substeps_max : INT_MAX);
     info->state_hash = at->state_hash;
+    info->unsolved = (long)at->unsolved;
+    info->error = at->error;
+    info->forced = (long)at->forced;
+    info->nowhere = at->nowhere;
+    info->failed = at->failure[0] != '\0';
+    snprintf(info->failure, sizeof info->failure, "%s", at->failure);
+}
+
+bool tdl_run_is_sound(const TdlRunInfo* info) {
+    return !info->failed && info->forced == 0 && info->error <= TDL_UNSOLVED_ERROR;
 }
 
 static int thread_count(const TdlRunDef* def) {
@@ -677,7 +705,8 @@ static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
     TdlStatus closing = TDL_STATUS_OK;
     bool savable =
         status == TDL_STATUS_OK || status == TDL_STATUS_STOPPED || status == TDL_STATUS_DIVERGED;
-    if (savable && run->saved_step != tdl_world_step_count(run->world)) {
+    bool failed = status == TDL_STATUS_DIVERGED;
+    if (savable && (failed || run->saved_step != tdl_world_step_count(run->world))) {
         closing = save_checkpoint(run);
     }
     note_position(run);
@@ -736,6 +765,11 @@ static TdlStatus resume_locked(Run* run, TdlRunInfo* info) {
         tdl_free(&run->host.mem, state);
         return TDL_STATUS_OK;
     }
+    if (info->failed) {
+        tdl_log(&run->host, TDL_LOG_WARNING, "%s failed here before: %s", run->folder.path,
+                info->failure);
+    }
+    memset(run->at.failure, 0, sizeof run->at.failure);
     run->first_step = run->saved_step = run->at.step;
     run->earlier_seconds = run->at.seconds;
     status = reopen(run, state, size);

@@ -1,5 +1,5 @@
 // log.csv. Numbers that belong to the simulation are written with 17 digits, so that two runs can
-// be compared to the bit; the seconds at the end of a row are wall time and differ.
+// be compared to the bit; those that end in _seconds are wall time and differ.
 #include "run/step_log.h"
 
 #include "base/log.h"
@@ -47,6 +47,11 @@ static const Column COLUMNS[] = {
     {"build_seconds", COLUMN_SECONDS, AT(build_seconds)},
     {"solve_seconds", COLUMN_SECONDS, AT(solve_seconds)},
     {"advance_seconds", COLUMN_SECONDS, AT(advance_seconds)},
+    {"residual", COLUMN_REAL, AT(residual)},
+    {"rounds", COLUMN_INT, AT(rounds)},
+    {"nowhere", COLUMN_REAL, AT(nowhere)},
+    {"forced", COLUMN_INT, AT(forced)},
+    {"estimate", COLUMN_REAL, AT(estimate)},
 };
 enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
 

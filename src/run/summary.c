@@ -47,7 +47,14 @@ static void print_summary(FILE* out, const Summary* summary) {
     print_text(out, summary->title == NULL ? "" : summary->title);
     fprintf(out, ",\n  \"version\": \"%s\",\n", tdl_version());
     fprintf(out, "  \"finished\": %s,\n", info->finished ? "true" : "false");
-    fprintf(out, "  \"status\": \"%s\",\n", tdl_status_string(summary->status));
+    fprintf(out, "  \"status\": \"%s\",\n",
+            info->failed ? "failed" : tdl_status_string(summary->status));
+    if (info->failed) {
+        fputs("  \"failure\": ", out);
+        print_text(out, info->failure);
+        fputs(",\n", out);
+    }
+    fprintf(out, "  \"sound\": %s,\n", tdl_run_is_sound(info) ? "true" : "false");
     fprintf(out, "  \"steps\": %ld,\n  \"step_total\": %ld,\n", info->steps, info->step_total);
     fprintf(out, "  \"frames\": %ld,\n", info->frames);
     print_real(out, "time", info->time);
@@ -55,6 +62,10 @@ static void print_summary(FILE* out, const Summary* summary) {
     print_real(out, "elastic_energy", info->energy.elastic);
     print_real(out, "gravity_energy", info->energy.gravity);
     print_real(out, "energy_rise", info->energy_rise);
+    print_real(out, "nowhere", info->nowhere);
+    fprintf(out, "  \"unsolved_steps\": %ld,\n  \"forced_steps\": %ld,\n", info->unsolved,
+            info->forced);
+    print_real(out, "solver_error", info->error);
     fprintf(out, "  \"substeps_max\": %d,\n", info->substeps_max);
     print_real(out, "wall_seconds", summary->seconds);
     fprintf(out, "  \"threads\": %d,\n", summary->threads);

@@ -79,6 +79,7 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
     return (TdlSceneInfo){
         .title = spec->title,
         .step = spec->time.step,
+        .error = spec->time.error,
         .end = spec->time.end,
         .frame_period = spec->output.frame,
         .checkpoint_period = spec->output.checkpoint,
@@ -180,7 +181,7 @@ TdlStatus tdl_scene_write(const TdlScene* scene, const char* path) {
 // -------------------------------------------------------------------------------------
 
 // The keys of a motion in the arena, which the world copies.
-static TdlStatus make_motion(Arena* arena, const MotionSpec* spec, TdlMotionDef* out) {
+TdlStatus scene_make_motion(Arena* arena, const MotionSpec* spec, TdlMotionDef* out) {
     int count = spec->keyframes.count;
     *out = (TdlMotionDef){.interpolation = (TdlInterpolation)spec->interpolation};
     if (count == 0) {
@@ -269,15 +270,26 @@ static TdlBodyId find_parent(const TdlScene* scene, const TdlWorld* world, const
     return tdl_world_body(world, "rod", index + (scene_copy_count(rods) == 1 ? 0 : copy));
 }
 
+// One of several copies is told apart by its number, as `observe` counts them.
+static TdlStatus set_name(TdlWorld* world, TdlBodyId id, const char* name, int copy, int copies) {
+    char text[160];
+    if (copies > 1) {
+        snprintf(text, sizeof text, "%.128s[%d]", name, copy);
+    } else {
+        snprintf(text, sizeof text, "%.128s", name);
+    }
+    return tdl_body_set_name(world, id, text);
+}
+
 static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* rod,
                           TdlWorld* world) {
     char model[TDL_SCENE_MODEL_SIZE];
     TdlRodDef def = scene_make_rod(scene, rod, model);
-    TdlStatus status = make_motion(arena, &rod->clamp.motion, &def.motion);
+    TdlStatus status = scene_make_motion(arena, &rod->clamp.motion, &def.motion);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = make_motion(arena, &rod->end_motion, &def.end_motion);
+    status = scene_make_motion(arena, &rod->end_motion, &def.end_motion);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -301,6 +313,8 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
         if (status == TDL_STATUS_OK) {
             TdlBodyId id;
             status = tdl_world_add_rod(world, &def, &id);
+            status =
+                status == TDL_STATUS_OK ? set_name(world, id, rod->name, copy, copies) : status;
         }
         arena_release(arena, mark);
     }
@@ -349,6 +363,7 @@ static TdlStatus add_bodies(const TdlScene* scene, Arena* arena, const BodySpec*
         def.pose.position = tdl_add3(body->position, copy_offset(&body->repeat, copy, &rng));
         TdlBodyId id;
         status = tdl_world_add_rigid(world, &def, &id);
+        status = status == TDL_STATUS_OK ? set_name(world, id, body->name, copy, copies) : status;
     }
     return status;
 }
@@ -380,7 +395,7 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
     def.velocity = spec->velocity;
     def.angular_velocity = spec->angular_velocity;
     def.material = scene_material_number(scene, spec->material);
-    TdlStatus status = make_motion(arena, &spec->motion, &def.motion);
+    TdlStatus status = scene_make_motion(arena, &spec->motion, &def.motion);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -388,7 +403,8 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
         return TDL_STATUS_NO_MEMORY;
     }
     TdlBodyId id;
-    return tdl_world_add_collider(world, &def, &id);
+    status = tdl_world_add_collider(world, &def, &id);
+    return status == TDL_STATUS_OK ? set_name(world, id, spec->name, 0, 1) : status;
 }
 
 static TdlStatus set_laws(const TdlScene* scene, TdlWorld* world) {
@@ -458,6 +474,8 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     def.integrator = (TdlIntegrator)scene->spec.time.integrator;
     def.thread_count = thread_count;
     def.losses = scene->spec.losses;
+    def.energy_limit = scene->spec.time.energy_limit;
+    def.error = scene->spec.time.error;
     def.contacts = make_contacts(&scene->spec.contacts);
     TdlWorld* world;
     TdlStatus status = tdl_world_create(&scene->host, &def, &world);

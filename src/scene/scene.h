@@ -12,6 +12,8 @@ typedef struct TimeSpec {
     double settle, settle_damping; // s, 1/s
     bool settle_loosely;
     int integrator;
+    double energy_limit;
+    double error; // 1/s; 0: steps have one length
 } TimeSpec;
 
 typedef struct OutputSpec {
@@ -289,6 +291,9 @@ TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* tex
 // it points to.
 TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
                          char model[TDL_SCENE_MODEL_SIZE]);
+
+// The keys of a motion in the arena.
+TdlStatus scene_make_motion(Arena* arena, const MotionSpec* spec, TdlMotionDef* out);
 
 // The definition of a body where it is placed. Its pieces are in `arena`: null when that has no
 // memory left.

@@ -258,6 +258,30 @@ static TdlStatus check_parent(const TdlScene* scene, const RodSpec* rod) {
     return TDL_STATUS_OK;
 }
 
+// Both ends of a rod can be where they are held. Rods of a file of curves are asked when the world
+// is built.
+static TdlStatus check_reach(TdlScene* scene, const RodSpec* rod) {
+    if (rod->start == TDL_HOLD_FREE || rod->end == TDL_HOLD_FREE || rod->curves.node != NULL) {
+        return TDL_STATUS_OK;
+    }
+    char model[TDL_SCENE_MODEL_SIZE];
+    TdlRodDef def = scene_make_rod(scene, rod, model);
+    TdlRodReach reach;
+    TdlStatus status = scene_make_motion(&scene->arena, &rod->clamp.motion, &def.motion);
+    if (status == TDL_STATUS_OK) {
+        status = scene_make_motion(&scene->arena, &rod->end_motion, &def.end_motion);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = tdl_rod_def_reach(&scene->host, &def, 0.0, &reach);
+    }
+    if (status != TDL_STATUS_OK || reach.ok) {
+        return status;
+    }
+    const char* key = rod->end_motion.node != NULL ? "end_motion" : "end";
+    return fail_at(&scene->host, mark_of(rod->node, key), "the rod '%s' cannot be held so: %s",
+                   rod->name, reach.text);
+}
+
 // Adds a rod's copies to the sums. Each count is at most 1e6, so their product fits 64 bits.
 static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     const int* n = rod->repeat.count;
@@ -280,7 +304,7 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
         return fail_at(&scene->host, mark_of(rod->node, "model"), "%s", fault);
     }
     scene->dof_count += (int)copies * tdl_rod_def_dof_count(&def);
-    return TDL_STATUS_OK;
+    return check_reach(scene, rod);
 }
 
 // What a rod is like, read from its file of curves if it has one.
@@ -512,8 +536,13 @@ static TdlStatus check_pairs(TdlScene* scene) {
 }
 
 static TdlStatus check_times(TdlScene* scene) {
-    const TimeSpec* time = &scene->spec.time;
+    TimeSpec* time = &scene->spec.time;
     OutputSpec* output = &scene->spec.output;
+    if (time->step == 0.0 && time->error == 0.0) {
+        return fail_at(&scene->host, mark_of(time->node, "step"),
+                       "a step that is chosen needs the key 'error'");
+    }
+    time->step = time->step == 0.0 ? output->frame : time->step;
     if (time->end / time->step > STEPS_MAX) {
         return fail_at(&scene->host, mark_of(time->node, "step"),
                        "%.3g s in steps of %.3g s are more than %.0e steps", time->end, time->step,

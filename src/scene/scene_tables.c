@@ -42,7 +42,19 @@ static const Field TIME_FIELDS[] = {
      .unit = "s",
      .range = {1.0e-12, 1.0e6, false, false},
      .fallback = "1e-3",
-     .help = "Length of a time step."},
+     .word = "auto",
+     .help =
+         "Length of a time step; with `error`, the longest. `auto` with `error`: a frame of the "
+         "`output`, and shorter where the error asks for it."},
+    {.key = "error",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, error),
+     .unit = "1/s",
+     .range = {1.0e-12, 1.0e6, false, false},
+     .fallback_note = "steps have one length",
+     .help =
+         "Share of its length by which a body may go wrong a second, as it is estimated: steps are "
+         "halved, up to ten times over, where it is more."},
     {.key = "end",
      .kind = FIELD_REAL,
      AT(TimeSpec, end),
@@ -84,6 +96,14 @@ static const Field TIME_FIELDS[] = {
              "or a super-model held at its "
              "far end goes by `euler` all the same. Rigid bodies have a rule of second order of "
              "their own."},
+    {.key = "energy_limit",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, energy_limit),
+     .range = {1.0e-9, 1.0e300, false, false},
+     .fallback = "0.05",
+     .help =
+         "Share of the energy at play that a body may gain from nowhere, in a step or little by "
+         "little, before the run fails."},
     {0},
 };
 
@@ -466,7 +486,9 @@ static const Field ROD_FIELDS[] = {
      AT(RodSpec, end),
      .choices = hold_choices,
      .fallback = "free",
-     .help = "What is held of its end, where the first shape puts it."},
+     .help =
+         "What is held of its end, where the first shape puts it. Ends that are held further apart "
+         "than the rod is long are refused (der, mass-spring, corde: with 1 % of strain)."},
     {.key = "end_motion",
      .kind = FIELD_GROUP,
      AT(RodSpec, end_motion),

@@ -34,8 +34,11 @@ Phrase schema_say_expected(const Field* field) {
         [FIELD_GROUPS] = "a list of groups, each behind a '-'",
         [FIELD_INCLUDE] = "a path or a list of paths",
     };
-    snprintf(p.text, sizeof p.text, "%s%s", TEXTS[field->kind],
-             field->kind == FIELD_CHOICE ? field->choices() : "");
+    snprintf(p.text, sizeof p.text, "%s%s%s", TEXTS[field->kind],
+             field->kind == FIELD_CHOICE ? field->choices()
+             : field->word != NULL       ? " or "
+                                         : "",
+             field->word != NULL ? field->word : "");
     return p;
 }
 
@@ -88,6 +91,10 @@ static TdlStatus read_real(const SchemaReader* r, const Field* field, const Node
                            double* out) {
     if (node->kind != NODE_TEXT || node->quoted) {
         return wrong_item(r, field, node, "a number");
+    }
+    if (field->word != NULL && strcmp(node->text, field->word) == 0) {
+        *out = 0.0;
+        return TDL_STATUS_OK;
     }
     NumberFault fault = parse_real(node->text, out);
     if (fault != NUMBER_FINE) {

@@ -52,6 +52,7 @@ typedef struct Field {
     const char* fallback;         // default, written as in a scene; null: zero, "not given"
     const char* fallback_note;    // what not giving it means, when that is no value
     const char* (*choices)(void); // "a|b|c"
+    const char* word;             // of a REAL: what may stand for a number, read as 0; null: none
     const struct Group* group;    // of a GROUP or GROUPS
     const char* help;             // one sentence
 } Field;

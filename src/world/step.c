@@ -8,6 +8,7 @@
 // the order of the bodies, so the bits do not depend on the number of threads.
 #include "base/clock.h"
 #include "base/log.h"
+#include "world/balance.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -25,10 +26,19 @@ static const double SUNK = 0.03;
 // often: it comes from fast motion, and where it does not go away with shorter steps it can stay.
 enum { MAX_OVERLAP_HALVINGS = 4 };
 
+// For an estimated error a step is halved at most so often; for that of a body that touches less,
+// as its velocity may jump and will in any step.
+enum { MAX_ERROR_HALVINGS = 10, MAX_JUMP_HALVINGS = 4 };
+
+// A longer part is tried when its error is foreseen to be below this share of the allowed one.
+static const double ERROR_ROOM = 0.8;
+
 // Bodies that are not linear are linearised anew with their contacts at most so often in a step,
 // until what is left of their own equation is below this, relative.
 enum { MAX_ROUNDS = 30 };
 static const double ROUND_TOLERANCE = 1.0e-10;
+
+enum { FAULT_TEXT = 700 }; // bytes of a message
 
 // Items of work for one body are small; enough of them make a block worth a lock.
 enum { GRAIN = 4 };
@@ -44,11 +54,15 @@ typedef struct Attempt {
     TdlStatus status;
     const char* fault; // why it cannot stay; null: it can
     bool moved;        // the bodies were advanced
-    BodyAccount sum;   // over all bodies
+    Body* culprit;     // whose fault it is; null: of no single one
+    bool unbalanced;   // it gained more than it may from nowhere
+    int rounds;
+    double residual; // left of the equations of bodies that are not linear
+    double error;    // 1/s, the largest estimate that counts
+    BodyAccount sum; // over all bodies
     ContactsSolved solved;
     ContactsFound found;
-    bool overlaps;       // the fault is that bodies overlap or passed through each other
-    const Body* culprit; // the first whose state cannot stay; null: none
+    bool overlaps; // the fault is that bodies overlap or passed through each other
 } Attempt;
 
 // What is to be done about an attempt.
@@ -67,6 +81,7 @@ typedef struct Step {
     Interval left[MAX_HALVINGS + 2];
     int left_count;
     int contact_halvings;
+    int level;         // the world's, before the step
     SavedState* saved; // the state before the part
     double worst;      // deepest overlap before it, in radii
     bool looked, held; // it was made again so
@@ -93,6 +108,7 @@ static void prepare_bodies(TdlWorld* world, const BodyStep* step) {
         body->touch = 0.0;
         body->push = body->impulse = NULL;
         body->account = (BodyAccount){0};
+        balance_begin(body);
         if (body->kind->prepare != NULL) {
             body->kind->prepare(body, step);
         }
@@ -201,6 +217,8 @@ static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* at
         sum.build_seconds += attempt->solved.build_seconds;
         sum.solve_seconds += attempt->solved.solve_seconds;
         left = !rounds || status != TDL_STATUS_OK ? 0.0 : worst_residual(world, step);
+        attempt->rounds = round + 1;
+        attempt->residual = left;
         if (!(left > ROUND_TOLERANCE) || round + 1 == MAX_ROUNDS) {
             break;
         }
@@ -216,10 +234,29 @@ static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* at
     return solved ? contacts_note_tried(world) : status;
 }
 
-static void sum_up(const TdlWorld* world, Attempt* attempt) {
+// The largest estimate of bodies for which a part may still be halved. (W.22)
+static double worst_error(const TdlWorld* world, int halvings) {
+    double worst = 0.0;
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        int most = body->system->touched ? MAX_JUMP_HALVINGS : MAX_ERROR_HALVINGS;
+        worst = halvings < most ? fmax(worst, body->account.error) : worst;
+    }
+    return worst;
+}
+
+static bool is_adaptive(const TdlWorld* world) {
+    return world->def.error > 0.0;
+}
+
+static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
     BodyAccount* sum = &attempt->sum;
+    Body* gainer = balance_judge(world);
     for (int i = 0; i < world->body_count; ++i) {
         const BodyAccount* own = &world->body[i]->account;
+        if (own->failed || (!sum->failed && own->energy_rise > sum->energy_rise)) {
+            attempt->culprit = world->body[i]->system;
+        }
         sum->failed = sum->failed || own->failed;
         sum->missed = sum->missed || own->missed;
         sum->gave = sum->gave || own->gave;
@@ -236,9 +273,23 @@ static void sum_up(const TdlWorld* world, Attempt* attempt) {
         attempt->fault = "the state is not finite, or not to be believed";
     } else if (sum->missed) {
         attempt->fault = "a held end is not where it has to be";
+    } else if (gainer != NULL) {
+        attempt->fault = "energy came from nowhere";
+        attempt->culprit = gainer;
+        attempt->unbalanced = true;
     } else if (sum->energy_rise > 0.0) {
         attempt->fault = "energy rose";
     }
+    attempt->error = worst_error(world, halvings);
+    if (attempt->fault == NULL && is_adaptive(world) && attempt->error > world->def.error) {
+        attempt->fault = "its estimated error is too large";
+    }
+}
+
+// The longest that the next part may be, s.
+static double next_length(const TdlWorld* world) {
+    int level = world->level > 1 ? world->level - 1 : 0;
+    return ldexp(world->def.step, -level);
 }
 
 static void make_attempt(Step* s) {
@@ -284,11 +335,12 @@ static void make_attempt(Step* s) {
     if (attempt->status != TDL_STATUS_OK) {
         return;
     }
-    sum_up(world, attempt);
+    sum_up(world, s->left[s->left_count - 1].halvings, attempt);
 
     // detect
     if (world->contacts != NULL && attempt->fault == NULL) {
-        attempt->status = contacts_find(world, s->body_step.dt, world->def.step, &attempt->found);
+        attempt->status =
+            contacts_find(world, s->body_step.dt, next_length(world), &attempt->found);
         info->detect_seconds += clock_now() - t1;
     }
 }
@@ -374,7 +426,7 @@ static Verdict judge_last(Step* s) {
         return count_halving(s);
     }
     if (!attempt->moved || attempt->sum.failed || attempt->status != TDL_STATUS_OK ||
-        !isfinite(total(tdl_world_energy(s->world)))) {
+        attempt->unbalanced || !isfinite(total(tdl_world_energy(s->world)))) {
         return GIVE_UP;
     }
     if (!s->told) {
@@ -432,11 +484,21 @@ static TdlStatus begin_part(Step* s) {
                               .wind = world->def.wind,
                               .settling = settling(&world->def, part->start),
                               .losses = world->def.losses,
-                              .hurried = is_spent(s)};
+                              .hurried = is_spent(s),
+                              .estimate = world->def.losses || is_adaptive(world)};
     if (world->contacts != NULL) {
         contacts_start_interval(world->contacts);
     }
     return TDL_STATUS_OK;
+}
+
+// After a part was kept: halvings of the next one. The estimate goes with the length of a part.
+static void choose_level(Step* s) {
+    TdlWorld* world = s->world;
+    int halvings = s->left[s->left_count - 1].halvings;
+    bool longer = 2.0 * s->attempt.error < ERROR_ROOM * world->def.error;
+    world->level = longer && halvings > 0 ? halvings - 1 : halvings;
+    world->level = world->level < MAX_ERROR_HALVINGS ? world->level : MAX_ERROR_HALVINGS;
 }
 
 static void keep_part(Step* s) {
@@ -456,6 +518,14 @@ static void keep_part(Step* s) {
     info->damping += attempt->sum.damping;
     info->numerical += attempt->sum.numerical;
     info->given += attempt->sum.given;
+    info->residual = fmax(info->residual, attempt->residual);
+    info->rounds = attempt->rounds > info->rounds ? attempt->rounds : info->rounds;
+    info->nowhere += balance_keep(s->world);
+    info->forced += attempt->fault != NULL;
+    info->estimate += s->body_step.dt * attempt->error;
+    if (is_adaptive(s->world)) {
+        choose_level(s);
+    }
     if (s->world->contacts != NULL) {
         contacts_keep_attempt(s->world->contacts);
     }
@@ -494,12 +564,23 @@ static TdlStatus hold_sunk(Step* s) {
     return status == TDL_STATUS_OK ? contacts_hold_sunk(s->world) : status;
 }
 
-static TdlStatus halve(Step* s) {
+static void split(Step* s) {
     Interval whole = s->left[--s->left_count];
     double middle = whole.start + 0.5 * whole.dt, dt = 0.5 * whole.dt;
     s->left[s->left_count++] = (Interval){middle, whole.end, dt, whole.halvings + 1};
     s->left[s->left_count++] = (Interval){whole.start, middle, dt, whole.halvings + 1};
+}
+
+static TdlStatus halve(Step* s) {
+    split(s);
     return undo(s);
+}
+
+// The next part is made as short as the last one needed to be.
+static void split_to_level(Step* s) {
+    while (s->left[s->left_count - 1].halvings < s->world->level) {
+        split(s);
+    }
 }
 
 static TdlStatus give_up(const Step* s) {
@@ -512,6 +593,9 @@ static TdlStatus give_up(const Step* s) {
 static TdlStatus make_parts(Step* s) {
     bool begin = true;
     while (s->left_count > 0) {
+        if (begin) {
+            split_to_level(s);
+        }
         TdlStatus status = begin ? begin_part(s) : TDL_STATUS_OK;
         if (status != TDL_STATUS_OK) {
             return status;
@@ -548,28 +632,51 @@ static TdlStatus make_parts(Step* s) {
     return TDL_STATUS_OK;
 }
 
+// Tells of a step that failed what can be told, and goes back to before it.
 static TdlStatus fail_step(const Step* s, TdlStatus status) {
     TdlWorld* world = s->world;
-    const TdlStepInfo* info = s->info;
-    char who[WHO_SIZE];
-    name_culprits(s, who);
+    TdlStepInfo* info = s->info;
     double start = tdl_world_time(world);
+    bool diverged = status == TDL_STATUS_DIVERGED;
+    FaultPlace failed = balance_note_failed(world, diverged ? s->attempt.culprit : NULL);
+    if (s->attempt.unbalanced) {
+        info->fault.gained = failed.head->balance.gained;
+        info->fault.at_play = balance_at_play(failed.head);
+    }
+    world->level = s->level;
     if (world->step_start.size > 0) {
         world_load_state(world, world->step_start.bytes, world->step_start.size, start);
     }
+    balance_locate(world, &failed, &info->fault);
     if (status == TDL_STATUS_BAD_INPUT) {
         return status; // told already
     }
+    info->reason = info->reason == NULL ? tdl_status_string(status) : info->reason;
+    char text[FAULT_TEXT];
+    tdl_world_tell_fault(world, info, sizeof text, text);
     return tdl_fail(&world->host, status,
-                    "step %ld at %.6g s could not be made in %d attempts: %s%s",
-                    world->step_count + 1, start, info->attempts,
-                    info->reason == NULL ? tdl_status_string(status) : info->reason, who);
+                    "step %ld at %.6g s could not be made: %s; try smaller "
+                    "steps (time.step)",
+                    world->step_count + 1, start, text);
+}
+
+// Body by body, what came from nowhere since the start may be too much though no step's was.
+static TdlStatus judge_leaks(Step* s) {
+    Body* leak = balance_find_leak(s->world);
+    if (leak == NULL) {
+        return TDL_STATUS_OK;
+    }
+    s->attempt.culprit = leak;
+    s->info->reason = "energy came from nowhere, little by little";
+    s->info->fault.gained = leak->ledger.gained;
+    s->info->fault.at_play = balance_at_play(leak);
+    return TDL_STATUS_DIVERGED;
 }
 
 TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     TdlStepInfo local;
     info = info == NULL ? &local : info;
-    *info = (TdlStepInfo){0};
+    *info = (TdlStepInfo){.fault.element = -1};
     world->step_start.size = 0; // nothing to go back to yet
     TdlStatus status = world->contacts == NULL ? TDL_STATUS_OK : contacts_look_at_start(world);
     if (status != TDL_STATUS_OK) {
@@ -580,9 +687,16 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     }
     double start = tdl_world_time(world);
     double end = (double)(world->step_count + 1) * world->def.step; // as tdl_world_time
-    Step step = {
-        .world = world, .info = info, .left = {{start, end, world->def.step, 0}}, .left_count = 1};
+    Step step = {.world = world,
+                 .info = info,
+                 .left = {{start, end, world->def.step, 0}},
+                 .left_count = 1,
+                 .level = world->level};
+    if (world->level > 0 && !world_save_state(world, &world->step_start)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     status = make_parts(&step);
+    status = status == TDL_STATUS_OK ? judge_leaks(&step) : status;
     if (status != TDL_STATUS_OK) {
         return fail_step(&step, status);
     }

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "world/balance.h"
 
 #include <limits.h>
 #include <string.h>
@@ -13,6 +14,7 @@ TdlWorldDef tdl_world_def_default(void) {
     return (TdlWorldDef){.gravity = {0.0, 0.0, -9.81},
                          .step = 1.0e-3,
                          .thread_count = 1,
+                         .energy_limit = 0.05,
                          .contacts = {.law = {0.3, 0.0},
                                       .segments = 8,
                                       .segment_length = 1.0e-4,
@@ -91,6 +93,12 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "world: integrator must be one of its kinds");
     }
+    if (!(isfinite(def->error) && def->error >= 0.0)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: error must not be negative");
+    }
+    if (!(def->energy_limit > 0.0)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: energy_limit must be positive");
+    }
     const char* fault = find_contact_fault(&def->contacts);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: contacts: %s", fault);
@@ -122,6 +130,7 @@ void tdl_world_destroy(TdlWorld* world) {
     }
     TdlHost host = world->host;
     for (int i = 0; i < world->body_count; ++i) {
+        tdl_free(&host.mem, world->body[i]->name);
         body_destroy(&host, world->body[i]);
     }
     for (int i = 0; i < world->kind_count; ++i) {
@@ -235,6 +244,9 @@ TdlStatus world_add_body(TdlWorld* world, Body* body) {
     world->body[world->body_count++] = body;
     body->kind_index = list->count;
     list->body[list->count++] = body;
+    TdlVec3 centre;
+    body->mass = body->kind->mass == NULL ? 0.0 : body->kind->mass(body, &centre);
+    body->size = body->kind->shape == NULL ? 0.0 : body->kind->shape(body, 0).size;
     world_count_energy(world, body);
     lay_out_contacts(world);
     return TDL_STATUS_OK;
@@ -292,6 +304,7 @@ TdlStatus tdl_world_remove(TdlWorld* world, TdlBodyId id) {
     --list->count;
     world->slot[id.index - 1].body = NULL;
     lay_out_contacts(world);
+    tdl_free(&world->host.mem, body->name);
     body_destroy(&world->host, body);
     return TDL_STATUS_OK;
 }
@@ -328,6 +341,56 @@ int tdl_body_index(const TdlWorld* world, TdlBodyId id) {
 const char* tdl_body_kind(const TdlWorld* world, TdlBodyId id) {
     const Body* body = body_of(world, id);
     return body == NULL ? NULL : body->kind->name;
+}
+
+enum { NAME_MOST = 200 };
+
+TdlStatus tdl_body_set_name(TdlWorld* world, TdlBodyId id, const char* name) {
+    Body* body = world_find_body(world, id, NULL);
+    size_t length = name == NULL ? 0 : strlen(name);
+    if (body == NULL || length > NAME_MOST) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    char* copy = NULL;
+    if (name != NULL) {
+        copy = tdl_alloc_array(&world->host.mem, length + 1, 1);
+        if (copy == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        memcpy(copy, name, length + 1);
+    }
+    tdl_free(&world->host.mem, body->name);
+    body->name = copy;
+    return TDL_STATUS_OK;
+}
+
+const char* world_body_name(const Body* body, char out[WORLD_NAME_SIZE]) {
+    if (body->name != NULL) {
+        snprintf(out, WORLD_NAME_SIZE, "%.32s '%s'", body->kind->name, body->name);
+    } else {
+        snprintf(out, WORLD_NAME_SIZE, "%.32s %d", body->kind->name, body->kind_index);
+    }
+    return out;
+}
+
+void tdl_world_tell_fault(const TdlWorld* world, const TdlStepInfo* info, size_t size, char* out) {
+    const TdlStepFault* fault = &info->fault;
+    const Body* body = body_of(world, fault->body);
+    char name[WORLD_NAME_SIZE], element[32] = "", where[400] = "", much[160] = "";
+    if (fault->element >= 0) {
+        snprintf(element, sizeof element, ", element %d", fault->element);
+    }
+    if (body != NULL) {
+        snprintf(where, sizeof where, ": %s%s, at (%.6g, %.6g, %.6g)", world_body_name(body, name),
+                 element, fault->place.x, fault->place.y, fault->place.z);
+    }
+    if (fault->gained != 0.0) {
+        snprintf(much, sizeof much,
+                 ", has %.3g J that nothing gave it, with %.3g J at play (limit "
+                 "%g of that)",
+                 fault->gained, fault->at_play, world->def.energy_limit);
+    }
+    snprintf(out, size, "%s%s%s", info->reason == NULL ? "unknown" : info->reason, where, much);
 }
 
 TdlStatus tdl_body_curves(TdlWorld* world, TdlBodyId id, int capacity, TdlCurve* out, int* count) {
@@ -450,6 +513,14 @@ TdlStatus tdl_world_set_friction(TdlWorld* world, double mu) {
     return TDL_STATUS_OK;
 }
 
+TdlStatus tdl_world_set_energy_limit(TdlWorld* world, double limit) {
+    if (!(limit > 0.0)) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "energy_limit must be positive");
+    }
+    world->def.energy_limit = limit;
+    return TDL_STATUS_OK;
+}
+
 TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
     double worst = 0.0;
     TdlStatus status = TDL_STATUS_OK;
@@ -474,7 +545,7 @@ TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
 // --- saved states ---------------------------------------------------------------------------
 
 static size_t bodies_size(const TdlWorld* world) {
-    size_t size = 0;
+    size_t size = balance_size(world);
     for (int i = 0; i < world->body_count; ++i) {
         size += body_state_size(world->body[i]);
     }
@@ -486,7 +557,7 @@ static char* save_bodies(const TdlWorld* world, char* bytes) {
         body_save(world->body[i], bytes);
         bytes += body_state_size(world->body[i]);
     }
-    return bytes;
+    return balance_save(world, bytes);
 }
 
 TdlStatus world_place_bodies(TdlWorld* world, double time) {
@@ -507,7 +578,7 @@ static TdlStatus load_bodies(TdlWorld* world, const char** from, double time) {
         body_load(world->body[i], bytes);
         bytes += body_state_size(world->body[i]);
     }
-    *from = bytes;
+    *from = balance_load(world, bytes);
     count_energies(world); // mates that share data are right once the last one is in
     return world_place_bodies(world, time);
 }
@@ -561,7 +632,8 @@ static int64_t layout_hash(const TdlWorld* world) {
 }
 
 // What a state begins with.
-enum { STATE_STEPS = 0, STATE_LAYOUT, STATE_HEAD };
+enum { STATE_STEPS = 0, STATE_LAYOUT, STATE_LEVEL, STATE_HEAD };
+enum { LEVEL_LIMIT = 64 };
 static const int64_t MOST_STEPS = (int64_t)1 << 53; // as far as a time is exact
 
 size_t tdl_world_state_size(const TdlWorld* world) {
@@ -569,7 +641,7 @@ size_t tdl_world_state_size(const TdlWorld* world) {
 }
 
 void tdl_world_save_state(const TdlWorld* world, void* bytes) {
-    int64_t head[STATE_HEAD] = {world->step_count, layout_hash(world)};
+    int64_t head[STATE_HEAD] = {world->step_count, layout_hash(world), world->level};
     memcpy(bytes, head, sizeof head);
     char* rest = save_bodies(world, (char*)bytes + sizeof head);
     if (world->contacts != NULL) {
@@ -589,10 +661,14 @@ TdlStatus tdl_world_load_state(TdlWorld* world, const void* bytes, size_t size) 
         return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT,
                         "a state with a negative or absurd step count");
     }
+    if (head[STATE_LEVEL] < 0 || head[STATE_LEVEL] > LEVEL_LIMIT) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT, "a state with absurd parts of steps");
+    }
     if (head[STATE_LAYOUT] != layout_hash(world)) {
         return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT, "a state of other bodies");
     }
     world->step_count = (long)head[STATE_STEPS];
+    world->level = (int)head[STATE_LEVEL];
     TdlStatus status = world_load_state(world, (const char*)bytes + sizeof head, size - sizeof head,
                                         tdl_world_time(world));
     if (status == TDL_STATUS_BAD_INPUT) {

@@ -43,6 +43,7 @@ struct TdlWorld {
     TdlWorldDef def;
     Pool* pool;
     long step_count;
+    int level;   // how often the next step is halved from the start, with a wanted error
     Body** body; // [body_count] in the order in which they were added
     int body_count, body_capacity;
     KindList* kind;
@@ -63,6 +64,10 @@ static inline TdlContactLaw contact_law(const TdlWorld* world, const Body* a, co
 
 // What messages call a body; that of null is empty.
 void world_name_body(const TdlWorld* world, const Body* body, char out[TDL_BODY_NAME_SIZE]);
+
+// What messages call a body: its kind and its name, or its place among those of its kind.
+enum { WORLD_NAME_SIZE = 256 };
+const char* world_body_name(const Body* body, char out[WORLD_NAME_SIZE]);
 
 // Puts what a script moves where it is at a time.
 TdlStatus world_place_bodies(TdlWorld* world, double time);

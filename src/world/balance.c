@@ -1,0 +1,233 @@
+// The balance of energy, body by body. Contacts, pushes, moved ends, wind and torques tell what
+// they did; what a body has beyond that came from nowhere. A step may gain a little and lose it
+// again, so what counts is the gain since it was last lost: a slow leak gathers, a swing does not.
+#include "world/balance.h"
+
+#include "base/log.h"
+#include "curve/curve.h"
+
+#include <float.h>
+#include <string.h>
+
+// Share of the potential energy that its rounding may make, with room.
+static const double ROUNDED = 1.0e-9;
+
+// A body that goes by this share of its radius in a step does not move to speak of.
+static const double CREEP = 1.0e-6;
+
+// A push out of an overlap may put in so many times what is at play: a stiff wire that was placed
+// in another takes much more than its weight, and it is told as `push`. What is beyond is nonsense.
+static const double PUSH_LIMIT = 1.0e6;
+
+// Share of what is at play that a rule which keeps energy may have lost for a while: large swings
+// of a super-model go down by 0.25 and come back. (I.6)
+static const double SWING = 0.3;
+
+// And share that it may have too much, by its own account of it.
+static const double SWING_UP = 0.1;
+
+static double moving(TdlEnergy e) {
+    return e.kinetic + e.elastic;
+}
+
+void balance_begin(Body* body) {
+    body->before = body->energy;
+    body->balance = (BodyBalance){0};
+}
+
+// (W.20)
+static void count_body(const TdlWorld* world, const Body* body) {
+    if (body->kind->energy == NULL) {
+        return; // nothing is known of it
+    }
+    BodyBalance* sum = &body->system->balance;
+    TdlEnergy e = body->energy, e0 = body->before;
+    double weight = tdl_norm3(world->def.gravity), fall = weight * world->def.step;
+    double change = moving(e) - moving(e0) + (e.gravity - e0.gravity);
+    sum->gained += change - body->touch - body->account.supplied;
+    sum->push += body->account.push;
+    sum->before += moving(e0);
+    sum->after += moving(e);
+    sum->supplied += body->account.supplied;
+    double creep = CREEP * body->size / world->def.step;
+    sum->least += body->mass * (fall * fall + weight * body->size + creep * creep) +
+                  ROUNDED * fabs(e0.gravity);
+}
+
+double balance_at_play(const Body* head) {
+    return fmax(head->ledger.peak, head->balance.before) + head->ledger.supplied +
+           fmax(head->balance.supplied, 0.0) + head->balance.least;
+}
+
+// The head for which `gained` is most above what it may be, relative.
+static Body* find_worst(const TdlWorld* world, double (*gained)(const Body*)) {
+    Body* worst = NULL;
+    double most = world->def.energy_limit;
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        double own = body->system == body ? gained(body) : 0.0;
+        own -= body->account.swings ? SWING_UP * balance_at_play(body) : 0.0;
+        if (own > most * balance_at_play(body)) {
+            most = own / fmax(balance_at_play(body), DBL_MIN);
+            worst = body;
+        }
+    }
+    return worst;
+}
+
+static double gained_now(const Body* body) {
+    return body->balance.gained;
+}
+
+static double gained_so_far(const Body* body) {
+    return body->ledger.gained;
+}
+
+Body* balance_judge(TdlWorld* world) {
+    for (int i = 0; i < world->body_count; ++i) {
+        count_body(world, world->body[i]);
+    }
+    for (int i = 0; i < world->body_count; ++i) {
+        BodyBalance* sum = &world->body[i]->balance;
+        sum->gained -= fmin(sum->push, PUSH_LIMIT * balance_at_play(world->body[i]));
+    }
+    return find_worst(world, gained_now);
+}
+
+// (W.21)
+double balance_keep(TdlWorld* world) {
+    double sum = 0.0;
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        const BodyBalance* now = &body->balance;
+        BodyLedger* ledger = &body->ledger;
+        if (body->system == body) {
+            double least = body->account.swings ? -SWING * balance_at_play(body) : 0.0;
+            ledger->gained = fmax(ledger->gained + now->gained, least);
+            ledger->peak = fmax(ledger->peak, now->after);
+            ledger->supplied += fmax(now->supplied, 0.0);
+            sum += fmax(now->gained, 0.0);
+        }
+    }
+    return sum;
+}
+
+Body* balance_find_leak(TdlWorld* world) {
+    return find_worst(world, gained_so_far);
+}
+
+// --- in saved states ------------------------------------------------------------------------
+
+size_t balance_size(const TdlWorld* world) {
+    return (size_t)world->body_count * sizeof(BodyLedger);
+}
+
+char* balance_save(const TdlWorld* world, char* bytes) {
+    for (int i = 0; i < world->body_count; ++i, bytes += sizeof(BodyLedger)) {
+        memcpy(bytes, &world->body[i]->ledger, sizeof(BodyLedger));
+    }
+    return bytes;
+}
+
+const char* balance_load(TdlWorld* world, const char* bytes) {
+    for (int i = 0; i < world->body_count; ++i, bytes += sizeof(BodyLedger)) {
+        memcpy(&world->body[i]->ledger, bytes, sizeof(BodyLedger));
+    }
+    return bytes;
+}
+
+// --- where ----------------------------------------------------------------------------------
+
+// Curves of a body of the system, and the first of its curves among those of all.
+static int curves_of(const Body* body) {
+    return body->kind->shape == NULL ? 0 : body->kind->shape(body, 0).curve_count;
+}
+
+static int count_points(const TdlWorld* world, const Body* head) {
+    int count = 0;
+    for (int i = 0; i < world->body_count; ++i) {
+        count += world->body[i]->system == head ? curves_of(world->body[i]) : 0;
+    }
+    return count;
+}
+
+// The middles of all curves of a system; false when there is no memory.
+static bool find_points(const TdlWorld* world, const Body* head, TdlVec3* out) {
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        int count = body->system == head ? curves_of(body) : 0;
+        if (count == 0) {
+            continue;
+        }
+        TdlCurve* curves = tdl_alloc_array(&world->host.mem, (size_t)count, sizeof *curves);
+        if (curves == NULL) {
+            return false;
+        }
+        body->kind->curves(body, 0, curves);
+        for (int k = 0; k < count; ++k) {
+            *out++ = tdl_curve_point(&curves[k], 0.5 * curves[k].end);
+        }
+        tdl_free(&world->host.mem, curves);
+    }
+    return true;
+}
+
+FaultPlace balance_note_failed(TdlWorld* world, Body* head) {
+    FaultPlace failed = {.head = head};
+    failed.count = head == NULL ? 0 : count_points(world, head);
+    if (failed.count == 0) {
+        return failed;
+    }
+    failed.points = tdl_alloc_array(&world->host.mem, (size_t)failed.count, sizeof(TdlVec3));
+    if (failed.points == NULL || !find_points(world, head, failed.points)) {
+        failed.count = 0;
+    }
+    return failed;
+}
+
+// Which of the points moved furthest; one that is nowhere moved further than any.
+static int furthest(const FaultPlace* failed, const TdlVec3* before) {
+    int worst = 0;
+    double most = -1.0;
+    for (int k = 0; k < failed->count; ++k) {
+        double way = tdl_norm3(tdl_sub3(failed->points[k], before[k]));
+        way = isnan(way) ? INFINITY : way;
+        worst = way > most ? k : worst;
+        most = fmax(way, most);
+    }
+    return worst;
+}
+
+// The body and the element of the curve `k` of a system.
+static void find_element(const TdlWorld* world, const Body* head, int k, TdlStepFault* out) {
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        int count = body->system == head ? curves_of(body) : 0;
+        if (k >= 0 && k < count) {
+            out->body = body->id;
+            out->element = k / body->kind->shape(body, 0).pieces;
+        }
+        k -= count;
+    }
+}
+
+void balance_locate(TdlWorld* world, FaultPlace* failed, TdlStepFault* out) {
+    Body* head = failed->head;
+    TdlVec3* before = NULL;
+    out->element = -1;
+    if (head != NULL) {
+        out->body = head->id;
+        out->place = body_pose(head).position;
+    }
+    if (failed->count > 0) {
+        before = tdl_alloc_array(&world->host.mem, (size_t)failed->count, sizeof *before);
+    }
+    if (before != NULL && find_points(world, head, before)) {
+        int k = furthest(failed, before);
+        out->place = before[k];
+        find_element(world, head, k, out);
+    }
+    tdl_free(&world->host.mem, before);
+    tdl_free(&world->host.mem, failed->points);
+    *failed = (FaultPlace){0};
+}
