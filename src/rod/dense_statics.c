@@ -146,8 +146,8 @@ static void solve_step(Newton* w) {
 }
 
 // Sets the step, and returns the curvature of the energy along the escape from a saddle: negative,
-// or 0 where the Hessian is positive definite and the step is Newton's.
-static double find_direction(Newton* w) {
+// or 0 where the Hessian is positive definite, or nothing escapes, and the step is Newton's.
+static double find_direction(Newton* w, bool escapes) {
     int n = w->n;
     double lowest = 0.0, largest = max_abs(w->hessian, n * n);
     bool flat = false;
@@ -174,14 +174,14 @@ static double find_direction(Newton* w) {
         factor_shifted(w, shift);
         solve_step(w);
     }
-    for (int i = 0; i < n && lowest < 0.0; ++i) {
+    for (int i = 0; i < n && lowest < 0.0 && escapes; ++i) {
         w->step[i] += w->mode[i];
     }
     double longest = max_abs(w->step, n);
     for (int i = 0; i < n && longest > STEP_LIMIT; ++i) {
         w->step[i] *= STEP_LIMIT / longest;
     }
-    return lowest < 0.0 ? lowest * tdl_dot(n, w->mode, w->mode) : 0.0;
+    return lowest < 0.0 && escapes ? lowest * tdl_dot(n, w->mode, w->mode) : 0.0;
 }
 
 // From the start by t times the step, and back to where a held end has to be. False when it does
@@ -245,13 +245,22 @@ static double iterate(Newton* w) {
         bool kept = energy <= promised || promised == -INFINITY || w->held.count == 0;
         w->escape = kept ? fmin(ESCAPE_STEP, 2.0 * w->escape) : fmax(LEAST_ESCAPE, 0.5 * w->escape);
         force = max_abs(w->gradient, w->n);
-        double curvature = find_direction(w);
+        double curvature = find_direction(w, true);
         if (force <= w->target && curvature == 0.0) {
             break;
         }
         double gain = -tdl_dot(w->n, w->gradient, w->step) - 0.5 * curvature;
         promised = curvature < 0.0 ? energy - KEPT_PROMISE * gain : -INFINITY;
-        if (!search_line(w, energy, curvature)) {
+        if (search_line(w, energy, curvature)) {
+            continue;
+        }
+        if (curvature == 0.0) {
+            break;
+        }
+        // a motion that costs nothing looks downhill by rounding: the rest goes on without it
+        evaluate(w, true);
+        find_direction(w, false);
+        if (!search_line(w, energy, 0.0)) {
             break;
         }
     }

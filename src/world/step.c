@@ -17,6 +17,7 @@
 // since they are not finite, and none is any more after so many attempts at the step. (W.12)
 enum { WHO_SIZE = 2 * TDL_BODY_NAME_SIZE + 16 };
 enum { MAX_HALVINGS = 12, MAX_CONTACT_HALVINGS = 16, MAX_ATTEMPTS = 1024 };
+enum { MAX_FAILED_HALVINGS = 64 };
 
 // New overlap, in radii, for which a step is done again with its places held; while bodies settle,
 // as much as the world's definition allows.
@@ -80,7 +81,7 @@ typedef struct Step {
     TdlStepInfo* info;
     Interval left[MAX_HALVINGS + 2];
     int left_count;
-    int contact_halvings;
+    int contact_halvings, failed_halvings;
     int level;         // the world's, before the step
     SavedState* saved; // the state before the part
     double worst;      // deepest overlap before it, in radii
@@ -347,7 +348,8 @@ static void make_attempt(Step* s) {
 
 // Whether no part may be halved any more: those that are left are made as they are.
 static bool is_spent(const Step* s) {
-    return s->info->attempts >= MAX_ATTEMPTS || s->contact_halvings >= MAX_CONTACT_HALVINGS;
+    return s->info->attempts >= MAX_ATTEMPTS || s->contact_halvings >= MAX_CONTACT_HALVINGS ||
+           s->failed_halvings >= MAX_FAILED_HALVINGS;
 }
 
 // --- the verdict ------------------------------------------------------------------------------
@@ -386,7 +388,9 @@ static double total(TdlEnergy e) {
 // Counts what makes a step dear; an energy that rose does not.
 static Verdict count_halving(Step* s) {
     const Attempt* a = &s->attempt;
-    s->contact_halvings += a->overlaps || a->sum.failed || !a->solved.converged || !a->moved;
+    bool unsolved = a->solved.count > 0 && !a->solved.converged;
+    s->contact_halvings += a->overlaps || unsolved || !a->moved;
+    s->failed_halvings += a->sum.failed;
     return HALVE;
 }
 
