@@ -125,29 +125,6 @@ static bool is_zero(Twist t) {
     return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
 }
 
-// Whether nothing can give the rod energy: its held ends stand still, and what acts on it has a
-// potential. A free rod that keeps its momenta is not asked: to take energy would take momentum.
-static bool is_closed(const RodBody* rb) {
-    const Rod* rod = rb->rod;
-    TdlVec3 wind = rb->step.wind;
-    if (rod->parent != NULL || rod->child != NULL) {
-        return false; // the rods of a tree pass energy on to each other
-    }
-    bool still = is_zero(rb->step.end_rate) && is_zero(rb->step.base_rate);
-    if (rod->start_hold == TDL_HOLD_CLAMPED) {
-        still = still && is_zero(rod->base.rate);
-    } else if (rod->start_hold == TDL_HOLD_PINNED) {
-        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
-    }
-    for (int i = 0; i < rod->load_count; ++i) {
-        still = still && tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) == 0.0;
-    }
-    if (rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE) {
-        still = still && !rod->model->keeps_momenta;
-    }
-    return still && (rod->drag == 0.0 || tdl_dot3(wind, wind) == 0.0);
-}
-
 static bool has_torque(const Rod* rod) {
     bool turns = false;
     for (int i = 0; i < rod->load_count; ++i) {
@@ -184,6 +161,21 @@ static bool is_supplied(const RodBody* rb) {
     TdlVec3 wind = rb->step.wind;
     bool blown = tdl_dot3(wind, wind) != 0.0 && has_drag(rb->rod);
     return rb->rod->parent == NULL && (is_moved(rb) || blown || has_torque(rb->rod));
+}
+
+// Whether the energy of a rod alone is judged: its ends stand still, so that kinetic energy is a
+// quadratic form of v. A free rod that keeps its momenta by itself is not asked: to take energy
+// would take momentum.
+static bool is_judged(const RodBody* rb) {
+    const Rod* rod = rb->rod;
+    bool free = rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE;
+    bool alone = rod->parent == NULL && rod->child == NULL; // those of a tree pass energy on
+    return alone && !is_moved(rb) && !(free && rod->model->keeps_momenta);
+}
+
+// Whether nothing can give it energy, either: what acts on it has a potential.
+static bool is_closed(const RodBody* rb) {
+    return is_judged(rb) && !is_supplied(rb);
 }
 
 static void predict_batch(Rod* const* mates, int count) {
@@ -369,7 +361,7 @@ static bool turns_too_far(RodBody* rb, double dt) {
 }
 
 // Judges the energy of a rod that was advanced. True when its velocity was changed.
-static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
+static bool judge(RodBody* rb, const BodyStep* t, bool judged) {
     const Rod* rod = rb->rod;
     Body* head = &rb->head;
     TdlEnergy before = head->energy;
@@ -380,7 +372,7 @@ static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
     if (rb->middle != NULL) {
         TdlEnergy given = before; // with what contacts gave
         given.kinetic += head->touch;
-        rod_middle_judge(rb->middle, rod, closed, given, head->energy);
+        rod_middle_judge(rb->middle, rod, judged && !is_supplied(rb), given, head->energy);
     }
     if (goes_by_middle(rod)) {
         return false;
@@ -388,9 +380,9 @@ static bool judge(RodBody* rb, const BodyStep* t, bool closed) {
     double reach = rod_mass(rod) * tdl_norm3(t->gravity) * rod_length(rod);
     reach += tdl_norm3(rod->held_state.force) * rod_length(rod); // its stretch is rounded
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
-    double surplus = total(head->energy) - total(before) - head->touch;
+    double surplus = total(head->energy) - total(before) - head->touch - head->account.supplied;
     // bending itself gains in a step of a nodal rod, little but more than slow contact moves with
-    bool judged = closed && (rod->model->reduced || !head->touched);
+    judged = judged && (rod->model->reduced || !head->touched);
     if (!judged || !(surplus > slack)) {
         return false;
     }
@@ -487,7 +479,7 @@ static bool all_by_middle(Rod* const* mates, int count) {
 static void advance(Body* body, const BodyStep* t) {
     Rod *rod = rod_of(body), *mates[ROD_GROUP_SIZE];
     const RodStep* steps[ROD_GROUP_SIZE];
-    bool closed[ROD_GROUP_SIZE], changed = false;
+    bool judged[ROD_GROUP_SIZE], changed = false;
     int count = batch(rod, mates);
     if (count == 0) {
         return;
@@ -501,7 +493,7 @@ static void advance(Body* body, const BodyStep* t) {
     for (int i = 0; i < count; ++i) {
         RodBody* rb = owner(mates[i]);
         steps[i] = &rb->step;
-        closed[i] = is_closed(rb);
+        judged[i] = is_judged(rb);
         held_end_touch(mates[i], steps[i], rb->head.impulse);
         rb->head.account.missed = !held_end_met(mates[i]);
         rb->head.account.gave = held_end_gives(mates[i]);
@@ -533,7 +525,7 @@ static void advance(Body* body, const BodyStep* t) {
             rod_kept_note(&rb->kept, mates[i], mates[i]->v);
         }
         note_fall(rb, t);
-        changed = judge(rb, t, closed[i]) || changed;
+        changed = judge(rb, t, judged[i]) || changed;
         push(rb, t);
         count_losses(rb, t);
         judge_branches(mates[i], t);

@@ -9,6 +9,9 @@
 // An axis about which the rod has less than this share of its largest moment of inertia is none.
 static const double NO_AXIS = 1.0e-14;
 
+// The most, relative to its kinetic energy, that a rod may get by keeping its angular momentum.
+static const double GAIN_MOST = 0.01;
+
 // What rounding makes of angular momentum, relative to all that it is the sum of.
 static const double ROUNDING = 1.0e-14;
 
@@ -68,6 +71,12 @@ static void give(const Rod* rod, const RodMomenta* body, TdlVec3 linear, TdlVec3
     linear = tdl_sub3(linear, body->linear);
     angular = tdl_sub3(angular, body->angular);
     Twist lack = rigid_motion(body, linear, angular, noise);
+    double gain = tdl_dot3(lack.angular, tdl_axpy3(body->angular, 0.5, angular)) +
+                  tdl_dot3(lack.linear, tdl_axpy3(body->linear, 0.5, linear));
+    if (gain > GAIN_MOST * rod->model->energy(rod, (TdlVec3){0}).kinetic) {
+        // it has come to have hardly any inertia about an axis: to keep it turning would make energy
+        lack = (Twist){.linear = tdl_scale3(1.0 / body->mass, linear)};
+    }
     tdl_store3(root, 0, tdl_add3(tdl_load3(root, 0), lack.angular));
     tdl_store3(root, 1, tdl_add3(tdl_load3(root, 1), lack.linear));
 }
