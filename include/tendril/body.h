@@ -47,6 +47,10 @@ TDL_API int tdl_body_index(const TdlWorld* world, TdlBodyId body);
 /// among those. The world copies it.
 TDL_API TdlStatus tdl_body_set_name(TdlWorld* world, TdlBodyId body, const char* name);
 
+/// What messages call a body: its kind and its name, or its place among those of its kind.
+enum { TDL_BODY_NAME_SIZE = 256 };
+TDL_API void tdl_body_name(const TdlWorld* world, TdlBodyId body, char out[TDL_BODY_NAME_SIZE]);
+
 /// The curves that stand for it in detection, as they are now, each with its radius: what it takes
 /// to draw a body of any kind that is not a surface or a round or flat obstacle. The first
 /// `capacity` of them; `count` receives how many there are.

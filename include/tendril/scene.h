@@ -93,16 +93,6 @@ TDL_API TdlVec3 tdl_scene_observe(const TdlScene* scene, int index, const TdlWor
 /// Builds the world the scene describes.
 TDL_API TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out);
 
-/// What the scene calls a body of a world that tdl_scene_build made of it: "rods.curl", or
-/// "rods.curl[3]" where an entry makes several.
-TDL_API void tdl_scene_body_name(const TdlScene* scene, const TdlWorld* world, TdlBodyId id,
-                                 char out[TDL_BODY_NAME_SIZE]);
-
-/// An overlap of such a world in words: which bodies, how deep and where.
-enum { TDL_SCENE_OVERLAP_SIZE = 512 };
-TDL_API void tdl_scene_overlap_text(const TdlScene* scene, const TdlWorld* world,
-                                    const TdlOverlap* overlap, char out[TDL_SCENE_OVERLAP_SIZE]);
-
 /// Writes the scene as one YAML file, includes and overrides merged in; it loads to the same world.
 TDL_API TdlStatus tdl_scene_write(const TdlScene* scene, const char* path);
 

@@ -93,6 +93,11 @@ TDL_API const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, i
 /// look for: bodies inside boxes and closed meshes, and curves that pass through their faces.
 TDL_API TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int* count);
 
+/// One of them in words: which bodies, how deep and where.
+enum { TDL_OVERLAP_TEXT_SIZE = 768 };
+TDL_API void tdl_overlap_text(const TdlWorld* world, const TdlOverlap* overlap,
+                              char out[TDL_OVERLAP_TEXT_SIZE]);
+
 /// Has `fn` called with every contact problem from now on; null: with none. What it is given lasts
 /// until it returns.
 TDL_API void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, void* user);
@@ -101,12 +106,6 @@ TDL_API void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, v
 /// now on, in the order of the pairs and from one thread; null: with none.
 typedef void (*TdlCrossingFn)(void* user, long step, const TdlCcdQuery* query, bool collision);
 TDL_API void tdl_world_watch_crossings(TdlWorld* world, TdlCrossingFn fn, void* user);
-
-/// Has the messages of the world call bodies what `fn` writes; null: by kind and number.
-enum { TDL_BODY_NAME_SIZE = 128 };
-typedef void (*TdlBodyNameFn)(void* user, const TdlWorld* world, TdlBodyId id,
-                              char out[TDL_BODY_NAME_SIZE]);
-TDL_API void tdl_world_set_names(TdlWorld* world, TdlBodyNameFn fn, void* user);
 
 /// Called with the detector after each of its updates, one or more a step.
 typedef void (*TdlDetectionFn)(void* user, const TdlDetector* detector, long step);

@@ -76,17 +76,21 @@ static TdlStatus find_overlaps(const TdlScene* scene, Overlaps* out) {
     return tdl_world_overlaps(out->world, TELL_MOST, out->worst, &out->count);
 }
 
-static void print_json_overlaps(const TdlScene* scene, const Overlaps* overlaps) {
+static void print_json_overlaps(const Overlaps* overlaps) {
     printf(", \"overlap_count\": %d, \"overlaps\": [", overlaps->count);
     for (int i = 0; i < overlaps->count && i < TELL_MOST; ++i) {
         const TdlOverlap* x = &overlaps->worst[i];
         char a[TDL_BODY_NAME_SIZE], b[TDL_BODY_NAME_SIZE];
-        tdl_scene_body_name(scene, overlaps->world, x->body[0], a);
-        tdl_scene_body_name(scene, overlaps->world, x->body[1], b);
-        printf("%s{\"between\": [\"%s\", \"%s\"], \"elements\": [%d, %d], \"depth\": %.17g, "
+        tdl_body_name(overlaps->world, x->body[0], a);
+        tdl_body_name(overlaps->world, x->body[1], b);
+        printf("%s{\"between\": [", i == 0 ? "" : ", ");
+        json_text(a);
+        printf(", ");
+        json_text(b);
+        printf("], \"elements\": [%d, %d], \"depth\": %.17g, "
                "\"point\": [%.17g, %.17g, %.17g], \"through\": %s}",
-               i == 0 ? "" : ", ", a, b, x->element[0], x->element[1], x->depth, x->point.x,
-               x->point.y, x->point.z, x->through ? "true" : "false");
+               x->element[0], x->element[1], x->depth, x->point.x, x->point.y, x->point.z,
+               x->through ? "true" : "false");
     }
     printf("]");
 }
@@ -103,7 +107,7 @@ static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
     print_json_rods(scene, info.rod_group_count);
     print_json_bodies(scene, info.body_group_count);
     print_json_contacts(scene);
-    print_json_overlaps(scene, overlaps);
+    print_json_overlaps(overlaps);
     printf(", \"colliders\": [");
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);
@@ -122,15 +126,15 @@ static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
     printf("]}\n");
 }
 
-static void print_overlaps(const TdlScene* scene, const Overlaps* overlaps) {
+static void print_overlaps(const Overlaps* overlaps) {
     if (overlaps->count > 0) {
         printf("  overlap    %d %s at the start%s\n", overlaps->count,
                overlaps->count == 1 ? "pair" : "pairs",
                overlaps->count > TELL_MOST ? ", the deepest:" : "");
     }
     for (int i = 0; i < overlaps->count && i < TELL_MOST; ++i) {
-        char text[TDL_SCENE_OVERLAP_SIZE];
-        tdl_scene_overlap_text(scene, overlaps->world, &overlaps->worst[i], text);
+        char text[TDL_OVERLAP_TEXT_SIZE];
+        tdl_overlap_text(overlaps->world, &overlaps->worst[i], text);
         printf("    %s\n", text);
     }
 }
@@ -214,7 +218,7 @@ static int run_check(const Args* args) {
         print_json(scene, &overlaps);
     } else {
         print_plain(scene);
-        print_overlaps(scene, &overlaps);
+        print_overlaps(&overlaps);
     }
     bool refused = overlaps.count > 0 && tdl_scene_contacts(scene).refuse_overlap;
     tdl_world_destroy(overlaps.world);

@@ -105,11 +105,6 @@ static TdlStatus count_steps(Run* run) {
     return TDL_STATUS_OK;
 }
 
-static void name_body(void* user, const TdlWorld* world, TdlBodyId id,
-                      char out[TDL_BODY_NAME_SIZE]) {
-    tdl_scene_body_name(user, world, id, out);
-}
-
 // Loads the folder's scene.yaml and builds its world.
 static TdlStatus build_world(Run* run) {
     char path[PATH_SIZE];
@@ -126,7 +121,6 @@ static TdlStatus build_world(Run* run) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    tdl_world_set_names(run->world, name_body, run->scene);
     if (run->def->energy_limit == 0.0) {
         return status;
     }
@@ -431,8 +425,8 @@ static TdlStatus tell_overlaps(Run* run) {
         return status;
     }
     for (int i = 0; i < count && i < TELL_MOST; ++i) {
-        char text[TDL_SCENE_OVERLAP_SIZE];
-        tdl_scene_overlap_text(run->scene, run->world, &worst[i], text);
+        char text[TDL_OVERLAP_TEXT_SIZE];
+        tdl_overlap_text(run->world, &worst[i], text);
         tdl_log(&run->host, TDL_LOG_WARNING, "overlap at the start: %s", text);
     }
     if (count > TELL_MOST) {

@@ -240,25 +240,25 @@ TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int
     return status;
 }
 
-void tdl_world_set_names(TdlWorld* world, TdlBodyNameFn fn, void* user) {
-    world->watch.name = fn;
-    world->watch.name_user = user;
-}
-
-void world_name_body(const TdlWorld* world, const Body* body, char out[TDL_BODY_NAME_SIZE]) {
-    out[0] = '\0';
-    if (body != NULL && world->watch.name != NULL) {
-        world->watch.name(world->watch.name_user, world, body->id, out);
-    } else if (body != NULL) {
-        snprintf(out, TDL_BODY_NAME_SIZE, "%s %d", body->kind->name, body->kind_index);
-    }
+void tdl_overlap_text(const TdlWorld* world, const TdlOverlap* overlap,
+                      char out[TDL_OVERLAP_TEXT_SIZE]) {
+    char a[TDL_BODY_NAME_SIZE], b[TDL_BODY_NAME_SIZE];
+    tdl_body_name(world, overlap->body[0], a);
+    tdl_body_name(world, overlap->body[1], b);
+    bool self = overlap->body[0].index == overlap->body[1].index;
+    TdlVec3 p = overlap->point;
+    snprintf(out, TDL_OVERLAP_TEXT_SIZE,
+             "%s%s%s, by %.3g m at (%.4g, %.4g, %.4g), elements %d and %d%s", a,
+             self ? " and itself" : " and ", self ? "" : b, overlap->depth, p.x, p.y, p.z,
+             overlap->element[0], overlap->element[1],
+             overlap->through ? "; they part only through a surface" : "");
 }
 
 // Tells of them where nobody has asked.
 static void tell(const TdlWorld* world, const TdlOverlap* worst, int count) {
     char name[2][TDL_BODY_NAME_SIZE];
     for (int k = 0; k < 2; ++k) {
-        world_name_body(world, world_find_body(world, worst->body[k], NULL), name[k]);
+        tdl_body_name(world, worst->body[k], name[k]);
     }
     tdl_log(&world->host, TDL_LOG_WARNING,
             "bodies overlap at %.6g s, before the step, %d pairs of them: the deepest, %s and %s, "

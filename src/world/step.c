@@ -402,11 +402,12 @@ static void name_culprits(const Step* s, char out[WHO_SIZE]) {
         body[k] = attempt->found.pair[k];
     }
     char name[2][TDL_BODY_NAME_SIZE];
-    world_name_body(s->world, body[0], name[0]);
-    world_name_body(s->world, body[1], name[1]);
+    world_name_body(body[0], name[0]);
+    world_name_body(body[1], name[1]);
     out[0] = '\0';
     if (body[0] != NULL) {
-        snprintf(out, WHO_SIZE, " (%s%s%s)", name[0], body[1] == NULL ? "" : " and ", name[1]);
+        snprintf(out, WHO_SIZE, " (%s%s%s)", name[0], body[1] == NULL ? "" : " and ",
+                 body[1] == NULL ? "" : name[1]);
     }
 }
 

@@ -364,25 +364,31 @@ TdlStatus tdl_body_set_name(TdlWorld* world, TdlBodyId id, const char* name) {
     return TDL_STATUS_OK;
 }
 
-const char* world_body_name(const Body* body, char out[WORLD_NAME_SIZE]) {
-    if (body->name != NULL) {
-        snprintf(out, WORLD_NAME_SIZE, "%.32s '%s'", body->kind->name, body->name);
+void world_name_body(const Body* body, char out[TDL_BODY_NAME_SIZE]) {
+    if (body == NULL) {
+        snprintf(out, TDL_BODY_NAME_SIZE, "no body");
+    } else if (body->name != NULL) {
+        snprintf(out, TDL_BODY_NAME_SIZE, "%.32s '%s'", body->kind->name, body->name);
     } else {
-        snprintf(out, WORLD_NAME_SIZE, "%.32s %d", body->kind->name, body->kind_index);
+        snprintf(out, TDL_BODY_NAME_SIZE, "%.32s %d", body->kind->name, body->kind_index);
     }
-    return out;
+}
+
+void tdl_body_name(const TdlWorld* world, TdlBodyId id, char out[TDL_BODY_NAME_SIZE]) {
+    world_name_body(body_of(world, id), out);
 }
 
 void tdl_world_tell_fault(const TdlWorld* world, const TdlStepInfo* info, size_t size, char* out) {
     const TdlStepFault* fault = &info->fault;
     const Body* body = body_of(world, fault->body);
-    char name[WORLD_NAME_SIZE], element[32] = "", where[400] = "", much[160] = "";
+    char name[TDL_BODY_NAME_SIZE], element[32] = "", where[400] = "", much[160] = "";
     if (fault->element >= 0) {
         snprintf(element, sizeof element, ", element %d", fault->element);
     }
     if (body != NULL) {
-        snprintf(where, sizeof where, ": %s%s, at (%.6g, %.6g, %.6g)", world_body_name(body, name),
-                 element, fault->place.x, fault->place.y, fault->place.z);
+        world_name_body(body, name);
+        snprintf(where, sizeof where, ": %s%s, at (%.6g, %.6g, %.6g)", name, element,
+                 fault->place.x, fault->place.y, fault->place.z);
     }
     if (fault->gained != 0.0) {
         snprintf(much, sizeof much,

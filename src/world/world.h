@@ -34,8 +34,6 @@ typedef struct Watchers {
     void* detection_user;
     TdlCrossingFn crossing;
     void* crossing_user;
-    TdlBodyNameFn name;
-    void* name_user;
 } Watchers;
 
 struct TdlWorld {
@@ -62,12 +60,7 @@ static inline TdlContactLaw contact_law(const TdlWorld* world, const Body* a, co
     return world->laws[a->material * TDL_MATERIAL_LIMIT + b->material];
 }
 
-// What messages call a body; that of null is empty.
-void world_name_body(const TdlWorld* world, const Body* body, char out[TDL_BODY_NAME_SIZE]);
-
-// What messages call a body: its kind and its name, or its place among those of its kind.
-enum { WORLD_NAME_SIZE = 256 };
-const char* world_body_name(const Body* body, char out[WORLD_NAME_SIZE]);
+void world_name_body(const Body* body, char out[TDL_BODY_NAME_SIZE]); // see tdl_body_name
 
 // Puts what a script moves where it is at a time.
 TdlStatus world_place_bodies(TdlWorld* world, double time);

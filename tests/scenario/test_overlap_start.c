@@ -35,11 +35,6 @@ static void write_text(const Scratch* scratch, const char* name, const char* tex
     fclose(file);
 }
 
-static void name_body(void* user, const TdlWorld* world, TdlBodyId id,
-                      char out[TDL_BODY_NAME_SIZE]) {
-    tdl_scene_body_name(user, world, id, out);
-}
-
 static void open_trial(const char* things, Trial* t) {
     static char text[65536];
     *t = (Trial){.scratch = scratch_make()};
@@ -51,7 +46,6 @@ static void open_trial(const char* things, Trial* t) {
         tdl_scene_load(&host, scratch_path(&t->scratch, "scene.yaml"), NULL, 0, &t->scene);
     REQUIRE(status == TDL_STATUS_OK);
     REQUIRE(tdl_scene_build(t->scene, 1, &t->world) == TDL_STATUS_OK);
-    tdl_world_set_names(t->world, name_body, t->scene);
 }
 
 static void close_trial(Trial* t) {
@@ -104,7 +98,7 @@ static TdlStatus first_step(Trial* t, const char* what, TdlStepInfo* info) {
     } else {
         CHECK_INT(status, TDL_STATUS_DIVERGED);
         CHECK(t->heard.count > 0 && strstr(t->heard.last, "could not be made") != NULL);
-        CHECK(strstr(t->heard.last, "(rods.a") != NULL || strstr(t->heard.last, "(rods.b") != NULL);
+        CHECK(strstr(t->heard.last, "rod 'a'") != NULL || strstr(t->heard.last, "rod 'b'") != NULL);
     }
     return status;
 }
@@ -117,8 +111,8 @@ static void check_told(Trial* t, const char* first, const char* second, double d
     CHECK_INT(tdl_world_overlaps(t->world, 1, &worst, &count), TDL_STATUS_OK);
     REQUIRE(count > 0);
     char a[TDL_BODY_NAME_SIZE], b[TDL_BODY_NAME_SIZE];
-    tdl_scene_body_name(t->scene, t->world, worst.body[0], a);
-    tdl_scene_body_name(t->scene, t->world, worst.body[1], b);
+    tdl_body_name(t->world, worst.body[0], a);
+    tdl_body_name(t->world, worst.body[1], b);
     CHECK_TEXT(a, first);
     CHECK_TEXT(b, second);
     CHECK_NEAR(worst.depth, depth, 1.0e-4 * depth);
@@ -162,7 +156,7 @@ TEST(pairs_of_hairs_keep_their_energy) {
                      1.0e6 * APART[k]);
             open_pair(APART[k], curly, &t);
             if (APART[k] < 99.95e-6) {
-                check_told(&t, "rods.a", "rods.b", 100.0e-6 - APART[k], false);
+                check_told(&t, "rod 'a'", "rod 'b'", 100.0e-6 - APART[k], false);
             }
             REQUIRE(first_step(&t, what, &info) == TDL_STATUS_OK);
             CHECK_INT(info.substeps, 1);
@@ -186,7 +180,7 @@ TEST(fifty_identical_rods_are_one_step_apart_from_rest) {
                              HAIR, curly ? CURLY : "");
         }
         open_trial(text, &t);
-        check_told(&t, "rods.r0", "rods.r1", 1.0e-4, false);
+        check_told(&t, "rod 'r0'", "rod 'r1'", 1.0e-4, false);
         REQUIRE(first_step(&t, curly ? "fifty curly" : "fifty straight", &info) == TDL_STATUS_OK);
         CHECK_BELOW(info.energy.elastic, 0.2 * info.energy.kinetic);
         close_trial(&t);
@@ -246,15 +240,15 @@ TEST(things_inside_each_other_are_told) {
              "repeat: {count: [2, 1, 1], spacing: [0.004, 0, 0]}}]\n");
     // in boxes: to the core's faces and both radii
     const Inside cases[] = {
-        {"box in box", text[0], "bodies.inner", "bodies.outer", 0.099 - 0.009 + 2.0e-3, true},
-        {"ball in box", text[1], "bodies.ball", "bodies.outer", 0.099 + 1.0e-3 + 0.01, true},
-        {"rod in box", text[2], "rods.rod", "bodies.outer", 0.099 + 2.0e-3, true},
-        {"rod in mesh", text[3], "rods.rod", "colliders.outer", 0.1 + 2.0e-3, true},
-        {"box in mesh", text[4], "bodies.inner", "colliders.outer", 0.1 - 0.009 + 2.0e-3, true},
-        {"rod in ball", text[5], "rods.rod", "bodies.outer", 0.101, false},
-        {"rod in placed ball", text[6], "rods.rod", "colliders.outer", 0.101, false},
-        {"placed ball in box", text[7], "bodies.outer", "colliders.inner", 0.299 + 0.101, true},
-        {"copies of a box", text[8], "bodies.pair[0]", "bodies.pair[1]", 2.0e-3, true},
+        {"box in box", text[0], "rigid 'inner'", "rigid 'outer'", 0.099 - 0.009 + 2.0e-3, true},
+        {"ball in box", text[1], "rigid 'ball'", "rigid 'outer'", 0.099 + 1.0e-3 + 0.01, true},
+        {"rod in box", text[2], "rod 'rod'", "rigid 'outer'", 0.099 + 2.0e-3, true},
+        {"rod in mesh", text[3], "rod 'rod'", "collider 'outer'", 0.1 + 2.0e-3, true},
+        {"box in mesh", text[4], "rigid 'inner'", "collider 'outer'", 0.1 - 0.009 + 2.0e-3, true},
+        {"rod in ball", text[5], "rod 'rod'", "rigid 'outer'", 0.101, false},
+        {"rod in placed ball", text[6], "rod 'rod'", "collider 'outer'", 0.101, false},
+        {"placed ball in box", text[7], "rigid 'outer'", "collider 'inner'", 0.299 + 0.101, true},
+        {"copies of a box", text[8], "rigid 'pair[0]'", "rigid 'pair[1]'", 2.0e-3, true},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
         Trial t;
@@ -276,7 +270,7 @@ TEST(a_rod_through_a_mesh_is_told) {
                "clamp: {position: [-0.25, 0, 0]}}]\n"
                "colliders: [{name: mesh, shape: mesh, mesh: {file: cube.obj}, radius: 1e-3}]\n",
                &t);
-    check_told(&t, "rods.rod", "colliders.mesh", 0.1 + 2.0e-3, true);
+    check_told(&t, "rod 'rod'", "collider 'mesh'", 0.1 + 2.0e-3, true);
     REQUIRE(first_step(&t, "rod through mesh", &info) == TDL_STATUS_OK);
     CHECK_BELOW(info.energy.kinetic + info.energy.elastic, 1.0e-6); // it falls: 6.5e-8 J
     close_trial(&t);
@@ -374,16 +368,16 @@ TEST(check_and_run_tell_and_refuse) {
     const Scratch* s = &t.scratch;
     CHECK_INT(COMMAND(s, "check", "scene.yaml"), 0);
     CHECK(command_wrote(s, "stdout", "overlap    1 pair at the start\n"));
-    CHECK(command_wrote(s, "stdout", "rods.a and rods.b, by 1e-06 m at ("));
+    CHECK(command_wrote(s, "stdout", "rod 'a' and rod 'b', by 1e-06 m at ("));
     CHECK_INT(COMMAND(s, "check", "scene.yaml", "--json"), 0);
     CHECK(command_wrote(s, "stdout",
                         "\"overlap_count\": 1, \"overlaps\": [{\"between\": "
-                        "[\"rods.a\", \"rods.b\"]"));
+                        "[\"rod 'a'\", \"rod 'b'\"]"));
     CHECK_INT(COMMAND(s, "check", "scene.yaml", "--set", "contacts.start=refuse"), 3);
     CHECK_INT(COMMAND(s, "run", "scene.yaml", "-o", "kept"), 0);
-    CHECK(command_wrote(s, "stderr", "overlap at the start: rods.a and rods.b, by 1e-06 m"));
+    CHECK(command_wrote(s, "stderr", "overlap at the start: rod 'a' and rod 'b', by 1e-06 m"));
     CHECK_INT(COMMAND(s, "run", "scene.yaml", "-o", "none", "--set", "contacts.start=refuse"), 3);
-    CHECK(command_wrote(s, "stderr", "overlap at the start: rods.a and rods.b, by 1e-06 m"));
+    CHECK(command_wrote(s, "stderr", "overlap at the start: rod 'a' and rod 'b', by 1e-06 m"));
     CHECK(command_wrote(s, "stderr", "which the scene refuses"));
     CHECK(access(scratch_path(s, "none"), F_OK) != 0);
     close_trial(&t);
