@@ -74,7 +74,8 @@ static void give(const Rod* rod, const RodMomenta* body, TdlVec3 linear, TdlVec3
     double gain = tdl_dot3(lack.angular, tdl_axpy3(body->angular, 0.5, angular)) +
                   tdl_dot3(lack.linear, tdl_axpy3(body->linear, 0.5, linear));
     if (gain > GAIN_MOST * rod->model->energy(rod, (TdlVec3){0}).kinetic) {
-        // it has come to have hardly any inertia about an axis: to keep it turning would make energy
+        // it has come to have hardly any inertia about an axis: to keep it turning would make
+        // energy
         lack = (Twist){.linear = tdl_scale3(1.0 / body->mass, linear)};
     }
     tdl_store3(root, 0, tdl_add3(tdl_load3(root, 0), lack.angular));
