@@ -78,7 +78,8 @@ typedef struct TdlStepInfo {
     double residual; // of the equations of bodies that are not linear in a step, relative
     int rounds;      // most often that contacts were solved in a substep; 0: nothing touched
     double nowhere;  // J that came from nowhere, over the bodies that gained
-    int forced;      // substeps that were kept though they could not stay, at the floor of splits
+    int forced;      // substeps that were kept though they could not stay, at the floor of splits,
+                     // or in which a hold gave way
     double estimate; // error of the step, estimated, over the length of the body that has most;
                      // 0 unless `error` or `losses` is asked for
     TdlStepFault fault; // of a step that failed

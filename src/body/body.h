@@ -68,7 +68,7 @@ typedef struct BodyAccount {
     double error;    // 1/s: half its change of velocity over its size, where asked for. (W.22)
     bool failed;     // A was singular, or the state is not finite
     bool missed;     // a held place is not where it has to be
-    bool gave;       // a hold gave way
+    double gave;     // N, what a hold that gave way pulls with; else 0
     bool swings;     // its rule does not take energy; what it has swings about that
 } BodyAccount;
 

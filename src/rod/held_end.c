@@ -327,6 +327,6 @@ bool held_end_met(const Rod* rod) {
     return rod->held == NULL || hold_of(rod)->miss <= MET;
 }
 
-bool held_end_gives(const Rod* rod) {
-    return rod->held != NULL && hold_of(rod)->gives;
+double held_end_limit(const Rod* rod) {
+    return rod->held != NULL && hold_of(rod)->gives ? GIVES_AT * rod_stretch_stiffness(rod) : 0.0;
 }

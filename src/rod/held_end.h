@@ -26,8 +26,9 @@ void held_end_touch(Rod* rod, const RodStep* step, const double* impulse);
 void held_end_add_losses(const Rod* rod, const RodStep* step, RodLosses* losses);
 void held_end_advance(Rod* rod, const RodStep* step);
 
-// Whether the step under way ends where the hold is, or the hold gives way.
+// Whether the step under way ends where the hold is, or the hold gives way; and the force (N) that
+// it then pulls with, else 0.
 bool held_end_met(const Rod* rod);
-bool held_end_gives(const Rod* rod);
+double held_end_limit(const Rod* rod);
 
 #endif

@@ -153,7 +153,7 @@ static bool is_moved(const RodBody* rb) {
     } else if (rod->start_hold == TDL_HOLD_PINNED) {
         still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
     }
-    return !still;
+    return !still || held_end_limit(rod) > 0.0; // what gives way is led, too
 }
 
 // Whether ends that are moved, wind or torques may do work on a rod, or on a tree at its root.
@@ -496,7 +496,7 @@ static void advance(Body* body, const BodyStep* t) {
         judged[i] = is_judged(rb);
         held_end_touch(mates[i], steps[i], rb->head.impulse);
         rb->head.account.missed = !held_end_met(mates[i]);
-        rb->head.account.gave = held_end_gives(mates[i]);
+        rb->head.account.gave = held_end_limit(mates[i]);
         bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
         rb->head.account.swings = rb->middle != NULL;
         if (!middle && (t->losses || t->estimate || supplied)) {

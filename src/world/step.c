@@ -260,7 +260,7 @@ static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
         }
         sum->failed = sum->failed || own->failed;
         sum->missed = sum->missed || own->missed;
-        sum->gave = sum->gave || own->gave;
+        sum->gave = fmax(sum->gave, own->gave);
         attempt->culprit = attempt->culprit == NULL && (own->failed || own->missed)
                                ? world->body[i]
                                : attempt->culprit;
@@ -506,6 +506,22 @@ static void choose_level(Step* s) {
     world->level = world->level < MAX_ERROR_HALVINGS ? world->level : MAX_ERROR_HALVINGS;
 }
 
+// Which of the holds gave way, the first time in a step.
+static void tell_giving(Step* s) {
+    for (int i = 0; i < s->world->body_count && !s->told; ++i) {
+        const Body* body = s->world->body[i];
+        if (body->account.gave > 0.0) {
+            char name[TDL_BODY_NAME_SIZE];
+            world_name_body(body, name);
+            tdl_log(&s->world->host, TDL_LOG_WARNING,
+                    "step %ld at %.6g s: the hold of %s gives way: it pulls with %.3g N and no "
+                    "more, and its end is not where it has to be",
+                    s->world->step_count + 1, s->body_step.start, name, body->account.gave);
+            s->told = true;
+        }
+    }
+}
+
 static void keep_part(Step* s) {
     const Attempt* attempt = &s->attempt;
     TdlStepInfo* info = s->info;
@@ -526,7 +542,8 @@ static void keep_part(Step* s) {
     info->residual = fmax(info->residual, attempt->residual);
     info->rounds = attempt->rounds > info->rounds ? attempt->rounds : info->rounds;
     info->nowhere += balance_keep(s->world);
-    info->forced += attempt->fault != NULL;
+    info->forced += attempt->fault != NULL || attempt->sum.gave > 0.0;
+    tell_giving(s);
     info->estimate += s->body_step.dt * attempt->error;
     if (is_adaptive(s->world)) {
         choose_level(s);

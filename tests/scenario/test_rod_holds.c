@@ -4,6 +4,8 @@
 #include "tendril/world.h"
 #include "test.h"
 
+#include <string.h>
+
 static TdlWorld* create_world(TdlVec3 gravity, TdlVec3 wind, double step) {
     TdlHost host = tdl_host_default();
     TdlWorldDef def = tdl_world_def_default();
@@ -199,6 +201,52 @@ TEST(a_clamped_end_follows_its_keyframes) {
         TdlVec3 turned = tdl_sub3(after, look_rod_point(world, rod, 0.2 - 1e-6));
         TdlVec3 expected = tdl_mul33_3(tdl_rotation_exp(keys[1].rotation), tangent);
         CHECK_NEAR3(tdl_unit3(turned), tdl_unit3(expected), 2.0e-5); // chords of 1e-6 m
+        tdl_world_destroy(world);
+    }
+}
+
+static void keep_message(void* user, TdlLogLevel level, const char* message) {
+    (void)level;
+    snprintf(user, 512, "%s", message);
+}
+
+// An end that is led beyond what the rod can be stretched to: it follows as far as its hold may
+// pull, straight and in time still, and every step tells.
+TEST(a_hold_that_cannot_be_met_gives_way_and_says_so) {
+    const char* models[3] = {"super-helix", "super-helix-dense", "super-clothoid"};
+    for (int k = 0; k < 3; ++k) {
+        char heard[512] = "";
+        TdlHost host = tdl_host_default();
+        host.log = keep_message;
+        host.log_user = heard;
+        TdlWorldDef world_def = tdl_world_def_default();
+        world_def.step = 2.0e-3;
+        TdlWorld* world;
+        CHECK(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
+        TdlRodDef def = tdl_rod_def_default();
+        def.model = models[k];
+        def.length = 0.3;
+        def.young = 1.0e6;
+        def.radius[0] = def.radius[1] = 1.0e-3;
+        def.mass_damping = 50.0;
+        def.damping = 0.02;
+        def.end = TDL_HOLD_PINNED;
+        TdlBodyId rod;
+        CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
+        TdlStepInfo info;
+        for (int i = 0; i < 1000; ++i) {
+            double way = fmin(1.0, i / 200.0);
+            CHECK(tdl_rod_lead(world, rod, true, (TdlVec3){0.3 + 0.15 * way, 0.0, 0.0}) ==
+                  TDL_STATUS_OK);
+            REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
+        }
+        // the hold pulls with EA / 4, which stretches the rod by a quarter
+        double end = look_rod_point(world, rod, 0.3).x;
+        printf("  %s: led to 0.45 m, held at %.5f m\n", models[k], end);
+        CHECK_NEAR(end, 1.25 * 0.3, 1.0e-3 * 0.3);
+        CHECK_BELOW(info.energy.kinetic, 1.0e-12);
+        CHECK(info.forced > 0);
+        CHECK(strstr(heard, "gives way: it pulls with 0.785 N") != NULL);
         tdl_world_destroy(world);
     }
 }
