@@ -13,8 +13,8 @@ static const double ROUNDED = 1.0e-9;
 // Strain up to which a model that stretches is taken to be meant so.
 static const double STRETCH = 0.01;
 
-// Slack that rounding makes, as for statics; and the sine between a clamp and the line of the ends that
-// is more than the bend of a rod with so little slack, 2e-6.
+// Slack that rounding makes, as for statics; and the sine between a clamp and the line of the ends
+// that is more than the bend of a rod with so little slack, 2e-6.
 static const double TAUT = 2.0e-13;
 static const double ACROSS = 1.0e-5;
 
