@@ -103,7 +103,7 @@ static void move(Rod* rod, const double* change) {
 
 static RodLosses add_losses(RodLosses a, RodLosses b) {
     return (RodLosses){a.damping + b.damping, a.numerical + b.numerical, a.work + b.work,
-                       a.given + b.given, a.hold + b.hold, a.jump + b.jump};
+                       a.given + b.given,     a.hold + b.hold,           a.jump + b.jump};
 }
 
 static void add_load_power(const Rod* rod, int element, Twist at, TdlVec3 d, LossSum* sum) {

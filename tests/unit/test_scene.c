@@ -194,7 +194,8 @@ TEST(wrong_overrides_are_named) {
                          "parsing a flow sequence"},
         {"time.step=&a 1", "--set time.step=&a 1:1:11: anchors (&name) are not part of the scene "
                            "language"},
-        {"time.step=\n x", "--set time.step=? x:2:2: step must be a number or auto, not the text 'x'"},
+        {"time.step=\n x",
+         "--set time.step=? x:2:2: step must be a number or auto, not the text 'x'"},
         {"include=a.yaml", "--set include=a.yaml:1:1: only a file can include another"},
         {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g=1",
          "--set a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g=1:1:65: nested "
