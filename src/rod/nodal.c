@@ -176,6 +176,57 @@ void nodal_element(const NodalShape* shape, int index, const double* force, Noda
     nodal_kind(shape->rod)->element(shape, index - shape->rod->element_count, force, out, second);
 }
 
+// --- loads and inertia ----------------------------------------------------------------------
+
+double nodal_mass(const Rod* rod, int dof) {
+    int stride = nodal_stride(rod);
+    if (dof % stride >= 3) {
+        return nodal_kind(rod)->edge_inertia(rod);
+    }
+    double l = rod->element_length, m = rod->line_density * l * l * l;
+    return dof < 3 || dof >= rod->dof_count - 3 ? 0.5 * m : m;
+}
+
+bool nodal_is_held(const Rod* rod, int dof) {
+    return (dof < 3 && rod->start_hold != TDL_HOLD_FREE) ||
+           (dof >= rod->dof_count - 3 && rod->end_hold != TDL_HOLD_FREE);
+}
+
+// A torque across an edge is a pair of forces on its ends; along it, it acts on its frame. (D.11)
+static void add_torque(const NodalShape* shape, const RodLoad* load, double* out) {
+    const NodalKind* kind = nodal_kind(shape->rod);
+    int at = load->element * nodal_stride(shape->rod);
+    TdlVec3 edge = nodal_edge(shape, load->element);
+    if (kind->edge_dofs < 4) { // the frame does not carry all of it
+        TdlVec3 pair = tdl_scale3(1.0 / tdl_dot3(edge, edge), tdl_cross3(load->torque, edge));
+        tdl_store3(out + at, 0, tdl_sub3(tdl_load3(out + at, 0), pair));
+        double* next = out + at + nodal_stride(shape->rod);
+        tdl_store3(next, 0, tdl_add3(tdl_load3(next, 0), pair));
+    }
+    if (kind->edge_dofs > 0) {
+        kind->torque(shape, load->element, load->torque, out + at + 3);
+    }
+}
+
+void nodal_dead_load(const NodalShape* shape, TdlVec3 pull, bool torques, double* out) {
+    const Rod* rod = shape->rod;
+    int stride = nodal_stride(rod);
+    memset(out, 0, (size_t)rod->dof_count * sizeof *out);
+    for (int i = 0; i <= rod->element_count; ++i) {
+        double weight = nodal_mass(rod, i * stride) / rod->element_length;
+        tdl_store3(out + i * stride, 0, tdl_scale3(weight, pull));
+    }
+    for (int i = 0; i < rod->load_count; ++i) {
+        const RodLoad* load = &rod->loads[i];
+        double *a = out + load->element * stride, *b = a + stride, l = rod->element_length;
+        tdl_store3(a, 0, tdl_axpy3(tdl_load3(a, 0), (1.0 - load->s) * l, load->force));
+        tdl_store3(b, 0, tdl_axpy3(tdl_load3(b, 0), load->s * l, load->force));
+        if (torques && tdl_dot3(load->torque, load->torque) > 0.0) {
+            add_torque(shape, load, out);
+        }
+    }
+}
+
 // --- energies -------------------------------------------------------------------------------
 
 double nodal_elastic_energy(const NodalShape* shape) {

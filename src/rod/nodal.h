@@ -157,9 +157,9 @@ double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double
 void nodal_derive(const Rod* rod, TdlVec3 gravity, const double* force, double* gradient,
                   double* band);
 
-// Adds the stiffness of an element, and unless null its second derivatives. Ends that are held do
-// not move: no force on them, and no stiffness towards the rest.
-void nodal_add_band(const NodalElement* el, NodalBlock second, double* band);
+// Adds `scale` times the stiffness of an element, and unless null its second derivatives. Ends that
+// are held do not move: no force on them, and no stiffness towards the rest.
+void nodal_add_band(const NodalElement* el, NodalBlock second, double scale, double* band);
 void nodal_hold_band(const Rod* rod, double* band);
 void nodal_hold_vector(const Rod* rod, double* x);
 

@@ -12,7 +12,7 @@ static void add_gradient(const NodalElement* el, double* gradient) {
     }
 }
 
-void nodal_add_band(const NodalElement* el, NodalBlock second, double* band) {
+void nodal_add_band(const NodalElement* el, NodalBlock second, double scale, double* band) {
     for (int j = 0; j < el->dof_count; ++j) {
         double* column = band + (ptrdiff_t)(el->first + j) * NODAL_STRIDE - j;
         for (int i = j; i < el->dof_count; ++i) {
@@ -20,7 +20,7 @@ void nodal_add_band(const NodalElement* el, NodalBlock second, double* band) {
             for (int k = 0; k < el->count; ++k) {
                 sum += el->stiffness[k] * el->slope[k][i] * el->slope[k][j];
             }
-            column[i] += sum;
+            column[i] += scale * sum;
         }
     }
 }
@@ -62,7 +62,7 @@ void nodal_derive(const Rod* rod, TdlVec3 gravity, const double* force, double* 
                       band != NULL ? second : NULL);
         add_gradient(&el, gradient);
         if (band != NULL) {
-            nodal_add_band(&el, second, band);
+            nodal_add_band(&el, second, 1.0, band);
         }
     }
     nodal_hold_vector(rod, gradient);

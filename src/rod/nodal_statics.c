@@ -242,7 +242,7 @@ static void find_metric(Work* w) {
     memset(w->metric, 0, (size_t)w->n * NODAL_STRIDE * sizeof(double));
     for (int e = 0; e < w->element_count; ++e) {
         nodal_element(&shape, e, NULL, &el, NULL);
-        nodal_add_band(&el, NULL, w->metric);
+        nodal_add_band(&el, NULL, 1.0, w->metric);
     }
     for (int i = 0; i < w->n; ++i) {
         w->metric[(ptrdiff_t)i * NODAL_STRIDE] += whole_motion(w->rod, i);

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { MAX_ITERATIONS = 120, CAREFUL_FROM = 60, MAX_HALVINGS = 10, STRIDE = NODAL_WIDTH + 1 };
+enum { MAX_ITERATIONS = 120, CAREFUL_FROM = 60, MAX_HALVINGS = 10 };
 
 // Iterations after which a model that knows a smoother energy above its own goes over to it, and
 // how often it then takes another one; fewer where a coordinate changes by less than this.
@@ -63,7 +63,7 @@ enum {
 size_t nodal_work_count(const NodalKind* kind, int element_count) {
     size_t n = (size_t)(element_count * (3 + kind->edge_dofs) + 3);
     size_t elements = (size_t)(element_count + kind->element_count(element_count));
-    return n * STRIDE + 11 * n + elements * (6 + ELEMENT_DOUBLES) +
+    return n * NODAL_STRIDE + 11 * n + elements * (6 + ELEMENT_DOUBLES) +
            4 * (size_t)(element_count + 1) + KEPT_DOUBLES;
 }
 
@@ -72,7 +72,7 @@ static Work work_of(const Rod* rod) {
     Work w = {.n = rod->dof_count, .element_count = (int)elements};
     w.elements = (NodalElement*)rod->work;
     w.band = rod->work + elements * ELEMENT_DOUBLES;
-    w.u = w.band + n * STRIDE;
+    w.u = w.band + n * NODAL_STRIDE;
     w.change = w.u + n;
     w.q = w.change + n;
     w.load = w.q + n;
@@ -86,59 +86,8 @@ static Work work_of(const Rod* rod) {
     return w;
 }
 
-// --- loads and inertia ----------------------------------------------------------------------
-
-double nodal_mass(const Rod* rod, int dof) {
-    int stride = nodal_stride(rod);
-    if (dof % stride >= 3) {
-        return nodal_kind(rod)->edge_inertia(rod);
-    }
-    double l = rod->element_length, m = rod->line_density * l * l * l;
-    return dof < 3 || dof >= rod->dof_count - 3 ? 0.5 * m : m;
-}
-
 static bool is_free(const Rod* rod) {
     return rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE;
-}
-
-bool nodal_is_held(const Rod* rod, int dof) {
-    return (dof < 3 && rod->start_hold != TDL_HOLD_FREE) ||
-           (dof >= rod->dof_count - 3 && rod->end_hold != TDL_HOLD_FREE);
-}
-
-// A torque across an edge is a pair of forces on its ends; along it, it acts on its frame. (D.11)
-static void add_torque(const NodalShape* shape, const RodLoad* load, double* out) {
-    const NodalKind* kind = nodal_kind(shape->rod);
-    int at = load->element * nodal_stride(shape->rod);
-    TdlVec3 edge = nodal_edge(shape, load->element);
-    if (kind->edge_dofs < 4) { // the frame does not carry all of it
-        TdlVec3 pair = tdl_scale3(1.0 / tdl_dot3(edge, edge), tdl_cross3(load->torque, edge));
-        tdl_store3(out + at, 0, tdl_sub3(tdl_load3(out + at, 0), pair));
-        double* next = out + at + nodal_stride(shape->rod);
-        tdl_store3(next, 0, tdl_add3(tdl_load3(next, 0), pair));
-    }
-    if (kind->edge_dofs > 0) {
-        kind->torque(shape, load->element, load->torque, out + at + 3);
-    }
-}
-
-void nodal_dead_load(const NodalShape* shape, TdlVec3 pull, bool torques, double* out) {
-    const Rod* rod = shape->rod;
-    int stride = nodal_stride(rod);
-    memset(out, 0, (size_t)rod->dof_count * sizeof *out);
-    for (int i = 0; i <= rod->element_count; ++i) {
-        double weight = nodal_mass(rod, i * stride) / rod->element_length;
-        tdl_store3(out + i * stride, 0, tdl_scale3(weight, pull));
-    }
-    for (int i = 0; i < rod->load_count; ++i) {
-        const RodLoad* load = &rod->loads[i];
-        double *a = out + load->element * stride, *b = a + stride, l = rod->element_length;
-        tdl_store3(a, 0, tdl_axpy3(tdl_load3(a, 0), (1.0 - load->s) * l, load->force));
-        tdl_store3(b, 0, tdl_axpy3(tdl_load3(b, 0), load->s * l, load->force));
-        if (torques && tdl_dot3(load->torque, load->torque) > 0.0) {
-            add_torque(shape, load, out);
-        }
-    }
 }
 
 // --- the linear problem ---------------------------------------------------------------------
@@ -164,34 +113,6 @@ static void start_elements(Work* w, const NodalShape* shape, double ratio) {
     }
 }
 
-static void add_to_band(const NodalElement* el, NodalBlock second, double scale, double* band) {
-    for (int j = 0; j < el->dof_count; ++j) {
-        double* column = band + (ptrdiff_t)(el->first + j) * STRIDE - j;
-        for (int i = j; i < el->dof_count; ++i) {
-            double sum = second != NULL ? second[i][j] : 0.0;
-            for (int k = 0; k < el->count; ++k) {
-                sum += el->stiffness[k] * el->slope[k][i] * el->slope[k][j];
-            }
-            column[i] += scale * sum;
-        }
-    }
-}
-
-// Takes held coordinates out of the matrix: their change is zero.
-static void hold_band(const Rod* rod, Work* w) {
-    for (int side = 0; side < 2; ++side) {
-        int first = side == 0 ? 0 : w->n - 3;
-        for (int i = first; i < first + 3 && nodal_is_held(rod, i); ++i) {
-            memset(w->band + (ptrdiff_t)i * STRIDE, 0, STRIDE * sizeof(double));
-            w->band[(ptrdiff_t)i * STRIDE] = 1.0;
-            for (int j = i - NODAL_WIDTH < 0 ? 0 : i - NODAL_WIDTH; j < i; ++j) {
-                w->band[(ptrdiff_t)j * STRIDE + i - j] = 0.0;
-            }
-            w->change[i] = 0.0;
-        }
-    }
-}
-
 static void add_stress(const NodalElement* el, double dt, double* out) {
     for (int k = 0; k < el->count; ++k) {
         double force = dt * el->stiffness[k] * (el->value[k] - el->rest[k]);
@@ -206,20 +127,21 @@ static void assemble(const Rod* rod, const RodStep* step, Work* w, const NodalSh
                      double gain, bool geometric) {
     double dt = step->dt, factor = rod_mass_factor(rod, dt);
     NodalBlock second;
-    memset(w->band, 0, (size_t)w->n * STRIDE * sizeof(double));
+    memset(w->band, 0, (size_t)w->n * NODAL_STRIDE * sizeof(double));
     for (int i = 0; i < w->n; ++i) {
         w->q[i] = rod->q[i] + dt * w->u[i];
-        w->band[(ptrdiff_t)i * STRIDE] = factor * w->mass[i];
+        w->band[(ptrdiff_t)i * NODAL_STRIDE] = factor * w->mass[i];
         w->change[i] = w->mass[i] * (rod->v[i] - factor * w->u[i]) + dt * w->load[i];
     }
     for (int e = 0; e < w->element_count; ++e) {
         NodalElement* el = &w->elements[e];
         nodal_element(shape, e, w->force + 3 * e, el, geometric ? second : NULL);
         damp(el, w->rest + 3 * e, gain);
-        add_to_band(el, geometric ? second : NULL, dt * dt, w->band);
+        nodal_add_band(el, geometric ? second : NULL, dt * dt, w->band);
         add_stress(el, dt, w->change);
     }
-    hold_band(rod, w);
+    nodal_hold_band(rod, w->band);
+    nodal_hold_vector(rod, w->change);
 }
 
 static double longest(const double* x, int n) {

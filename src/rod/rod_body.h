@@ -24,6 +24,19 @@ typedef struct RodBody {
 
 extern const BodyKind ROD_BODY;
 
+static inline RodBody* rod_owner(const Rod* rod) {
+    return rod->owner;
+}
+
+// Of its table: the step. rod_step.c
+void rod_body_prepare(Body* body, const BodyStep* t);
+void rod_body_expect(Body* body, const BodyPlace* place, TdlVec3 force);
+void rod_body_predict(Body* body, const BodyStep* t);
+double rod_body_residual(const Body* body, const BodyStep* t, const double* v,
+                         const double* impulse);
+void rod_body_predict_again(Body* body, const BodyStep* t, const double* v);
+void rod_body_advance(Body* body, const BodyStep* t);
+
 // What detection sees of a rod.
 BodyShape rod_shape(const Body* body, int segments);
 void rod_curves(Body* body, int segments, TdlCurve* out);
