@@ -20,6 +20,9 @@ enum { MAX_ITERATIONS = 120, CAREFUL_FROM = 60, MAX_HALVINGS = 10 };
 enum { LAG_AFTER = 20, MAX_LAGS = 8 };
 static const double LAGGED = 1.0e-6;
 
+// With contacts it goes back to its own where rounds have come so near (element lengths, rad).
+static const double OWN_ENERGY = 1.0e-2;
+
 // Change of a coordinate (element lengths, rad) below which Newton's method, which squares it next,
 // has converged; and where it converges linearly, without the geometric stiffness.
 static const double CONVERGED = 1.0e-8;
@@ -39,7 +42,8 @@ typedef struct Kept {
     TdlVec3 momentum;              // angular, that a free rod ends with if nothing touches it
     TdlMat3 lock, inverse_inertia; // of a free rod: (R'M A^-1 M R)^-1, (R'M R)^-1 (D.19)
     double mass_factor;
-    bool lagging; // the step minimises the energy of NodalKind.lag
+    double left;  // residual of the last round
+    bool lagging; // the step needed the energy of NodalKind.lag
 } Kept;
 
 // What a step keeps in the rod's work.
@@ -557,6 +561,48 @@ static void take_out_expected(Rod* rod, const RodStep* step, Work* w) {
     }
 }
 
+// The natural strains of the model's own energy again.
+static void restore_rest(const Rod* rod, Work* w) {
+    const double* natural = w->lag + 3 * (rod->element_count + 1);
+    for (int i = 0; i <= rod->element_count && w->kept->lagging; ++i) {
+        w->rest[3 * (rod->element_count + i)] = natural[i];
+    }
+}
+
+// Stresses of the model's own energy in the shape that the velocity u leads to.
+static void find_forces(const Rod* rod, const RodStep* step, Work* w, const NodalShape* end) {
+    double gain = 1.0 + rod->damping / step->dt;
+    for (int e = 0; e < w->element_count; ++e) {
+        NodalElement el;
+        nodal_element(end, e, NULL, &el, NULL);
+        for (int k = 0; k < el.count; ++k) {
+            w->force[3 * e + k] = gain * el.stiffness[k] * (el.value[k] - w->rest[3 * e + k]);
+        }
+    }
+}
+
+// A at the velocity u, for contacts. Where the step needed the smoother energy, and as long as much
+// is left, A is that of the one which touches the model's own there: the residual is the same, it
+// only converges slower. (M.5)
+static bool linearise_for_contacts(const Rod* rod, const RodStep* step, Work* w) {
+    NodalShape end = end_shape(rod, step, w->q);
+    bool geometric;
+    if (!w->kept->lagging) {
+        return linearise(rod, step, w, &end, &geometric);
+    }
+    for (int i = 0; i < w->n; ++i) {
+        w->q[i] = rod->q[i] + step->dt * w->u[i];
+    }
+    if (w->kept->left < OWN_ENERGY) {
+        find_forces(rod, step, w, &end);
+        return linearise(rod, step, w, &end, &geometric);
+    }
+    lag_strains(rod, w, &end, 1.0 + rod->damping / step->dt);
+    bool fine = linearise(rod, step, w, &end, &geometric);
+    restore_rest(rod, w);
+    return fine;
+}
+
 // The step under the forces that contacts are expected to have, so that A is taken near the shape
 // that the step ends in.
 bool nodal_predict(Rod* rod, const RodStep* step) {
@@ -569,6 +615,7 @@ bool nodal_predict(Rod* rod, const RodStep* step) {
     if (is_free(rod) && !step->middle) {
         find_inertia(&w);
     }
+    restore_rest(rod, &w);
     if (expected) {
         take_out_expected(rod, step, &w);
     }
@@ -581,7 +628,6 @@ static void find_change(const Rod* rod, const RodStep* step, Work* w, const doub
                         const double* impulse) {
     double dt = step->dt, gain = 1.0 + rod->damping / dt, factor = w->kept->mass_factor;
     NodalShape end = end_shape(rod, step, w->q);
-    end.lag = w->kept->lagging ? w->lag : NULL;
     for (int i = 0; i < w->n; ++i) {
         w->q[i] = rod->q[i] + dt * v[i];
         w->change[i] = w->mass[i] * (rod->v[i] - factor * v[i]) + dt * w->load[i] + impulse[i];
@@ -603,20 +649,18 @@ static void find_change(const Rod* rod, const RodStep* step, Work* w, const doub
 double nodal_residual(const Rod* rod, const RodStep* step, const double* v, const double* impulse) {
     Work w = work_of(rod);
     find_change(rod, step, &w, v, impulse);
-    return step->dt * longest(w.change, w.n);
+    w.kept->left = step->dt * longest(w.change, w.n);
+    return w.kept->left;
 }
 
 bool nodal_predict_again(Rod* rod, const RodStep* step, const double* v, const double* impulse) {
     Work w = work_of(rod);
-    NodalShape end = end_shape(rod, step, w.q);
-    end.lag = w.kept->lagging ? w.lag : NULL;
-    bool geometric;
     for (int i = 0; i < w.n; ++i) {
         w.change[i] = v[i] - w.u[i];
     }
     predict_forces(&w, step->dt);
     memcpy(w.u, v, (size_t)w.n * sizeof *v);
-    if (!linearise(rod, step, &w, &end, &geometric)) {
+    if (!linearise_for_contacts(rod, step, &w)) {
         return false;
     }
     if (is_free(rod)) {
