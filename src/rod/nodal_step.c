@@ -20,6 +20,9 @@ enum { MAX_ITERATIONS = 120, CAREFUL_FROM = 60, MAX_HALVINGS = 10 };
 enum { LAG_AFTER = 20, MAX_LAGS = 8 };
 static const double LAGGED = 1.0e-6;
 
+// What a change of a coordinate counts as a residual of the world's rounds, which end at 1e-10.
+static const double RESIDUAL = 1.0e-2;
+
 // With contacts it goes back to its own where rounds have come so near (element lengths, rad).
 static const double OWN_ENERGY = 1.0e-2;
 
@@ -52,6 +55,7 @@ typedef struct Work {
     double *u, *change, *q;  // [n]: velocity, its change, coordinates at the end of the step
     double *load, *mass;     // [n]: dead load, inertia
     double *turn, *response; // [3 n]: M times the rotations of the rod; A^-1 of them
+    double* rotation;        // [3 n]: the rotations, for contacts
     double *force, *rest;    // [3 elements]: stress, and the natural strain with damping
     double* lag;             // [3 (edges + 1)], of NodalKind.lag; and the natural strain it lags
     Kept* kept;              // what the step's rounds need
@@ -67,7 +71,7 @@ enum {
 size_t nodal_work_count(const NodalKind* kind, int element_count) {
     size_t n = (size_t)(element_count * (3 + kind->edge_dofs) + 3);
     size_t elements = (size_t)(element_count + kind->element_count(element_count));
-    return n * NODAL_STRIDE + 11 * n + elements * (6 + ELEMENT_DOUBLES) +
+    return n * NODAL_STRIDE + 14 * n + elements * (6 + ELEMENT_DOUBLES) +
            4 * (size_t)(element_count + 1) + KEPT_DOUBLES;
 }
 
@@ -83,7 +87,8 @@ static Work work_of(const Rod* rod) {
     w.mass = w.load + n;
     w.turn = w.mass + n;
     w.response = w.turn + 3 * n;
-    w.force = w.response + 3 * n;
+    w.rotation = w.response + 3 * n;
+    w.force = w.rotation + 3 * n;
     w.rest = w.force + 3 * elements;
     w.lag = w.rest + 3 * elements;
     w.kept = (Kept*)(w.lag + 4 * (size_t)(rod->element_count + 1));
@@ -207,11 +212,15 @@ static TdlMat3 inverse_on_axes(TdlMat3 G) {
     return inverse;
 }
 
+// `count` rows of three columns, which are n apart, times a vector.
+static TdlVec3 dots(const double* columns, ptrdiff_t n, int count, const double* x) {
+    return (TdlVec3){tdl_dot(count, columns, x), tdl_dot(count, columns + n, x),
+                     tdl_dot(count, columns + 2 * n, x)};
+}
+
 // Angular momentum of velocities.
 static TdlVec3 momentum_of(const Work* w, const double* u) {
-    ptrdiff_t n = w->n;
-    return (TdlVec3){tdl_dot(w->n, w->turn, u), tdl_dot(w->n, w->turn + n, u),
-                     tdl_dot(w->n, w->turn + 2 * n, u)};
+    return dots(w->turn, w->n, w->n, u);
 }
 
 // R' x: the torque of generalised forces.
@@ -503,20 +512,33 @@ static void respond(const Rod* rod, const Work* w, int count, double* X) {
 // A free rod turns under an impulse as a rigid body does, and what it bends by has no angular
 // momentum. (D.19)
 void nodal_solve_columns(const Rod* rod, int count, double* X) {
+    enum { SOME = 12 };
     Work w = work_of(rod);
     if (!is_free(rod)) {
         respond(rod, &w, count, X);
         return;
     }
-    for (int k = 0; k < count; ++k) {
-        double* x = X + (ptrdiff_t)k * w.n;
-        TdlVec3 torque = tdl_scale3(1.0 / w.kept->mass_factor, torque_of(&w, x));
-        TdlVec3 turning = tdl_mul33_3(w.kept->inverse_inertia, torque);
-        respond(rod, &w, 1, x);
-        keep_momentum(&w, (TdlVec3){0}, x);
-        for (int i = 0; i < w.n; ++i) {
-            TdlVec3 row = {w.turn[i], w.turn[w.n + i], w.turn[2 * w.n + i]};
-            x[i] += tdl_dot3(turning, row) / w.mass[i];
+    for (int first = 0; first < count; first += SOME) {
+        int some = count - first < SOME ? count - first : SOME, n = w.n;
+        double* x = X + (ptrdiff_t)first * n;
+        TdlVec3 turning[SOME], bent[SOME];
+        for (int k = 0; k < some; ++k) { // R'M A^-1 h is (A^-1 M R)' h, and h is short
+            const double* h = x + (ptrdiff_t)k * n;
+            int from = 0, end = n;
+            for (; from < end && h[from] == 0.0; ++from) {
+            }
+            for (; from < end && h[end - 1] == 0.0; --end) {
+            }
+            TdlVec3 torque = dots(w.rotation + from, n, end - from, h + from);
+            TdlVec3 momentum = dots(w.response + from, n, end - from, h + from);
+            torque = tdl_scale3(1.0 / w.kept->mass_factor, torque);
+            turning[k] = tdl_mul33_3(w.kept->inverse_inertia, torque);
+            bent[k] = tdl_scale3(-1.0, tdl_mul33_3(w.kept->lock, momentum));
+        }
+        respond(rod, &w, some, x);
+        for (int k = 0; k < some; ++k) {
+            add_columns(w.response, n, bent[k], x + (ptrdiff_t)k * n);
+            add_columns(w.rotation, n, turning[k], x + (ptrdiff_t)k * n);
         }
     }
 }
@@ -525,14 +547,16 @@ void nodal_solve(const Rod* rod, double* x) {
     nodal_solve_columns(rod, 1, x);
 }
 
+// The rotations themselves, and the inertia against them.
 static void find_inertia(Work* w) {
-    double J[3][3] = {{0.0}};
+    double J[3][3];
+    ptrdiff_t n = w->n;
+    for (ptrdiff_t i = 0; i < 3 * n; ++i) {
+        w->rotation[i] = w->turn[i] / w->mass[i % n];
+    }
     for (int k = 0; k < 3; ++k) {
         for (int j = 0; j < 3; ++j) {
-            const double *a = w->turn + (ptrdiff_t)k * w->n, *b = w->turn + (ptrdiff_t)j * w->n;
-            for (int i = 0; i < w->n; ++i) {
-                J[k][j] += a[i] * b[i] / w->mass[i];
-            }
+            J[k][j] = tdl_dot(w->n, w->turn + k * n, w->rotation + j * n);
         }
     }
     w->kept->inverse_inertia = inverse_on_axes(symmetric(J));
@@ -645,12 +669,13 @@ static void find_change(const Rod* rod, const RodStep* step, Work* w, const doub
     }
 }
 
-// In element lengths and rad, as the step's own iteration counts.
+// In element lengths and rad, of which a hundredth counts: rounds then end where the step's own
+// iteration does, and at rest at rounding.
 double nodal_residual(const Rod* rod, const RodStep* step, const double* v, const double* impulse) {
     Work w = work_of(rod);
     find_change(rod, step, &w, v, impulse);
     w.kept->left = step->dt * longest(w.change, w.n);
-    return w.kept->left;
+    return RESIDUAL * w.kept->left;
 }
 
 bool nodal_predict_again(Rod* rod, const RodStep* step, const double* v, const double* impulse) {

@@ -14,6 +14,7 @@ typedef struct RodBody {
     TdlPose placed, end_placed;
     bool led[2];       // a hand has moved the placed start, end
     bool pulled;       // the last of its loads is a hand's
+    bool moved;        // its ends are moved in this step, or were in the last
     RodStep step;      // of the step under way
     RodLosses losses;  // of the last attempt, of a whole tree at its root; zero unless asked for
     double stability;  // at the last settling

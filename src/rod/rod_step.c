@@ -31,6 +31,21 @@ static Twist lead(TdlPose now, TdlVec3 place, double dt, TdlPose* arrived) {
     return (Twist){.linear = tdl_scale3(1.0 / dt, tdl_sub3(place, now.position))};
 }
 
+static bool is_zero(Twist t) {
+    return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
+}
+
+static bool ends_move(const RodBody* rb) {
+    const Rod* rod = rb->rod;
+    bool still = is_zero(rb->step.end_rate) && is_zero(rb->step.base_rate);
+    if (rod->start_hold == TDL_HOLD_CLAMPED) {
+        still = still && is_zero(rod->base.rate);
+    } else if (rod->start_hold == TDL_HOLD_PINNED) {
+        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
+    }
+    return !still;
+}
+
 void rod_body_prepare(Body* body, const BodyStep* t) {
     RodBody* rb = (RodBody*)body;
     Rod* rod = rb->rod;
@@ -57,6 +72,7 @@ void rod_body_prepare(Body* body, const BodyStep* t) {
     } else if (rb->led[1]) {
         rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
     }
+    rb->moved = ends_move(rb);
     if (rb->middle != NULL) {
         const RodMiddle* m = rb->middle;
         rb->middle->taken = m->swings && !body->near && rod_middle_can(rod, &rb->step);
@@ -107,10 +123,6 @@ void rod_body_predict_again(Body* body, const BodyStep* t, const double* v) {
     body->account.failed = !rb->rod->model->predict_again(rb->rod, &rb->step, v, body->impulse);
 }
 
-static bool is_zero(Twist t) {
-    return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
-}
-
 static bool has_torque(const Rod* rod) {
     bool turns = false;
     for (int i = 0; i < rod->load_count; ++i) {
@@ -130,16 +142,9 @@ static bool has_drag(const Rod* rod) {
     return drags;
 }
 
-// Whether its ends are moved in this step, or were in the last.
+// Whether its ends are moved in this step, or were in the last; what gives way is led, too.
 static bool is_moved(const RodBody* rb) {
-    const Rod* rod = rb->rod;
-    bool still = is_zero(rb->step.end_rate) && is_zero(rb->step.base_rate);
-    if (rod->start_hold == TDL_HOLD_CLAMPED) {
-        still = still && is_zero(rod->base.rate);
-    } else if (rod->start_hold == TDL_HOLD_PINNED) {
-        still = still && tdl_dot3(rod->base.rate.linear, rod->base.rate.linear) == 0.0;
-    }
-    return !still || held_end_limit(rod) > 0.0; // what gives way is led, too
+    return rb->moved || held_end_limit(rb->rod) > 0.0;
 }
 
 // Whether ends that are moved, wind or torques may do work on a rod, or on a tree at its root.

@@ -289,23 +289,23 @@ TEST(rounds_end_at_the_equation_of_the_step) {
         }
         REQUIRE(rod->model->predict(rod, &step));
         int rounds = 0;
-        for (; rounds < 30 && left > 1.0e-10; ++rounds) { // as many as the world makes
+        for (; rounds < 30 && left > 1.0e-12; ++rounds) { // as many as the world makes
             memcpy(v, h, sizeof v);
             rod->model->solve(rod, v);
             for (int i = 0; i < n; ++i) {
                 v[i] += rod->v_free[i];
             }
             left = rod->model->residual(rod, &step, v, h);
-            if (left > 1.0e-10) {
+            if (left > 1.0e-12) {
                 REQUIRE(rod->model->predict_again(rod, &step, v, h));
             }
         }
         double own = left_of_the_step(rod, &step, v, h);
         printf("  %s: %d rounds, %.1e is left, %.1e by differences\n", def.model, rounds, left,
                own);
-        CHECK_BELOW(left, 1.0e-10);
+        CHECK_BELOW(left, 1.0e-12);
         CHECK(rounds <= 8 || trial % 3 == 1); // its energy is not smooth: not quadratic
-        CHECK_BELOW(own, 1.0e-6); // differences of a stiff energy
+        CHECK_BELOW(own, 1.0e-6);             // differences of a stiff energy
         check_destroy(rod);
     }
 }
