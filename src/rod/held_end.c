@@ -27,8 +27,10 @@ static const double GIVES_AT = 0.25;
 static const double CLOSED = 1.0e-15;
 enum { MAX_CLOSINGS = 20 };
 
-// A step in which it misses by more than this is too long.
+// A step in which it misses by more than this is too long; so is one that presses it to less than
+// this share of its length.
 static const double MET = 1.0e-10;
+static const double PRESSED = 0.5;
 
 enum { ROWS = 6 };
 
@@ -223,6 +225,9 @@ static void close_end(Rod* rod, const RodStep* step) {
         }
         add_columns(rod, change, rod->v_free);
         find_rate(hold);
+    }
+    if (!(rod->held_state.stretch + step->dt * hold->rate > PRESSED)) {
+        hold->miss = INFINITY;
     }
 }
 

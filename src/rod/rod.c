@@ -343,8 +343,8 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     size_t held = model->end_turning != NULL ? held_end_count(def->end, rod->dof_count) : 0;
     double* block = tdl_alloc_array(&host->mem, 6 * dofs + memory + work + held, sizeof(double));
     rod->q = block;
-    // one more, for a hand in the world
-    rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 1, sizeof *rod->loads);
+    // two more: for a hand in the world, and for the hold in statics
+    rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 2, sizeof *rod->loads);
     if (block == NULL || rod->loads == NULL || !allocate_group(host, rod, n)) {
         return false;
     }
@@ -356,6 +356,9 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     rod->expected = rod->v_free + dofs;
     rod->work = rod->expected + dofs;
     rod->held = held > 0 ? rod->work + work : NULL;
+    if (held > 0) {
+        memset(rod->held, 0, held * sizeof(double));
+    }
     return true;
 }
 

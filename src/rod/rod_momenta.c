@@ -88,18 +88,19 @@ void rod_kept_correct(const RodKept* kept, Rod* rod, const RodStep* step) {
     }
     RodMomenta body = momenta_of(rod, rod->v_free);
     TdlVec3 root = rod->base.now.position, pull = tdl_scale3(step->dt, rod_pull(rod, step));
-    TdlVec3 linear = tdl_axpy3(kept->linear, body.mass, pull);
-    TdlVec3 angular = tdl_sub3(kept->angular, tdl_cross3(root, kept->linear));
-    angular = tdl_add3(angular, tdl_cross3(body.first, pull));
+    TdlVec3 centre = tdl_scale3(1.0 / body.mass, body.first), about = tdl_add3(root, centre);
+    TdlVec3 linear = tdl_axpy3(kept->linear, body.mass, pull), angular = kept->angular;
     for (int i = 0; i < rod->load_count; ++i) {
         const RodLoad* load = &rod->loads[i];
-        TdlVec3 arm = tdl_sub3(rod->model->point(rod, load->element, load->s), root);
+        TdlVec3 arm = tdl_sub3(rod->model->point(rod, load->element, load->s), about);
         TdlVec3 moment = tdl_add3(load->torque, tdl_cross3(arm, load->force));
         linear = tdl_axpy3(linear, step->dt, load->force);
         angular = tdl_axpy3(angular, step->dt, moment);
     }
     double slowed = 1.0 / rod_mass_factor(rod, step->dt);
-    give(rod, &body, tdl_scale3(slowed, linear), tdl_scale3(slowed, angular), rod->v_free);
+    linear = tdl_scale3(slowed, linear);
+    angular = tdl_add3(tdl_scale3(slowed, angular), tdl_cross3(centre, linear));
+    give(rod, &body, linear, angular, rod->v_free);
 }
 
 void rod_kept_correct_end(const RodKept* kept, Rod* rod, const RodStep* step) {
@@ -108,22 +109,40 @@ void rod_kept_correct_end(const RodKept* kept, Rod* rod, const RodStep* step) {
         return;
     }
     RodMomenta body = momenta_of(rod, rod->v);
-    TdlVec3 root = rod->base.now.position, fall = tdl_scale3(step->dt, step->gravity);
-    TdlVec3 middle = tdl_axpy3(body.first, -0.5 * step->dt, body.linear);
-    TdlVec3 linear = tdl_axpy3(kept->linear, body.mass, fall);
-    TdlVec3 angular = tdl_sub3(kept->angular, tdl_cross3(root, kept->linear));
-    give(rod, &body, linear, tdl_add3(angular, tdl_cross3(middle, fall)), rod->v);
+    TdlVec3 centre = tdl_scale3(1.0 / body.mass, body.first);
+    TdlVec3 linear = tdl_axpy3(kept->linear, body.mass * step->dt, step->gravity);
+    give(rod, &body, linear, tdl_add3(kept->angular, tdl_cross3(centre, linear)), rod->v);
 }
 
 void rod_kept_note(RodKept* kept, const Rod* rod, const double* v) {
     RodMomenta body = momenta_of(rod, v);
-    TdlVec3 root = rod->base.now.position;
+    TdlVec3 centre = tdl_scale3(1.0 / body.mass, body.first);
     kept->linear = body.linear;
-    kept->angular = tdl_add3(body.angular, tdl_cross3(root, body.linear));
+    kept->angular = tdl_sub3(body.angular, tdl_cross3(centre, body.linear));
     kept->known = true;
     kept->rigid = rigid_motion(&body, body.linear, body.angular, 0.0);
     kept->energy = 0.5 * (tdl_dot3(kept->rigid.linear, body.linear) +
                           tdl_dot3(kept->rigid.angular, body.angular));
+}
+
+static TdlVec3 centre_of(const Rod* rod, const RodMomenta* body) {
+    return tdl_axpy3(rod->base.now.position, 1.0 / body->mass, body->first);
+}
+
+void rod_kept_start(RodKept* kept, const Rod* rod) {
+    RodMomenta body = momenta_of(rod, rod->v);
+    kept->centre = centre_of(rod, &body);
+}
+
+void rod_kept_shift(const RodKept* kept, Rod* rod, const RodStep* step, bool middle) {
+    RodMomenta body = momenta_of(rod, rod->v);
+    TdlVec3 momentum = kept->linear;
+    if (middle) { // the mean of that before the step and after it
+        momentum = tdl_scale3(0.5, tdl_add3(momentum, body.linear));
+    }
+    TdlVec3 wanted = tdl_axpy3(kept->centre, step->dt / body.mass, momentum);
+    TdlVec3 missing = tdl_sub3(wanted, centre_of(rod, &body));
+    rod->base.now.position = tdl_add3(rod->base.now.position, missing);
 }
 
 double rod_kept_slow(const RodKept* kept, Rod* rod, double kinetic, double surplus) {

@@ -9,13 +9,14 @@
 void rod_momenta_add(RodMomenta* sum, TdlVec3 arm, double m, TdlVec3 h, TdlMat3 J, Twist at,
                      TdlVec3 linear, TdlVec3 angular);
 
-// What a free rod keeps of its momenta. Of the state: the momenta, about the origin, and whether
-// they are known.
+// What a free rod keeps of its momenta. Of the state: the momenta, the angular one about the centre
+// of mass, and whether they are known.
 typedef struct RodKept {
     TdlVec3 linear, angular;
     bool known;
-    Twist rigid;   // motion of the root that alone has the momenta, in the last attempt
-    double energy; // J, of that motion
+    TdlVec3 centre; // of mass, before the attempt
+    Twist rigid;    // motion of the root that alone has the momenta, in the last attempt
+    double energy;  // J, of that motion
 } RodKept;
 
 // Whether the rod's momenta are kept so: nothing holds it, and its model tells of them.
@@ -29,6 +30,11 @@ void rod_kept_correct_end(const RodKept* kept, Rod* rod, const RodStep* step);
 
 // Takes note of the momenta of a rod whose velocities are v in its present shape.
 void rod_kept_note(RodKept* kept, const Rod* rod, const double* v);
+
+// Before the step, where its centre of mass is; and after the rod was advanced, by the midpoint
+// rule or not: moves it so that this went as its momentum says. A refresh follows.
+void rod_kept_start(RodKept* kept, const Rod* rod);
+void rod_kept_shift(const RodKept* kept, Rod* rod, const RodStep* step, bool middle);
 
 // Slows what the rod does beside moving as a whole, so that `surplus` of its kinetic energy is
 // gone, or all of that motion. Returns what was taken.

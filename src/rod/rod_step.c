@@ -6,6 +6,7 @@
 // account tells.
 #include "rod/rod_body.h"
 
+#include "math/dense.h"
 #include "math/rotation.h"
 #include "rod/held_end.h"
 #include "rod/rod_midpoint.h"
@@ -73,8 +74,13 @@ void rod_body_prepare(Body* body, const BodyStep* t) {
         rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
     }
     rb->moved = ends_move(rb);
+    rb->kept.known = rb->kept.known && rod_keeps(rod);
+    if (rod_keeps(rod)) {
+        rod_kept_start(&rb->kept, rod);
+    }
     if (rb->middle != NULL) {
         const RodMiddle* m = rb->middle;
+        rb->middle->half.gravity = t->gravity;
         rb->middle->taken = m->swings && !body->near && rod_middle_can(rod, &rb->step);
     }
 }
@@ -467,6 +473,21 @@ static bool all_by_middle(Rod* const* mates, int count) {
     return taken == count && mates[0]->model->reduced;
 }
 
+// Free rods whose centre of mass did not go quite as their momentum says.
+static void shift_free(Rod* const* mates, int count) {
+    bool some = false;
+    for (int i = 0; i < count; ++i) {
+        const RodBody* rb = rod_owner(mates[i]);
+        if (rod_keeps(mates[i]) && rb->kept.known) {
+            rod_kept_shift(&rb->kept, mates[i], &rb->step, goes_by_middle(mates[i]));
+            some = true;
+        }
+    }
+    if (some) {
+        mates[0]->model->refresh(mates[0]);
+    }
+}
+
 void rod_body_advance(Body* body, const BodyStep* t) {
     Rod *rod = rod_of(body), *mates[ROD_GROUP_SIZE];
     const RodStep* steps[ROD_GROUP_SIZE];
@@ -486,6 +507,9 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         steps[i] = &rb->step;
         judged[i] = is_judged(rb);
         held_end_touch(mates[i], steps[i], rb->head.impulse);
+        if (mates[i]->held != NULL && rb->head.impulse != NULL) { // with the end where it has to be
+            rb->head.touch = tdl_dot(mates[i]->dof_count, rb->head.impulse, mates[i]->v_free);
+        }
         rb->head.account.missed = !held_end_met(mates[i]);
         rb->head.account.gave = held_end_limit(mates[i]);
         bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
@@ -510,6 +534,7 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         rod->model->advance(rod, steps[0], rod->v_free);
     }
     finish_middle(mates, count);
+    shift_free(mates, count);
     for (int i = 0; i < count; ++i) {
         RodBody* rb = rod_owner(mates[i]);
         if (rod_keeps(mates[i]) && goes_by_middle(mates[i])) {
@@ -523,5 +548,8 @@ void rod_body_advance(Body* body, const BodyStep* t) {
     }
     if (changed) {
         rod->model->refresh(rod);
+        for (int i = 0; i < count; ++i) { // as a resume would count it
+            rod_owner(mates[i])->head.energy = rod_energy(mates[i], t->gravity);
+        }
     }
 }

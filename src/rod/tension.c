@@ -66,11 +66,16 @@ bool tension_find(const Rod* rod, const RodStep* step,
                   TdlVec3 (*chord)(const Rod* rod, int element), double* out) {
     double dt = step->dt, l = rod->element_length, m = rod->line_density * l;
     double stable = EXPLICIT * m * l / (dt * dt);
-    if (most_tension(rod, step) <= stable) {
+    // the midpoint rule takes forces in the middle of the step already
+    if (step->middle || most_tension(rod, step) <= stable) {
         return false;
     }
     double unit = dt * dt * l / (m * rod_mass_factor(rod, dt));
     TdlVec3 beyond = rod->held_state.force, weight = weight_of(rod, step);
+    if (rod->root_dofs == 6) { // what moves all of it pulls at nothing
+        TdlVec3 all = whole_force(rod, step);
+        weight = tdl_axpy3(weight, -1.0 / rod->element_count, all);
+    }
     bool some = false;
     for (int i = rod->element_count - 1; i >= 0; --i) {
         for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {

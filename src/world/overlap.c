@@ -269,7 +269,7 @@ static void tell(const TdlWorld* world, const TdlOverlap* worst, int count) {
 TdlStatus contacts_look_at_start(TdlWorld* world) {
     Contacts* c = world->contacts;
     bool refuse = world->def.contacts.start == TDL_START_REFUSE && world->step_count == 0;
-    if (contacts_ready(c) && (c->told || !refuse)) {
+    if (contacts_ready(c) && !refuse) {
         return TDL_STATUS_OK;
     }
     bool told = c->told && contacts_ready(c);

@@ -55,6 +55,7 @@ typedef struct Attempt {
     TdlStatus status;
     const char* fault; // why it cannot stay; null: it can
     bool moved;        // the bodies were advanced
+    bool detected;     // contacts of the new shape were found
     Body* culprit;     // whose fault it is; null: of no single one
     bool unbalanced;   // it gained more than it may from nowhere
     int rounds;
@@ -169,6 +170,7 @@ static bool linearise_again(TdlWorld* world, const BodyStep* step) {
         if (body_has_rounds(body) && body->touched) {
             body->kind->predict_again(body, step, body->v_free);
             fine = fine && !body->account.failed;
+            body->impulse = NULL;
         } else if (body->dof_count > 0) {
             memcpy(body->v_free, without, (size_t)body->dof_count * sizeof *without);
         }
@@ -340,6 +342,7 @@ static void make_attempt(Step* s) {
 
     // detect
     if (world->contacts != NULL && attempt->fault == NULL) {
+        attempt->detected = true;
         attempt->status =
             contacts_find(world, s->body_step.dt, next_length(world), &attempt->found);
         info->detect_seconds += clock_now() - t1;
@@ -433,6 +436,14 @@ static Verdict judge_last(Step* s) {
     if (!attempt->moved || attempt->sum.failed || attempt->status != TDL_STATUS_OK ||
         attempt->unbalanced || !isfinite(total(tdl_world_energy(s->world)))) {
         return GIVE_UP;
+    }
+    if (s->world->contacts != NULL && !attempt->detected) {
+        // contacts of the next part are those of the shape that is kept
+        attempt->status =
+            contacts_find(s->world, s->body_step.dt, s->world->def.step, &attempt->found);
+        if (attempt->status != TDL_STATUS_OK) {
+            return GIVE_UP;
+        }
     }
     if (!s->told) {
         char who[WHO_SIZE];
@@ -661,7 +672,7 @@ static TdlStatus fail_step(const Step* s, TdlStatus status) {
     double start = tdl_world_time(world);
     bool diverged = status == TDL_STATUS_DIVERGED;
     FaultPlace failed = balance_note_failed(world, diverged ? s->attempt.culprit : NULL);
-    if (s->attempt.unbalanced) {
+    if (s->attempt.unbalanced && failed.head != NULL) {
         info->fault.gained = failed.head->balance.gained;
         info->fault.at_play = balance_at_play(failed.head);
     }

@@ -639,7 +639,7 @@ static int64_t layout_hash(const TdlWorld* world) {
 
 // What a state begins with.
 enum { STATE_STEPS = 0, STATE_LAYOUT, STATE_LEVEL, STATE_HEAD };
-enum { LEVEL_LIMIT = 64 };
+enum { LEVEL_LIMIT = 10 };                          // as often as steps are halved for their error
 static const int64_t MOST_STEPS = (int64_t)1 << 53; // as far as a time is exact
 
 size_t tdl_world_state_size(const TdlWorld* world) {

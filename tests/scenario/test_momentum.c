@@ -166,6 +166,31 @@ TEST(a_rod_in_flight_keeps_its_momenta) {
     }
 }
 
+// How fast a rod flies does not change how it spins.
+TEST(the_spin_of_a_free_rod_does_not_depend_on_its_flight) {
+    const double speed[3] = {0.0, 1.0, 20.0};
+    for (int m = 0; m < REDUCED; ++m) {
+        double spin[3];
+        for (int k = 0; k < 3; ++k) {
+            TdlWorld* world = create_world(TDL_INTEGRATOR_EULER, 0.0);
+            TdlRodDef def = stick(MODELS[m]);
+            Rod* rod = add(world, &def);
+            double* root = rod->v + rod->dof_count - 6;
+            tdl_store3(root, 0, (TdlVec3){0.0, 0.0, 10.0});
+            tdl_store3(root, 1, (TdlVec3){0.0, speed[k], 0.0});
+            rod->model->refresh(rod);
+            for (int i = 0; i < 300; ++i) {
+                REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
+            }
+            spin[k] = rod->v[rod->dof_count - 4];
+            tdl_world_destroy(world);
+        }
+        printf("  %-17s spins at %.9f, %.9f, %.9f rad/s\n", MODELS[m], spin[0], spin[1], spin[2]);
+        CHECK_NEAR(spin[1], spin[0], 1.0e-6 * spin[0]);
+        CHECK_NEAR(spin[2], spin[0], 1.0e-6 * spin[0]);
+    }
+}
+
 // A ball flies against a stick at rest, off its middle.
 static void check_hit(TdlIntegrator integrator, double friction) {
     for (int m = 0; m < MODEL_COUNT; ++m) {
@@ -203,7 +228,9 @@ static void check_hit(TdlIntegrator integrator, double friction) {
         CHECK_BELOW(least, 0.9); // it hit
         CHECK_BELOW(linear, 1.0e-12);
         if (friction == 0.0) {
-            CHECK_BELOW(angular, m < REDUCED ? 1.0e-10 : 1.0e-3);
+            // going over from Euler's rule, near the ball, to the midpoint rule costs 5e-5
+            double most = integrator == TDL_INTEGRATOR_EULER ? 1.0e-10 : 1.0e-4;
+            CHECK_BELOW(angular, m < REDUCED ? most : 1.0e-3);
         }
         tdl_world_destroy(world);
     }
