@@ -14,7 +14,7 @@
 // the error has fallen to this part: the last digits are for those that stay.
 static const double LOOK_PART = 0.03;
 // Sweeps over all before the choice, and accelerated ones over those chosen before Newton steps.
-enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 60, MAX_ROUNDS = 12 };
+enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 500, MAX_ROUNDS = 12 };
 // A contact at rest that nothing holds is near when it closes within this part of the velocity that
 // impulses give.
 static const double NEAR = 0.1;
@@ -171,19 +171,14 @@ static TdlStatus build_part(const System* sys, const ActiveSet* a, Arena* arena,
     return part->sweep_bodies || status != TDL_STATUS_OK ? status : system_form_rows(part, arena);
 }
 
-// Sweeps and steps in turn; W is formed for them only.
-static TdlStatus take_turns(const Run* run, Run* inner) {
-    inner->limit = run->limit < STEPS ? run->limit : STEPS;
-    TdlStatus status = system_form_rows(inner->sys, inner->arena);
-    if (status != TDL_STATUS_OK || run_done(inner)) {
-        return status;
-    }
-    return run_turns(inner);
+static TdlStatus take_steps(Run* inner) {
+    inner->limit = STEPS;
+    return run_done(inner) ? TDL_STATUS_OK : run_proximal(inner);
 }
 
 // Sweeps, and steps where they pay, over the contacts of `inner`, some of those of `run`.
 static TdlStatus sweep_and_step(const Run* run, Run* inner) {
-    bool few = run->sys->n <= LARGE_ISLAND;
+    bool few = inner->sys->n <= LARGE_ISLAND;
     bool steps = few || (inner->sys->block_count <= MAX_FORMED &&
                          run_factor_work(inner) < STEP_SWEEPS * run_sweep_work(inner));
     if (steps && !few && !run_done(inner)) {
@@ -210,7 +205,7 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
         if (steps && !dear && inner->error > STALL * before) {
             begun = inner->iterations;
             inner->worth = run_worth(inner, most);
-            status = take_turns(run, inner);
+            status = take_steps(inner);
             if (status != TDL_STATUS_OK) {
                 return status;
             }
@@ -220,7 +215,7 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
         }
     }
     inner->worth = INFINITY;
-    return steps && !turned && !run_done(inner) ? take_turns(run, inner) : TDL_STATUS_OK;
+    return steps && !turned && !run_done(inner) ? take_steps(inner) : TDL_STATUS_OK;
 }
 
 // Until the error of those taken is `goal` of that of all, or what is asked for.

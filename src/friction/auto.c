@@ -20,9 +20,10 @@ static const double BUDGET_EACH = 3.0e7, BUDGET_MOST = 5.0e11;
 
 // How a stage is entered and left.
 enum {
-    WARM = 1,   // only with a guess that is much better than zero
-    FORMED = 2, // W is formed before; not where it is too large for memory
-    COLD = 4,   // starts from zero: near-solutions of sweeps carry parts that are hard to undo
+    WARM = 1,     // only with a guess that is much better than zero
+    LUKEWARM = 8, // only without one
+    FORMED = 2,   // W is formed before; not where it is too large for memory
+    COLD = 4,     // starts from zero: near-solutions of sweeps carry parts that are hard to undo
 };
 
 typedef struct Stage {
@@ -75,20 +76,20 @@ static const Stage STAGES[] = {
     // a handful of contacts: a few sweeps are cheaper than any factorisation
     {TDL_FRICTION_GAUSS_SEIDEL, run_gauss_seidel, 5, 1, 3, 0},
     {TDL_FRICTION_ANDERSON, run_anderson, 15, 1, 8, 0},
-    {TDL_FRICTION_ALTERNATING, run_active, 60, 1, ALTERNATING_CONTACTS, WARM},
+    {TDL_FRICTION_ALTERNATING, run_active, 500, 1, ALTERNATING_CONTACTS, WARM},
     {TDL_FRICTION_ANDERSON, run_sweep_rounds, INT_MAX, SMALL_ISLAND + 1, INT_MAX, 0},
-    {TDL_FRICTION_PROXIMAL, run_proximal, 60, 1, LARGE_ISLAND, FORMED | COLD},
+    {TDL_FRICTION_ALTERNATING, run_active, 500, 1, ALTERNATING_CONTACTS, LUKEWARM},
+    {TDL_FRICTION_PROXIMAL, run_proximal, 500, 1, INT_MAX, COLD},
     {TDL_FRICTION_INTERIOR, run_interior, INT_MAX, 1, INT_MAX, FORMED},
     {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, LARGE_ISLAND + 1, INT_MAX, 0},
     {TDL_FRICTION_PROXIMAL, run_proximal, 300, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_ALTERNATING, run_active, 60, 1, ALTERNATING_CONTACTS, FORMED},
     {TDL_FRICTION_WEDGED, run_wedges, 10000, 1, INT_MAX, FORMED},
     {TDL_FRICTION_PATH, run_path, 10000, 1, INT_MAX, FORMED},
 };
 
 static bool applies(const Stage* stage, const Run* run, bool fits) {
     return run->sys->n >= stage->least && run->sys->n <= stage->most &&
-           (run->warm || !(stage->how & WARM)) && (fits || !(stage->how & FORMED));
+           !(stage->how & (run->warm ? LUKEWARM : WARM)) && (fits || !(stage->how & FORMED));
 }
 
 // W from bodies, after which sweeps use it too

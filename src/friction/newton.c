@@ -1,248 +1,262 @@
-// Steps of a nonsmooth Newton method on the Alart-Curnier function (S1 algorithms 1 and 2).
-//
-// F(r) = 0 with u = W r + b; the generalised Jacobian is G_u W + G_r, a matrix with the block
-// pattern of W. Along a direction u is affine, so that a trial of the Goldstein-Price search costs
-// O(n) and no product. Steps of the maps are 1/W_NN and 1/W_TT per contact, which makes F unit-free
-// and independent of how contacts are scaled. friction.md section 4.4
+// Answers to velocities, their derivatives, and the search along a step.
 #include "friction/newton.h"
 
 #include <string.h>
 
-// Goldstein-Price bounds of S1 algorithm 2, in units of the slope, and its limit of trials.
-static const double SEARCH_LOW = 0.1, SEARCH_HIGH = 0.9;
-enum { MAX_TRIALS = 30 };
+// A length of a step is good where the pull along it has fallen to this part; so many are tried.
+static const double SLACK = 0.1;
+enum { LENGTHS = 20 };
+// The first step around a centre keeps the modes of the problem before, which gave that centre:
+// seen at this part of the velocities. At all of them answers would go on as steeply as they came,
+// and many contacts open.
+static const double FIRST_LOOK = 1.0e-4;
+
+static int count_coordinates(const System* sys) {
+    const TdlFrictionProblem* p = sys->problem;
+    int count = 0;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        count += body_dofs(p, sys->bodies[k]);
+    }
+    return count;
+}
 
 TdlStatus newton_init(Newton* nw, Run* run) {
     System* sys = run->sys;
-    size_t n = (size_t)sys->n, size = run_size(run), d = (size_t)sys->d;
-    memset(nw, 0, sizeof *nw);
-    nw->run = run;
-    nw->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d* d);
-    nw->idle = ARENA_NEW(run->arena, bool, n);
-    nw->rho_n = ARENA_NEW(run->arena, double, n);
-    nw->rho_t = ARENA_NEW(run->arena, double, n);
-    nw->weight = ARENA_NEW(run->arena, double, n);
-    double** vectors[] = {&nw->r,  &nw->u,     &nw->f,       &nw->step,
-                          &nw->du, &nw->trial, &nw->u_trial, &nw->center};
+    Arena* arena = run->arena;
+    size_t n = (size_t)sys->n, d = (size_t)sys->d, size = run_size(run);
+    *nw = (Newton){.run = run};
+    nw->own = ARENA_NEW(arena, double, n);
+    nw->part = ARENA_NEW(arena, Reduced, d == 3 ? n : 0);
+    nw->slope = ARENA_NEW(arena, double, d == 3 ? 0 : n * d * d);
+    nw->idle = ARENA_NEW(arena, bool, n);
+    double** vectors[] = {&nw->centre, &nw->t, &nw->u, &nw->r, &nw->d, &nw->g, &nw->step, &nw->du};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
-        *vectors[k] = ARENA_NEW(run->arena, double, size);
+        *vectors[k] = ARENA_NEW(arena, double, size);
         if (*vectors[k] == NULL) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
-    if (!nw->value || !nw->idle || !nw->rho_n || !nw->rho_t || !nw->weight) {
+    if (!nw->own || !nw->part || !nw->slope || !nw->idle) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < n; ++i) {
-        const double* w = sys->diag + i * d * d;
-        double tangent = 0.0;
-        for (size_t k = 1; k < d; ++k) {
-            tangent += w[k * d + k] / (double)(d - 1);
+        double trace = 0.0;
+        for (size_t k = 0; k < d; ++k) {
+            trace += fabs(sys->diag[i * d * d + k * d + k]);
         }
-        double least = 1.0e-12 * (fabs(w[0]) + fabs(tangent)) + 1.0e-300;
-        nw->rho_n[i] = 1.0 / fmax(w[0], least);
-        nw->rho_t[i] = 1.0 / fmax(tangent, least);
-        nw->weight[i] = (w[0] + tangent * (double)(d - 1)) / (double)d;
+        nw->own[i] = (double)d / fmax(trace, 1.0e-300);
     }
-    memcpy(nw->r, run->start != NULL ? run->start : run->best, size * sizeof(double));
-    BlockPattern pattern = system_pattern(sys);
-    return block_lu_analyse(&nw->lu, run->arena, &pattern);
+    nw->coordinates = count_coordinates(sys);
+    memcpy(nw->t, run->start != NULL ? run->start : run->best, size * sizeof(double));
+    memcpy(nw->centre, nw->t, size * sizeof(double));
+    return TDL_STATUS_OK;
 }
 
-// The parts of F and of its derivatives at one contact.
-typedef struct Piece {
-    double f[CONE_MAX];
-    double gu[CONE_MAX * CONE_MAX], gr[CONE_MAX * CONE_MAX]; // by columns
-    bool idle;                                               // F = r
-} Piece;
+// --- answers -------------------------------------------------------------------------------------
 
-// The tangential part of a sliding contact: F_T = r_T - delta y/|y|. S1 section 4.3 as corrected
-static void slide_piece(const Newton* nw, int d, int i, const double* y, double norm, double delta,
-                        double mu, Piece* p) {
-    for (int k = 1; k < d; ++k) {
-        double yk = y[k] / norm;
-        p->gr[0 * d + k] = -mu * yk;
-        p->gu[0 * d + k] = nw->original ? mu * nw->rho_n[i] * yk : 0.0;
-        for (int c = 1; c < d; ++c) {
-            double across = delta / norm * ((c == k ? 1.0 : 0.0) - yk * y[c] / norm);
-            p->gr[c * d + k] = (c == k ? 1.0 : 0.0) - across;
-            p->gu[c * d + k] = nw->rho_t[i] * across;
-        }
-    }
-}
+// How one contact answers.
+typedef struct Answer {
+    double rho;
+    double y[CONE_MAX]; // centre - rho u
+    double norm;        // |y_T|
+    double normal;      // y_N where its mode was looked at
+    bool pressed, sticks, slides;
+} Answer;
 
-// F at one contact; with derivatives when `p->gu` is wanted
-static void piece_of(const Newton* nw, int i, const double* u, const double* r, bool derive,
-                     Piece* p) {
+// r <- r(u) of contact i, with the mode it has at `look` of u: all of it, or less.
+static Answer answer(const Newton* nw, int i, const double* u, double look, double* r) {
     const System* sys = nw->run->sys;
     int d = sys->d;
     ContactLaw law = sys->law[i];
-    double mu = sys->mu[i], y[CONE_MAX] = {0};
-    double yn = r[0] - nw->rho_n[i] * u[0];
-    bool pressed = law == LAW_BILATERAL || yn > 0.0;
-    p->f[0] = pressed ? nw->rho_n[i] * u[0] : r[0];
+    Answer a = {.rho = nw->rho * nw->own[i]};
+    const double* centre = nw->centre + (size_t)i * (size_t)d;
+    double seen[CONE_MAX];
+    for (int k = 0; k < d; ++k) {
+        a.y[k] = centre[k] - a.rho * u[k];
+        seen[k] = look == 1.0 ? a.y[k] : centre[k] - look * a.rho * u[k];
+    }
+    a.normal = seen[0];
+    a.pressed = law == LAW_BILATERAL || a.normal > 0.0;
+    r[0] = a.pressed ? a.y[0] : 0.0;
+    bool cone = law == LAW_CONE && a.pressed;
+    a.norm = cone ? tangent_norm(d, a.y) : 0.0;
+    double mu = sys->mu[i], norm = look == 1.0 || !cone ? a.norm : tangent_norm(d, seen);
+    a.sticks = law == LAW_BILATERAL || law == LAW_ROUGH || (cone && norm <= mu * a.normal);
+    a.slides = cone && !a.sticks && a.norm > 0.0;
     for (int k = 1; k < d; ++k) {
-        y[k] = r[k] - nw->rho_t[i] * u[k];
+        r[k] = a.sticks ? a.y[k] : a.slides ? a.y[k] * (mu * r[0] / a.norm) : 0.0;
     }
-    double norm = tangent_norm(d, y),
-           delta = law == LAW_CONE ? mu * fmax(nw->original ? yn : r[0], 0.0) : 0.0;
-    bool stick = law == LAW_ROUGH || law == LAW_BILATERAL || (law == LAW_CONE && norm <= delta);
-    bool slide = law == LAW_CONE && !stick && delta > 0.0;
-    for (int k = 1; k < d; ++k) {
-        p->f[k] = stick ? nw->rho_t[i] * u[k] : slide ? r[k] - delta * y[k] / norm : r[k];
+    return a;
+}
+
+static void set_vector(double* to, double x, double y, double z) {
+    to[0] = x;
+    to[1] = y;
+    to[2] = z;
+}
+
+// -dr/du of a contact of three as the sum of trial test'/add. (F.22)
+static void factor_slope(const Answer* a, double mu, Reduced* part) {
+    memset(part, 0, sizeof *part);
+    if (a->pressed) {
+        set_vector(part->test, 1.0, 0.0, 0.0);
+        set_vector(part->trial, 1.0, 0.0, 0.0);
+        part->add[0] = 1.0 / a->rho;
+        part->size = 1;
     }
-    p->idle = !pressed && !stick && !slide;
-    if (!derive) {
-        return;
+    for (int k = 1; k < 3 && a->sticks; ++k) {
+        set_vector(part->test + 3 * part->size, 0.0, k == 1, k == 2);
+        set_vector(part->trial + 3 * part->size, 0.0, k == 1, k == 2);
+        part->add[4 * part->size] = 1.0 / a->rho;
+        ++part->size;
     }
-    memset(p->gu, 0, sizeof p->gu);
-    memset(p->gr, 0, sizeof p->gr);
-    p->gu[0] = pressed ? nw->rho_n[i] : 0.0;
-    p->gr[0] = pressed ? 0.0 : 1.0;
-    if (slide) {
-        slide_piece(nw, d, i, y, norm, delta, mu, p);
-        return;
-    }
-    for (int k = 1; k < d; ++k) {
-        p->gu[k * d + k] = stick ? nw->rho_t[i] : 0.0;
-        p->gr[k * d + k] = stick ? 0.0 : 1.0;
+    if (a->slides) {
+        double e1 = a->y[1] / a->norm, e2 = a->y[2] / a->norm;
+        set_vector(part->trial, 1.0, mu * e1, mu * e2);
+        set_vector(part->test + 3, 0.0, -e2, e1);
+        set_vector(part->trial + 3, 0.0, -e2, e1);
+        part->add[4] = a->norm / (a->rho * mu * a->normal);
+        part->size = 2;
     }
 }
 
-double newton_merit(const Newton* nw, const double* u, const double* r, double* f) {
+// The same of a contact of any size, as a matrix by columns.
+static void whole_slope(const Answer* a, int d, double mu, double* s) {
+    memset(s, 0, (size_t)(d * d) * sizeof *s);
+    s[0] = a->pressed ? a->rho : 0.0;
+    for (int k = 1; k < d && a->sticks; ++k) {
+        s[k * d + k] = a->rho;
+    }
+    double across = a->slides ? mu * a->normal / a->norm : 0.0;
+    for (int k = 1; k < d && a->slides; ++k) {
+        double e = a->y[k] / a->norm;
+        s[k] = a->rho * mu * e;
+        for (int c = 1; c < d; ++c) {
+            s[c * d + k] = a->rho * across * ((c == k ? 1.0 : 0.0) - e * a->y[c] / a->norm);
+        }
+    }
+}
+
+// Also leaves the answers in their modes in r.
+static void find_slopes(Newton* nw, double look) {
+    const System* sys = nw->run->sys;
+    int d = sys->d;
+    nw->unknowns = 0;
+    for (int i = 0; i < sys->n; ++i) {
+        Answer a = answer(nw, i, nw->u + i * d, look, nw->r + i * d);
+        nw->idle[i] = !a.pressed && !a.sticks;
+        if (d == 3) {
+            factor_slope(&a, sys->mu[i], &nw->part[i]);
+            nw->unknowns += nw->part[i].size;
+        } else {
+            whole_slope(&a, d, sys->mu[i], nw->slope + (size_t)i * (size_t)(d * d));
+        }
+    }
+}
+
+// --- steps ---------------------------------------------------------------------------------------
+
+// d and g from t and r
+static void miss(Newton* nw) {
+    size_t size = run_size(nw->run);
+    for (size_t k = 0; k < size; ++k) {
+        nw->d[k] = nw->t[k] - nw->r[k];
+    }
+    system_product(nw->run->sys, nw->d, nw->g);
+}
+
+// r, d, g and what is off from t and u.
+static void measure(Newton* nw) {
+    System* sys = nw->run->sys;
+    size_t size = run_size(nw->run);
+    for (int i = 0; i < sys->n; ++i) {
+        answer(nw, i, nw->u + i * sys->d, 1.0, nw->r + i * sys->d);
+    }
+    miss(nw);
+    nw->off = sqrt(dot_product(size, nw->g, nw->g));
+}
+
+void newton_restart(Newton* nw) {
+    system_velocity(nw->run->sys, nw->t, nw->u);
+    measure(nw);
+    nw->fresh = true;
+}
+
+// d'W step at a length of the step: its root is where a potential would have its least value. u is
+// affine along the step, so that no product is needed. (F.24)
+static double pull(const Newton* nw, double length) {
     const System* sys = nw->run->sys;
     int d = sys->d;
     double sum = 0.0;
-    Piece p;
     for (int i = 0; i < sys->n; ++i) {
-        piece_of(nw, i, u + i * d, r + i * d, false, &p);
+        const double *u0 = nw->u + i * d, *du = nw->du + i * d;
+        double u[CONE_MAX], r[CONE_MAX];
         for (int k = 0; k < d; ++k) {
-            sum += p.f[k] * p.f[k];
-            if (f != NULL) {
-                f[i * d + k] = p.f[k];
-            }
+            u[k] = u0[k] + length * du[k];
         }
-    }
-    return 0.5 * sum;
-}
-
-// c <- a b, all d x d by columns
-static inline void multiply(int d, const double* a, const double* b, double* c) {
-    for (int j = 0; j < d; ++j) {
+        answer(nw, i, u, 1.0, r);
         for (int k = 0; k < d; ++k) {
-            double sum = 0.0;
-            for (int m = 0; m < d; ++m) {
-                sum += a[m * d + k] * b[j * d + m];
-            }
-            c[j * d + k] = sum;
+            sum += (nw->t[i * d + k] + length * nw->step[i * d + k] - r[k]) * du[k];
         }
     }
+    return sum;
 }
 
-static void jacobian(Newton* nw) {
-    System* sys = nw->run->sys;
-    int d = sys->d, d2 = d * d;
-    Piece p;
-    for (int i = 0; i < sys->n; ++i) {
-        piece_of(nw, i, nw->u + i * d, nw->r + i * d, true, &p);
-        nw->idle[i] = p.idle;
-        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-            double* a = nw->value + (size_t)e * (size_t)d2;
-            if (p.idle) {
-                memset(a, 0, (size_t)d2 * sizeof(double));
-            } else if (d == 3) {
-                multiply(3, p.gu, sys->blocks + (size_t)e * 9, a);
-            } else {
-                multiply(d, p.gu, sys->blocks + (size_t)e * (size_t)d2, a);
-            }
-            if (sys->column[e] == i) {
-                for (int k = 0; k < d2; ++k) {
-                    a[k] += p.gr[k] + nw->eps * nw->weight[i] * p.gu[k];
-                }
-            }
-        }
+// Where the pull is nearly nothing; all of the step where it does not turn before.
+static double find_length(const Newton* nw) {
+    double low = 0.0, high = 1.0, at_low = pull(nw, 0.0), at_high = pull(nw, 1.0);
+    double enough = SLACK * fabs(at_low);
+    if (!(at_low < 0.0) || at_high <= enough) {
+        return 1.0;
     }
-}
-
-void newton_velocity(Newton* nw, const double* r, double* u) {
-    System* sys = nw->run->sys;
-    system_velocity(sys, r, u);
-    for (int i = 0; nw->eps > 0.0 && i < sys->n; ++i) {
-        for (int k = i * sys->d; k < (i + 1) * sys->d; ++k) {
-            u[k] += nw->eps * nw->weight[i] * (r[k] - nw->center[k]);
+    for (int k = 0; k < LENGTHS; ++k) {
+        double part = fmin(fmax(-at_low / (at_high - at_low), 0.1), 0.9);
+        double length = low + (high - low) * part, at = pull(nw, length);
+        if (fabs(at) <= enough) {
+            return length;
         }
-    }
-}
-
-// du <- (W + eps D) step
-static void direction_velocity(Newton* nw) {
-    System* sys = nw->run->sys;
-    size_t size = run_size(nw->run);
-    system_velocity(sys, nw->step, nw->du);
-    for (size_t k = 0; k < size; ++k) {
-        nw->du[k] -= sys->b[k];
-        nw->du[k] += nw->eps * nw->weight[k / (size_t)sys->d] * nw->step[k];
-    }
-}
-
-static double merit_at(Newton* nw, double alpha) {
-    size_t size = run_size(nw->run);
-    for (size_t k = 0; k < size; ++k) {
-        nw->trial[k] = nw->r[k] + alpha * nw->step[k];
-        nw->u_trial[k] = nw->u[k] + alpha * nw->du[k];
-    }
-    return newton_merit(nw, nw->u_trial, nw->trial, NULL);
-}
-
-// S1 algorithm 2. The slope of the merit along a Newton direction is -2 q0. Returns the best
-// length met, 0 when none decreases the merit.
-static double goldstein_price(Newton* nw, double q0) {
-    double low = 0.0, high = INFINITY, alpha = 1.0, best = 0.0, best_q = q0;
-    double slope = -2.0 * q0;
-    for (int k = 0; k < MAX_TRIALS; ++k) {
-        double q = merit_at(nw, alpha), secant = (q - q0) / alpha;
-        if (q < best_q) {
-            best_q = q;
-            best = alpha;
-        }
-        if (secant >= SEARCH_HIGH * slope && secant <= SEARCH_LOW * slope) {
-            return alpha;
-        }
-        if (secant < SEARCH_HIGH * slope) {
-            low = alpha;
+        if (at < 0.0) {
+            low = length;
+            at_low = at;
         } else {
-            high = alpha;
-        }
-        alpha = isfinite(high) ? 0.5 * (low + high) : 10.0 * alpha;
-        if (alpha > 1.0e3 || alpha < 1.0e-6) {
-            break;
+            high = length;
+            at_high = at;
         }
     }
-    return best;
+    return low > 0.0 ? low : high;
 }
 
-double newton_step(Newton* nw, double q0) {
+// u goes on from where it was: computed anew from large impulses it would have other rounding in
+// every step, which steep answers make large.
+static void go(Newton* nw, double length) {
     size_t size = run_size(nw->run);
-    jacobian(nw);
-    block_lu_factor(&nw->lu, nw->value, nw->idle, false);
-    nw->run->work += nw->lu.flops;
     for (size_t k = 0; k < size; ++k) {
-        nw->step[k] = -nw->f[k];
+        nw->t[k] += length * nw->step[k];
+        nw->u[k] += length * nw->du[k];
     }
-    block_lu_solve(&nw->lu, nw->step);
-    for (size_t k = 0; k < size; ++k) {
-        if (!isfinite(nw->step[k])) {
-            return -1.0;
-        }
+    measure(nw);
+}
+
+TdlStatus newton_step(Newton* nw) {
+    Run* run = nw->run;
+    find_slopes(nw, nw->fresh ? FIRST_LOOK : 1.0);
+    if (nw->fresh) {
+        miss(nw);
     }
-    direction_velocity(nw);
-    double alpha = goldstein_price(nw, q0);
-    if (alpha == 0.0) {
-        return -1.0;
+    TdlStatus status = newton_direction(nw);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    for (size_t k = 0; k < size; ++k) {
-        nw->r[k] += alpha * nw->step[k];
+    if (nw->fresh) {
+        measure(nw);
+        nw->fresh = false;
     }
-    newton_velocity(nw, nw->r, nw->u);
-    return newton_merit(nw, nw->u, nw->r, nw->f);
+    ++run->iterations;
+    if (!problem_all_finite(nw->step, run_size(run))) {
+        nw->off = INFINITY;
+        return TDL_STATUS_OK;
+    }
+    system_product(run->sys, nw->step, nw->du);
+    go(nw, find_length(nw));
+    return TDL_STATUS_OK;
 }

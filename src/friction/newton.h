@@ -1,34 +1,40 @@
-// Steps of a nonsmooth Newton method on the Alart-Curnier function, of the problem itself or of a
-// regularised one around a centre. friction.md section 4.4
+// Newton's method on a proximal point problem, judged by the velocities that it leaves.
+//
+// Around a centre every velocity has an impulse r(u) that answers it. An iterate t with
+// d = t - r(b + W t) is off by the velocity W d.
+// friction.md section 4.4
 #ifndef TDL_FRICTION_NEWTON_H
 #define TDL_FRICTION_NEWTON_H
 
 #include "friction/run.h"
-#include "linalg/block_lu.h"
+#include "linalg/front_lu.h"
 
 typedef struct Newton {
     Run* run;
-    BlockLu lu;
-    double* value;         // [blocks d d] the Jacobian
-    bool* idle;            // [n] rows that are the identity
-    double *rho_n, *rho_t; // [n] steps of the maps
-    double *r, *u;         // [n d] iterate and its velocity W r + b (+ the proximal term)
-    double* f;             // [n d] F
-    double *step, *du;     // [n d] direction and W step
-    double *trial, *u_trial;
-    double* center; // [n d] proximal centre
-    double* weight; // [n] D
-    double eps;     // 0: plain Newton
-    bool original;  // disc of radius mu max(0, r_N - rho u_N) instead of mu r_N
+    double rho;        // slope of the answers, in units of 1 / a contact's own stiffness
+    double* own;       // [n] that unit
+    double* centre;    // [n d]
+    double *t, *u;     // [n d] impulses, b + W t
+    double* r;         // [n d] r(u)
+    double *d, *g;     // [n d] t - r, and W d
+    bool fresh;        // no step was made around this centre
+    double off;        // |g|, infinite where a step had no digits left
+    double *step, *du; // [n d] direction, and W of it
+    Reduced* part;     // [n] -dr/du at each contact of three in factors: trial test'/add
+    double* slope;     // [n 36] the same of six, by columns
+    bool* idle;        // [n] that have none
+    int unknowns;      // of all parts
+    int coordinates;   // of the bodies touched; 0: unknown
 } Newton;
 
-// Ready at run->start, or at the best iterate. TDL_STATUS_STOPPED: the factors would be too large.
+// Ready at run->start, or at the best iterate, with that for a centre.
 TdlStatus newton_init(Newton* nw, Run* run);
-// u <- W r + b + eps D (r - center)
-void newton_velocity(Newton* nw, const double* r, double* u);
-// Half the squared norm of F, which is left in f unless that is null.
-double newton_merit(const Newton* nw, const double* u, const double* r, double* f);
-// A step from r, u, f of merit q0. Returns the new merit, or a negative number when it failed.
-double newton_step(Newton* nw, double q0);
+// Measures t again: it, the centre or rho is another.
+void newton_restart(Newton* nw);
+// A step. TDL_STATUS_STOPPED: the factors would be too large or too dear.
+TdlStatus newton_step(Newton* nw);
+
+// step <- the direction at t. newton_space.c
+TdlStatus newton_direction(Newton* nw);
 
 #endif

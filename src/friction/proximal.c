@@ -1,84 +1,93 @@
-// A proximal point method around nonsmooth Newton steps.
+// A proximal point method around Newton steps on the velocities.
 //
-// Where W is singular (nu > 1) so is the Jacobian at sticking contacts. A sequence of problems with
-// W + eps D, D the contacts' own stiffness, and b - eps D r_k is solved instead: the same
-// solutions, regular Jacobians, and outer convergence the faster the smaller eps. friction.md 4.4
+// Where W is singular (nu > 1) forces are not unique and sticking contacts have no regular
+// Jacobian. Each problem of a sequence asks that contacts answer velocities around the impulses of
+// the one before, the more steeply the further it goes; any of them is regular, and their fixed
+// points are the solutions. friction.md section 4.4
 #include "friction/newton.h"
 
 #include <string.h>
 
-// eps in units of a contact's own stiffness: the first, at which problems are easy, and the least,
-// below which sticking contacts of a singular W lose their digits.
-static const double EPS_FIRST = 1.0e-1, EPS_LEAST = 1.0e-9;
-// What eps is multiplied by after an easy problem.
-static const double EPS_SHRINK = 0.01;
-// Steps in which an easy or a fair problem is solved, and after which it has failed.
-enum { EASY_STEPS = 4, FAIR_STEPS = 8, INNER_STEPS = 15 };
-// Failures, each with four times the eps of the one before, and problems without a step that end
-// it.
-enum { MAX_FAILURES = 12, MAX_IDLE = 3 };
+// Slopes of the answers in units of a contact's own: the first, at which problems are easy, and the
+// most, beyond which no digits are left; and what they grow by after an easy problem (twice after
+// one that hardly was one), and fall by after one that failed.
+static const double RHO_FIRST = 300.0, RHO_MOST = 1.0e10, GROWTH = 30.0, LEAST_GROWTH = 2.0;
+static const double FALL = 10.0;
+// Steps of such problems; after which it has failed, in all and without what is off falling to
+// this part; and failures in a row that end it.
+enum { NO_STEPS = 2, EASY_STEPS = 6, MOST_STEPS = 40, IDLE_STEPS = 8, MOST_FAILURES = 12 };
+static const double FALLS = 0.7;
+// A problem is solved when velocities are off by this part of those it was to take away, or by no
+// more than rounding leaves of |b|.
+static const double SOLVED_PART = 0.1, ROUNDING = 1.0e-10;
 
-// Newton on the problem around the centre until F has fallen by `part`. True when it has.
-static bool inner_newton(Newton* nw, double part) {
-    newton_velocity(nw, nw->r, nw->u);
-    double q = newton_merit(nw, nw->u, nw->r, nw->f), goal = part * part * q;
-    for (int k = 0; k < INNER_STEPS && q > goal && !run_spent(nw->run, nw->lu.flops); ++k) {
-        q = newton_step(nw, q);
-        ++nw->run->iterations;
-        if (q < 0.0) {
-            return false;
+// The velocities that the answers of a problem still allow: (r - centre)/rho.
+static double velocities_left(const Newton* nw) {
+    const System* sys = nw->run->sys;
+    double sum = 0.0;
+    for (int i = 0; i < sys->n; ++i) {
+        for (int k = i * sys->d; k < (i + 1) * sys->d; ++k) {
+            double x = (nw->r[k] - nw->centre[k]) / (nw->rho * nw->own[i]);
+            sum += x * x;
         }
     }
-    return q <= goal;
+    return sqrt(sum);
 }
 
-// The next eps: smaller after an easy problem, larger after a hard one. A problem that failed is
-// first tried again with the other of the two discs.
-typedef struct Schedule {
-    double shrink;
-    int failures;
-} Schedule;
+// The problem around the present centre. `steps` counts.
+static TdlStatus solve_around(Newton* nw, double least, int limit, int* steps, bool* good) {
+    newton_restart(nw);
+    double best = nw->off;
+    TdlStatus status = TDL_STATUS_OK;
+    *good = false;
+    for (int idle = 0; status == TDL_STATUS_OK && idle <= IDLE_STEPS && isfinite(nw->off);
+         ++*steps) {
+        *good = nw->off <= fmax(SOLVED_PART * velocities_left(nw), least);
+        if (*good || *steps >= limit) {
+            break;
+        }
+        status = newton_step(nw);
+        idle = nw->off < FALLS * best ? 0 : idle + 1;
+        best = fmin(best, nw->off);
+    }
+    return status;
+}
 
-static void adapt(Newton* nw, Schedule* s, bool good, int used) {
+// The next centre and slope.
+static void adapt(Newton* nw, bool good, int steps, double* growth) {
+    size_t size = run_size(nw->run) * sizeof(double);
     if (good) {
-        double factor = used <= EASY_STEPS ? s->shrink : used <= FAIR_STEPS ? sqrt(s->shrink) : 0.8;
-        nw->eps = fmax(nw->eps * factor, EPS_LEAST);
-        s->shrink = fmax(0.8 * s->shrink, EPS_SHRINK);
-        s->failures = 0;
-        return;
+        memcpy(nw->centre, nw->r, size);
+        double faster = steps <= NO_STEPS ? *growth * *growth : steps <= EASY_STEPS ? *growth : 1.0;
+        nw->rho = fmin(nw->rho * faster, RHO_MOST);
+    } else {
+        nw->rho /= FALL;
+        *growth = fmax(LEAST_GROWTH, sqrt(*growth));
     }
-    memcpy(nw->r, nw->center, run_size(nw->run) * sizeof(double));
-    nw->original = !nw->original;
-    if (nw->original) {
-        nw->eps *= 4.0;
-        s->shrink = 0.5;
-        ++s->failures;
-    }
+    memcpy(nw->t, nw->centre, size);
 }
 
 TdlStatus run_proximal(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
+    System before = *run->sys; // without the rows of W that are formed on the way
     Newton nw;
     TdlStatus status = newton_init(&nw, run);
-    if (status != TDL_STATUS_OK) {
-        arena_release(run->arena, mark);
-        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
+    nw.rho = RHO_FIRST;
+    double growth = GROWTH, least = ROUNDING * sqrt(dot_product(run_size(run), before.b, before.b));
+    int limit = run->iterations + run->limit, failures = 0;
+    while (status == TDL_STATUS_OK && !run_done(run) && run->iterations < limit &&
+           failures < MOST_FAILURES) {
+        int steps = 0, left = limit - run->iterations;
+        bool good;
+        status = solve_around(&nw, least, left < MOST_STEPS ? left : MOST_STEPS, &steps, &good);
+        if (good) {
+            system_velocity(run->sys, nw.r, nw.du);
+            run_offer(run, nw.du, nw.r);
+        }
+        failures = good ? 0 : failures + 1;
+        adapt(&nw, good, steps, &growth);
     }
-    nw.eps = EPS_FIRST;
-    nw.original = true;
-    Schedule schedule = {EPS_SHRINK, 0};
-    int limit = run->iterations + run->limit, idle = 0;
-    while (!run_done(run) && run->iterations < limit && schedule.failures < MAX_FAILURES &&
-           idle < MAX_IDLE && !run_spent(run, nw.lu.flops)) {
-        memcpy(nw.center, nw.r, run_size(run) * sizeof(double));
-        int before = run->iterations;
-        bool good = inner_newton(&nw, ROUND_PART);
-        system_velocity(run->sys, nw.r, nw.u);
-        run_offer(run, nw.u, nw.r);
-        // a map that vanishes while the caller's error does not: no digits are left
-        idle = run->iterations == before ? idle + 1 : 0;
-        adapt(&nw, &schedule, good, run->iterations - before);
-    }
+    *run->sys = before;
     arena_release(run->arena, mark);
-    return TDL_STATUS_OK;
+    return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
 }

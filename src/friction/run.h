@@ -32,7 +32,6 @@ TdlStatus run_proximal(Run* run);
 TdlStatus run_gradient(Run* run);
 TdlStatus run_alternating(Run* run);
 TdlStatus run_active(Run* run);  // the same, without the last resort to sweeps
-TdlStatus run_turns(Run* run);   // the same, over all contacts, as long as run->worth allows
 TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start that is not far off
 TdlStatus run_interior(Run* run);
 TdlStatus run_path(Run* run);

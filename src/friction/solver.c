@@ -173,7 +173,7 @@ static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
 static bool sweeps_only(TdlFrictionSolverKind kind) {
     return kind == TDL_FRICTION_AUTO || kind == TDL_FRICTION_GAUSS_SEIDEL ||
            kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_GRADIENT ||
-           kind == TDL_FRICTION_ALTERNATING;
+           kind == TDL_FRICTION_ALTERNATING || kind == TDL_FRICTION_PROXIMAL;
 }
 
 static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {

@@ -513,12 +513,9 @@ void body_row_fetch(const System* sys, int i) {
     }
 }
 
-void body_row_velocity(const System* sys, int i, double* out) {
+void body_row_add(const System* sys, int i, double* out) {
     const TdlFrictionProblem* p = sys->problem;
     int d = sys->d, g = sys->contact[i];
-    for (int k = 0; k < d; ++k) {
-        out[k] = sys->b[i * d + k];
-    }
     for (int s = 2 * g; s < 2 * g + 2; ++s) {
         if (p->body[s] < 0) {
             continue;
@@ -532,6 +529,11 @@ void body_row_velocity(const System* sys, int i, double* out) {
             rows3_times(x.count, x.apart, x.row + (ptrdiff_t)k * x.apart, v, out + k);
         }
     }
+}
+
+void body_row_velocity(const System* sys, int i, double* out) {
+    memcpy(out, sys->b + (size_t)i * (size_t)sys->d, (size_t)sys->d * sizeof *out);
+    body_row_add(sys, i, out);
 }
 
 void body_row_apply(System* sys, int i, const double* dr) {
@@ -604,7 +606,7 @@ void system_refresh_bodies(System* sys, const double* r) {
 
 typedef struct ProductJob {
     System* sys;
-    const double* r;
+    const double *r, *b; // b null: zero
     double* u;
 } ProductJob;
 
@@ -612,17 +614,19 @@ static void product_chunk(void* user, int chunk, int worker) {
     ProductJob* job = user;
     System* sys = job->sys;
     (void)worker;
+    static const double none[CONE_MAX] = {0};
     int d = sys->d, begin = chunk * ROW_CHUNK;
     int end = begin + ROW_CHUNK < sys->n ? begin + ROW_CHUNK : sys->n;
     for (int i = begin; i < end; ++i) {
         double* u = job->u + (size_t)i * (size_t)d;
+        const double* b = job->b == NULL ? none : job->b + (size_t)i * (size_t)d;
         if (sys->start == NULL) {
-            body_row_velocity(sys, i, u);
+            memcpy(u, b, (size_t)d * sizeof *u);
+            body_row_add(sys, i, u);
             continue;
         }
         int e = sys->start[i], count = sys->start[i + 1] - e;
         const double* blocks = sys->blocks + (size_t)e * (size_t)(d * d);
-        const double* b = sys->b + (size_t)i * (size_t)d;
         if (d == 3) {
             row_velocity3(blocks, sys->column + e, count, job->r, b, u);
         } else {
@@ -631,13 +635,21 @@ static void product_chunk(void* user, int chunk, int worker) {
     }
 }
 
-void system_velocity(System* sys, const double* r, double* u) {
+static void multiply(System* sys, const double* r, const double* b, double* u) {
     if (sys->start == NULL) {
         system_refresh_bodies(sys, r);
     }
-    ProductJob job = {sys, r, u};
+    ProductJob job = {sys, r, b, u};
     int chunks = (sys->n + ROW_CHUNK - 1) / ROW_CHUNK;
     pool_run(sys->pool, chunks, 1, product_chunk, &job);
+}
+
+void system_velocity(System* sys, const double* r, double* u) {
+    multiply(sys, r, sys->b, u);
+}
+
+void system_product(System* sys, const double* r, double* u) {
+    multiply(sys, r, NULL, u);
 }
 
 double system_error(const System* sys, const double* u, const double* r) {

@@ -74,11 +74,14 @@ TdlStatus system_form_rows(System* sys, Arena* arena);
 
 // Where the blocks of W are, once its rows are there.
 static inline BlockPattern system_pattern(const System* sys) {
-    return (BlockPattern){sys->n, sys->d, sys->start, sys->column};
+    return (BlockPattern){sys->n, sys->d, sys->start, sys->column, NULL};
 }
 
 // u <- W r + b
 void system_velocity(System* sys, const double* r, double* u);
+
+// u <- W r
+void system_product(System* sys, const double* r, double* u);
 
 // v <- A^-1 H' r, ready for a sweep through bodies
 void system_refresh_bodies(System* sys, const double* r);
@@ -99,8 +102,9 @@ void rows3_add_scalar(int m, int apart, const double* rows, const double* x, dou
 void rows3_times(int m, int apart, const double* rows, const double* v, double* out);
 void rows3_add(int m, int apart, const double* rows, const double* x, double* v);
 
-// out <- b_i + H_i v through the bodies; and the change of v by dr; and before that, while others
-// are at work, the rows of H asked for
+// out <- b_i + H_i v through the bodies, or out += H_i v; and the change of v by dr; and before
+// that, while others are at work, the rows of H asked for
+void body_row_add(const System* sys, int i, double* out);
 void body_row_fetch(const System* sys, int i);
 void body_row_velocity(const System* sys, int i, double* out);
 void body_row_apply(System* sys, int i, const double* dr);

@@ -9,6 +9,8 @@ typedef struct BlockPattern {
     int n, d;          // block rows, rows in a block
     const int* start;  // [n + 1]
     const int* column; // [start[n]] ascending within a row
+    const int* across; // [start[n]] where the block across the diagonal is; null: values are
+                       // symmetric, where that is asked for
 } BlockPattern;
 
 // Pivots below this part of the largest entry are shifted: about 100 epsilons.

@@ -361,9 +361,11 @@ static void assemble(FrontLu* lu, const Front* front) {
             const double* block = lu->blocks + (size_t)e * 9;
             int q = lu->position[at_j];
             add_block(a, &lu->reduced[j], block, false, f + (size_t)q * (size_t)stride + p, stride);
-            if (at_j > k) { // W is symmetric
-                add_block(&lu->reduced[j], a, block, true, f + (size_t)p * (size_t)stride + q,
-                          stride);
+            if (at_j > k) {
+                const double* other =
+                    w->across == NULL ? block : lu->blocks + (size_t)w->across[e] * 9;
+                add_block(&lu->reduced[j], a, other, w->across == NULL,
+                          f + (size_t)p * (size_t)stride + q, stride);
             }
         }
         for (int c = 0; c < a->size; ++c) {

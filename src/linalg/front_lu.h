@@ -1,5 +1,5 @@
-// Sparse LU of a reduced matrix S' W T + A, by dense fronts. W is symmetric with 3 x 3 blocks, S, T
-// and A are block diagonal.
+// Sparse LU of a reduced matrix S' W T + A, by dense fronts. W has 3 x 3 blocks and is symmetric
+// unless its pattern tells where the blocks across the diagonal are; S, T and A are block diagonal.
 //
 // Every block row that takes part has up to three unknowns: the columns of its trial matrix T span
 // what its unknowns may be, those of its test matrix S the equations asked for. The order comes

@@ -95,16 +95,12 @@ static void solve_triangle(int rank, const double* triangle, size_t ld, int colu
     }
 }
 
-void panel_apply(int rank, int rows, const double* triangle, const double* packed, size_t ld,
-                 int columns, double* c) {
-    Lanes u[PANEL_RANK * PANEL_COLUMNS / LANES];
-    for (int j = 0; j < columns; j += LANES) {
-        int wide = columns - j < LANES ? columns - j : LANES;
-        solve_triangle(rank, triangle, ld, wide, c + (size_t)j * ld, u + j / LANES * rank);
-    }
+// c -= L U
+static void subtract(int rank, int rows, const double* packed, const Lanes* u, size_t ld,
+                     int columns, double* c) {
     for (int i = 0; i < rows; i += ROWS, packed += (size_t)rank * ROWS) {
         int tall = rows - i < ROWS ? rows - i : ROWS;
-        double* to = c + rank + i;
+        double* to = c + i;
         const Lanes* from = u;
         for (int j = 0; j < columns; j += LANES, from += rank, to += LANES * ld) {
             int wide = columns - j < LANES ? columns - j : LANES;
@@ -115,4 +111,28 @@ void panel_apply(int rank, int rows, const double* triangle, const double* packe
             }
         }
     }
+}
+
+void panel_apply(int rank, int rows, const double* triangle, const double* packed, size_t ld,
+                 int columns, double* c) {
+    Lanes u[PANEL_RANK * PANEL_COLUMNS / LANES];
+    for (int j = 0; j < columns; j += LANES) {
+        int wide = columns - j < LANES ? columns - j : LANES;
+        solve_triangle(rank, triangle, ld, wide, c + (size_t)j * ld, u + j / LANES * rank);
+    }
+    subtract(rank, rows, packed, u, ld, columns, c + rank);
+}
+
+void panel_product(int rank, int rows, const double* packed, const double* right, size_t right_ld,
+                   int columns, size_t ld, double* c) {
+    Lanes u[PANEL_RANK * PANEL_COLUMNS / LANES];
+    for (int j = 0; j < columns; j += LANES) {
+        size_t wide = (size_t)(columns - j < LANES ? columns - j : LANES);
+        for (int k = 0; k < rank; ++k) {
+            Lanes x = {0.0};
+            memcpy(&x, right + (size_t)k * right_ld + (size_t)j, wide * sizeof(double));
+            u[j / LANES * rank + k] = x;
+        }
+    }
+    subtract(rank, rows, packed, u, ld, columns, c);
 }

@@ -1,4 +1,5 @@
-// The product in a blocked LU: eliminated columns taken to the columns behind them.
+// The product in a blocked LU: eliminated columns taken to the columns behind them; and the same
+// product alone.
 //
 // Matrices are column-major. The panel is `rank` columns of unit lower trapezoidal L: a triangle on
 // top and `rows` rows below it, which are packed once and then serve any number of columns, also
@@ -18,5 +19,8 @@ void panel_pack(int rows, int rank, const double* l, size_t ld, double* packed);
 // of U, and the product of L and U is taken from the others.
 void panel_apply(int rank, int rows, const double* triangle, const double* packed, size_t ld,
                  int columns, double* c);
+// c (rows x columns) -= L R', with `rank` columns of R.
+void panel_product(int rank, int rows, const double* packed, const double* right, size_t right_ld,
+                   int columns, size_t ld, double* c);
 
 #endif

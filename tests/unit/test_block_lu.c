@@ -55,7 +55,7 @@ static void make_matrix(Fixture* f, int n, int d, bool symmetric, bool some_idle
         }
     }
     f->start[n] = count;
-    f->pattern = (BlockPattern){n, d, f->start, f->column};
+    f->pattern = (BlockPattern){n, d, f->start, f->column, NULL};
     for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
             for (int k = 0; k < d * d && coupled[i * n + j]; ++k) {
@@ -122,7 +122,7 @@ TEST(the_sign_of_the_determinant_is_told) {
     TdlHost host = tdl_host_default();
     Arena arena;
     arena_init(&arena, &host.mem);
-    BlockPattern pattern = {2, 3, start, column};
+    BlockPattern pattern = {2, 3, start, column, NULL};
     BlockLu lu;
     REQUIRE(block_lu_analyse(&lu, &arena, &pattern) == TDL_STATUS_OK);
     block_lu_factor(&lu, value, NULL, false);

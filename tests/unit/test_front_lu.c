@@ -76,7 +76,7 @@ static void make_system(Fixture* f, int n, double density, uint64_t seed) {
 }
 
 static TdlStatus analyse(FrontLu* lu, Fixture* f) {
-    BlockPattern pattern = {f->n, 3, f->start, f->column};
+    BlockPattern pattern = {f->n, 3, f->start, f->column, NULL};
     return front_lu_analyse(lu, &f->arena, &pattern, f->reduced);
 }
 

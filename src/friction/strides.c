@@ -1,26 +1,17 @@
-// Sweeps and Newton steps in turn, on a regularised problem. friction.md section 4.9
+// Sweeps and full Newton steps in turn, for many contacts. friction.md section 4.9
 //
 // Sweeps find quickly which contacts carry, stick and slide, and then creep; a Newton step for
-// given modes goes all the way, and far astray where a mode is wrong. So a step is followed by
-// sweeps that put the modes right before the next. Unknowns are two for a contact that slides
-// (how hard, and where to), three for one that sticks, none for one that carries nothing.
-//
-// Steps are taken on W + eps D, b - eps D r (F.22): its sticking contacts are regular whatever W
-// is, and with eps going down its solution becomes that of W.
+// given modes goes all the way, and far astray where a mode is wrong. Unknowns are two for a
+// contact that slides (how hard, and where to), three for one that sticks, none for one that
+// carries nothing. Steps are taken on W + eps D, b - eps D r: sticking contacts are regular
+// whatever W is.
 #include "friction/run.h"
 #include "linalg/front_lu.h"
 
 #include <string.h>
 
-// eps in units of a contact's own stiffness: the first, and the least, below which digits are
-// lost; what it is multiplied by after an easy, a fair and a hard problem.
-static const double EPS_FIRST = 1.0e-4, EPS_LEAST = 1.0e-11;
-static const double EPS_EASY = 0.1, EPS_FAIR = 0.5, EPS_HARD = 10.0;
-// Steps of an easy and of a fair problem, and after which one is hard; steps refused by the search
-// and hard problems in a row that end it.
-enum { EASY_STEPS = 2, FAIR_STEPS = 5, MOST_STEPS = 10, MOST_REFUSED = 2, MOST_HARD = 15 };
-// Accelerated sweeps after a step, which put the modes right.
-enum { SWEEPS = 20 };
+// eps in units of a contact's own stiffness: with less digits are lost.
+static const double EPS = 1.0e-11;
 // Full steps: at most so many in a row, and the part of the contacts that may change their mode
 // from one to the next; so many sweeps between them lower the error to ROUND_PART, or are given up.
 enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
@@ -29,39 +20,29 @@ static const double FULL_CHANGES = 0.01;
 // where all of them cost less than sweeps to the end would at the pace of the last ones; a
 // multiplication of a factorisation takes this part of the time of one of a sweep.
 static const double FEW_CHANGES = 0.05, CHEAPER = 0.3;
-// Lengths of a step that are tried: each this part of the one before.
-static const double SHORTER = 0.4;
-enum { LENGTHS = 5 };
 
-typedef struct Turns {
+typedef struct Strides {
     Run* run;            // of the caller
-    Run inner;           // on the regularised problem
-    System sys;          // which is this
-    double eps;          //
+    System sys;          // the regularised problem
     int* diagonal;       // [n] where the diagonal blocks are, -1: there is none
     double* weight;      // [n] D
     double* rho;         // [2 n] steps of the maps, normal and tangential
-    double* shift;       // [n] mu |u_T|
     Reduced* reduced;    // [n]
     unsigned char* mode; // [n] unknowns in the last step
     double *r, *u;       // [3 n] iterate and its velocity in the regularised problem
     double *base, *x;    // [3 n] where a step starts, with the modes as they were taken; the step
     double *trial, *trial_u;
-} Turns;
+} Strides;
 
-static TdlStatus turns_init(Turns* t, Run* run) {
+static TdlStatus strides_init(Strides* t, Run* run) {
     System* sys = run->sys;
     size_t n = (size_t)sys->n, blocks = (size_t)sys->block_count * 9 + 4;
-    *t = (Turns){.run = run, .inner = *run, .sys = *sys};
-    t->inner.sys = &t->sys;
-    t->inner.start = NULL;
-    t->inner.failsafe = t->inner.unsolvable = 0;
+    *t = (Strides){.run = run, .sys = *sys};
     t->sys.sweep_bodies = false;
     t->diagonal = ARENA_NEW(run->arena, int, n);
     t->reduced = ARENA_NEW(run->arena, Reduced, n);
     t->mode = ARENA_NEW(run->arena, unsigned char, n);
     t->weight = ARENA_NEW(run->arena, double, n);
-    t->shift = ARENA_NEW(run->arena, double, n);
     t->rho = ARENA_NEW(run->arena, double, 2 * n);
     t->sys.diag = ARENA_NEW(run->arena, double, 9 * n);
     t->sys.blocks = ARENA_NEW(run->arena, double, blocks);
@@ -72,8 +53,8 @@ static TdlStatus turns_init(Turns* t, Run* run) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
-    if (!t->diagonal || !t->reduced || !t->mode || !t->weight || !t->shift || !t->rho ||
-        !t->sys.diag || !t->sys.blocks) {
+    if (!t->diagonal || !t->reduced || !t->mode || !t->weight || !t->rho || !t->sys.diag ||
+        !t->sys.blocks) {
         return TDL_STATUS_NO_MEMORY;
     }
     memcpy(t->sys.blocks, sys->blocks, blocks * sizeof(double));
@@ -89,15 +70,15 @@ static TdlStatus turns_init(Turns* t, Run* run) {
             t->diagonal[i] = sys->column[e] == i ? e : t->diagonal[i];
         }
     }
-    memcpy(t->r, run->start != NULL ? run->start : run->best, 3 * n * sizeof(double));
+    memset(t->mode, 0xff, n); // none
     return TDL_STATUS_OK;
 }
 
 // The regularised problem around the present r.
-static void set_centre(Turns* t) {
+static void set_centre(Strides* t) {
     const System* sys = t->run->sys;
     for (int i = 0; i < sys->n; ++i) {
-        double *w = t->sys.diag + (size_t)i * 9, add = t->eps * t->weight[i];
+        double *w = t->sys.diag + (size_t)i * 9, add = EPS * t->weight[i];
         memcpy(w, sys->diag + (size_t)i * 9, 9 * sizeof(double));
         for (int k = 0; k < 3; ++k) {
             w[4 * k] += add;
@@ -120,7 +101,7 @@ static void set_column(double* matrix, int column, double x, double y, double z)
 
 // The mode of a contact at (u, r), its part in the matrix, and the impulse a step starts from:
 // none, free, or on the cone. (F.24)
-static void take_mode(const Turns* t, int i, const double* u, const double* r, Reduced* a,
+static void take_mode(const Strides* t, int i, const double* u, const double* r, Reduced* a,
                       double* base) {
     ContactLaw law = t->sys.law[i];
     double mu = t->sys.mu[i], yn = r[0] - t->rho[2 * i] * u[0];
@@ -160,14 +141,14 @@ static void take_mode(const Turns* t, int i, const double* u, const double* r, R
     }
 }
 
-static void take_modes(Turns* t) {
+static void take_modes(Strides* t) {
     for (int i = 0; i < t->sys.n; ++i) {
         take_mode(t, i, t->u + 3 * i, t->r + 3 * i, &t->reduced[i], t->base + 3 * i);
     }
 }
 
 // x <- the step from base, by the factors of a matrix just analysed.
-static void solve_step(Turns* t, FrontLu* lu) {
+static void solve_step(Strides* t, FrontLu* lu) {
     System* sys = &t->sys;
     front_lu_factor(lu, sys->blocks, sys->pool);
     t->run->work += lu->flops;
@@ -183,7 +164,7 @@ static void solve_step(Turns* t, FrontLu* lu) {
 
 // The same with the modes of (u, r). TDL_STATUS_STOPPED: the factors would be too large, or not
 // worth it.
-static TdlStatus find_step(Turns* t) {
+static TdlStatus find_step(Strides* t) {
     Arena* arena = t->run->arena;
     ArenaMark mark = arena_mark(arena);
     take_modes(t);
@@ -199,15 +180,15 @@ static TdlStatus find_step(Turns* t) {
     return dear ? TDL_STATUS_STOPPED : status;
 }
 
-// out <- base + alpha x; what slides stays on the cone as long as it is pressed.
-static void go(const Turns* t, double alpha, double* out) {
+// out <- base + x; what slides stays on the cone as long as it is pressed.
+static void go(const Strides* t, double* out) {
     const System* sys = &t->sys;
     for (int i = 0; i < sys->n; ++i) {
         const Reduced* a = &t->reduced[i];
         double* r = out + 3 * i;
         memcpy(r, t->base + 3 * i, 3 * sizeof *r);
         for (int k = 0; k < a->size; ++k) {
-            double x = alpha * t->x[3 * i + k];
+            double x = t->x[3 * i + k];
             for (int c = 0; c < 3; ++c) {
                 r[c] += isfinite(x) ? x * a->trial[3 * k + c] : 0.0;
             }
@@ -221,7 +202,7 @@ static void go(const Turns* t, double alpha, double* out) {
 }
 
 // out <- r, every contact put back into its set
-static void put_back(const Turns* t, const double* r, double* out) {
+static void put_back(const Strides* t, const double* r, double* out) {
     for (int i = 0; i < t->sys.n; ++i) {
         double p[3];
         law_project(3, t->sys.law[i], t->sys.mu[i], r + 3 * i, p);
@@ -229,87 +210,10 @@ static void put_back(const Turns* t, const double* r, double* out) {
     }
 }
 
-// What the problem with fixed shifts minimises over the cones, S4 eq. 3.12.
-static double energy(const Turns* t, const double* r, const double* u) {
-    double sum = 0.0;
-    for (int i = 0; i < t->sys.n; ++i) {
-        const double *x = r + 3 * i, *y = u + 3 * i, *b = t->sys.b + 3 * i;
-        sum += 0.5 * (x[0] * (y[0] + b[0]) + x[1] * (y[1] + b[1]) + x[2] * (y[2] + b[2])) +
-               t->shift[i] * x[0];
-    }
-    return sum;
-}
-
-// Goes along the step as far as it lowers the energy, or the error. Returns the error there; an
-// infinite one when no length was good.
-static double search(Turns* t, double error) {
-    for (int i = 0; i < t->sys.n; ++i) {
-        t->shift[i] = shift_of(3, t->sys.law[i], t->sys.mu[i], t->u + 3 * i);
-    }
-    double before = energy(t, t->r, t->u), alpha = 1.0;
-    for (int k = 0; k < LENGTHS; ++k, alpha *= SHORTER) {
-        go(t, alpha, t->trial);
-        put_back(t, t->trial, t->trial);
-        system_velocity(&t->sys, t->trial, t->trial_u);
-        double now = system_error(&t->sys, t->trial_u, t->trial);
-        if (now < 0.5 * error || energy(t, t->trial, t->trial_u) < before) {
-            double *r = t->r, *u = t->u;
-            t->r = t->trial;
-            t->u = t->trial_u;
-            t->trial = r;
-            t->trial_u = u;
-            return now;
-        }
-    }
-    return INFINITY;
-}
-
-// --- the two in turn -----------------------------------------------------------------------------
-
-// Accelerated sweeps from r.
-static TdlStatus sweep(Turns* t, int count, double* error) {
-    t->inner.best = t->r;
-    t->inner.error = INFINITY;
-    t->inner.limit = count;
-    t->inner.work = t->run->work;
-    TdlStatus status = run_anderson(&t->inner);
-    t->run->work = t->inner.work;
-    system_velocity(&t->sys, t->r, t->u);
-    *error = system_error(&t->sys, t->u, t->r);
-    return status;
-}
-
-// The problem around the present r, until its error has fallen by ROUND_PART. `steps` counts.
-static TdlStatus solve_around(Turns* t, int limit, int* steps, bool* good) {
-    double target = t->run->sys->target;
-    set_centre(t);
-    double error = system_error(&t->sys, t->u, t->r);
-    double goal = fmax(ROUND_PART * error, 0.3 * target);
-    int refused = 0;
-    *good = error <= goal;
-    for (*steps = 0; *steps < limit && *steps < MOST_STEPS && refused <= MOST_REFUSED && !*good;) {
-        TdlStatus status = find_step(t);
-        if (status != TDL_STATUS_OK) {
-            return status;
-        }
-        ++*steps;
-        ++t->run->iterations;
-        double now = search(t, error);
-        refused += isinf(now);
-        error = now;
-        if (now > 0.1 * target) {
-            status = sweep(t, isinf(now) ? 2 * SWEEPS : SWEEPS, &error);
-            if (status != TDL_STATUS_OK) {
-                return status;
-            }
-        }
-        *good = error <= goal;
-    }
-    return TDL_STATUS_OK;
-}
+// --- full steps --------------------------------------------------------------------------------
 
 // Contacts whose mode is another than in the last step.
-static int count_changes(Turns* t) {
+static int count_changes(Strides* t) {
     int changes = 0;
     for (int i = 0; i < t->sys.n; ++i) {
         changes += t->reduced[i].size != t->mode[i];
@@ -319,7 +223,7 @@ static int count_changes(Turns* t) {
 }
 
 // Full steps from the best iterate: near the solution a few do, elsewhere modes keep changing.
-static TdlStatus step_freely(Turns* t) {
+static TdlStatus step_freely(Strides* t) {
     Run* run = t->run;
     size_t size = 3 * (size_t)t->sys.n * sizeof(double);
     memcpy(t->r, run->best, size);
@@ -337,7 +241,7 @@ static TdlStatus step_freely(Turns* t) {
             return TDL_STATUS_OK;
         }
         ++run->iterations;
-        go(t, 1.0, t->r); // a contact that pulls is open in the next step
+        go(t, t->r); // a contact that pulls is open in the next step
         system_velocity(&t->sys, t->r, t->u);
         put_back(t, t->r, t->trial);
         system_velocity(run->sys, t->trial, t->trial_u);
@@ -347,19 +251,13 @@ static TdlStatus step_freely(Turns* t) {
 }
 
 // W is formed for the steps only, and stays.
-static TdlStatus begin_strides(Turns* t, Run* run, ArenaMark* mark) {
+static TdlStatus begin_strides(Strides* t, Run* run, ArenaMark* mark) {
     TdlStatus status = system_form_rows(run->sys, run->arena);
     *mark = arena_mark(run->arena);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = turns_init(t, run);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    t->eps = EPS_LEAST;
-    memset(t->mode, 0xff, (size_t)t->sys.n); // none
-    return TDL_STATUS_OK;
+    return strides_init(t, run);
 }
 
 double run_worth(const Run* run, double sweeps) {
@@ -373,7 +271,7 @@ static double sweeps_left(const Run* run, double before, int sweeps) {
 
 // Sweeps that lower the error to ROUND_PART, then full steps, for which t is made ready the first
 // time.
-static TdlStatus stride(Run* run, Turns* t, ArenaMark* mark) {
+static TdlStatus stride(Run* run, Strides* t, ArenaMark* mark) {
     System* sys = run->sys;
     double target = sys->target, before = run->error;
     int begun = run->iterations;
@@ -396,7 +294,7 @@ static TdlStatus stride(Run* run, Turns* t, ArenaMark* mark) {
 // Accelerated sweeps and full steps from the best iterate, until sweeps no longer help.
 TdlStatus run_strides(Run* run) {
     ArenaMark mark;
-    Turns t = {0}; // until the first step
+    Strides t = {0}; // until the first step
     TdlStatus status = TDL_STATUS_OK;
     double before = INFINITY;
     int limit = run->limit;
@@ -410,35 +308,5 @@ TdlStatus run_strides(Run* run) {
     if (t.run != NULL) {
         arena_release(run->arena, mark);
     }
-    return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
-}
-
-TdlStatus run_turns(Run* run) {
-    if (run->sys->d != 3) {
-        return run_proximal(run);
-    }
-    ArenaMark mark = arena_mark(run->arena);
-    Turns t;
-    TdlStatus status = turns_init(&t, run);
-    t.eps = EPS_FIRST;
-    int done = 0, hard = 0;
-    while (status == TDL_STATUS_OK && done < run->limit && hard < MOST_HARD && !run_done(run)) {
-        int steps;
-        bool good;
-        status = solve_around(&t, run->limit - done, &steps, &good);
-        done += steps;
-        system_velocity(run->sys, t.r, t.trial_u);
-        run_offer(run, t.trial_u, t.r);
-        // without a step it is as good as it gets
-        hard = good && steps > 0 ? 0 : hard + 1;
-        double factor = !good                 ? EPS_HARD
-                        : steps <= EASY_STEPS ? EPS_EASY
-                        : steps <= FAIR_STEPS ? EPS_FAIR
-                                              : 1.0;
-        t.eps = fmax(t.eps * factor, EPS_LEAST);
-    }
-    run->failsafe += t.inner.failsafe;
-    run->unsolvable += t.inner.unsolvable;
-    arena_release(run->arena, mark);
     return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
 }

@@ -1,0 +1,532 @@
+// The direction of a Newton step, sought over the contacts that answer or over the coordinates of
+// the bodies they touch.
+//
+// With -dr/du = T A^-1 S' at each contact (F.22) the direction is -d + T x,
+//     over contacts      (S' W T + A) x = S' W d
+//     over coordinates   (1 + Y' T A^-1 S' H) w = -Y' d,  x = -A^-1 S' H w
+// which are the same step; the smaller of the two matrices is factored.
+#include "friction/newton.h"
+#include "linalg/block_lu.h"
+#include "math/panel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool too_dear(const Run* run, double flops) {
+    return flops > run->worth || run_spent(run, flops);
+}
+
+// --- over contacts -------------------------------------------------------------------------------
+
+static TdlStatus over_contacts(Newton* nw) {
+    Run* run = nw->run;
+    System* sys = run->sys;
+    FrontLu lu;
+    BlockPattern pattern = system_pattern(sys);
+    double* x = ARENA_NEW(run->arena, double, 3 * sys->n);
+    TdlStatus status = front_lu_analyse(&lu, run->arena, &pattern, nw->part);
+    if (status != TDL_STATUS_OK || x == NULL) {
+        return x == NULL ? TDL_STATUS_NO_MEMORY : status;
+    }
+    if (too_dear(run, lu.flops)) {
+        return TDL_STATUS_STOPPED;
+    }
+    front_lu_factor(&lu, sys->blocks, sys->pool);
+    run->work += lu.flops;
+    for (int i = 0; i < sys->n; ++i) {
+        for (int k = 0; k < nw->part[i].size; ++k) {
+            x[3 * i + k] = dot_product(3, nw->part[i].test + 3 * k, nw->g + 3 * i);
+        }
+    }
+    front_lu_solve(&lu, x);
+    for (int i = 0; i < sys->n; ++i) {
+        for (int c = 0; c < 3; ++c) {
+            double sum = -nw->d[3 * i + c];
+            for (int k = 0; k < nw->part[i].size; ++k) {
+                sum += nw->part[i].trial[3 * k + c] * x[3 * i + k];
+            }
+            nw->step[3 * i + c] = sum;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// Contacts of six: (1 + D W) step = -d by blocks.
+static TdlStatus over_blocks(Newton* nw) {
+    Run* run = nw->run;
+    System* sys = run->sys;
+    int d = sys->d, d2 = d * d;
+    BlockLu lu;
+    BlockPattern pattern = system_pattern(sys);
+    double* value = ARENA_NEW(run->arena, double, (size_t)sys->block_count*(size_t)d2);
+    TdlStatus status = block_lu_analyse(&lu, run->arena, &pattern);
+    if (status != TDL_STATUS_OK || value == NULL) {
+        return value == NULL ? TDL_STATUS_NO_MEMORY : status;
+    }
+    if (too_dear(run, lu.flops)) {
+        return TDL_STATUS_STOPPED;
+    }
+    for (int i = 0; i < sys->n; ++i) {
+        const double* s = nw->slope + (size_t)i * (size_t)d2;
+        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+            const double* w = sys->blocks + (size_t)e * (size_t)d2;
+            double* a = value + (size_t)e * (size_t)d2;
+            for (int k = 0; k < d2; ++k) {
+                double sum = sys->column[e] == i && k % (d + 1) == 0 ? 1.0 : 0.0;
+                for (int m = 0; m < d && !nw->idle[i]; ++m) {
+                    sum += s[m * d + k % d] * w[k / d * d + m];
+                }
+                a[k] = sum;
+            }
+        }
+    }
+    block_lu_factor(&lu, value, nw->idle, false);
+    run->work += lu.flops;
+    for (size_t k = 0; k < run_size(run); ++k) {
+        nw->step[k] = -nw->d[k];
+    }
+    block_lu_solve(&lu, nw->step);
+    return TDL_STATUS_OK;
+}
+
+// --- over coordinates ----------------------------------------------------------------------------
+
+// An answering contact seen from a body it moves, `other` the second one or the same.
+typedef struct Touch {
+    int body, other; // of the system's list
+    int contact;
+    int column; // its first in the factors of `body`
+} Touch;
+
+typedef struct Coordinates {
+    Newton* nw;
+    Touch* touch; // [count] by body, then by the other, then by contact
+    int count;
+    int* first;     // [bodies + 1] touches of each body
+    int* triple;    // [bodies + 1] its first triple of coordinates; none of those not touched
+    double** left;  // [bodies] Y' T, a column for each unknown
+    double** right; // [bodies] -H' S A^-1
+    BlockPattern pattern;
+    double* blocks;
+    Reduced* whole; // [triples]
+} Coordinates;
+
+static int compare_touch(const void* a, const void* b) {
+    const Touch *x = a, *y = b;
+    if (x->body != y->body) {
+        return x->body < y->body ? -1 : 1;
+    }
+    if (x->other != y->other) {
+        return x->other < y->other ? -1 : 1;
+    }
+    return (x->contact > y->contact) - (x->contact < y->contact);
+}
+
+static int compare_int(const void* a, const void* b) {
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+// The place of a body in the system's list, -1: it does not move.
+static int body_index(const System* sys, int body) {
+    if (body < 0) {
+        return -1;
+    }
+    const int* at =
+        bsearch(&body, sys->bodies, (size_t)sys->bodies_count, sizeof body, compare_int);
+    return at == NULL ? -1 : (int)(at - sys->bodies);
+}
+
+static bool list_touches(Coordinates* c) {
+    const System* sys = c->nw->run->sys;
+    Arena* arena = c->nw->run->arena;
+    c->touch = ARENA_NEW(arena, Touch, 2 * (size_t)sys->n);
+    c->first = ARENA_NEW(arena, int, (size_t)sys->bodies_count + 1);
+    if (c->touch == NULL || c->first == NULL) {
+        return false;
+    }
+    for (int i = 0; i < sys->n; ++i) {
+        if (c->nw->part[i].size == 0) {
+            continue;
+        }
+        const int* body = sys->problem->body + (ptrdiff_t)2 * sys->contact[i];
+        int a = body_index(sys, body[0]), b = body_index(sys, body[1]);
+        int one = a < 0 ? b : a, two = b < 0 ? a : b;
+        if (one >= 0) {
+            c->touch[c->count++] = (Touch){one, two, i, 0};
+        }
+        if (one != two) {
+            c->touch[c->count++] = (Touch){two, one, i, 0};
+        }
+    }
+    qsort(c->touch, (size_t)c->count, sizeof *c->touch, compare_touch);
+    for (int k = 0, e = 0; k <= sys->bodies_count; ++k) {
+        c->first[k] = e;
+        while (e < c->count && c->touch[e].body == k) {
+            ++e;
+        }
+    }
+    return true;
+}
+
+// whole += factor times row k, over the coordinates of its body
+static void spread(Rows x, int k, double factor, double* whole) {
+    const double* row = x.row + (ptrdiff_t)k * x.apart;
+    if (factor == 0.0) {
+        return;
+    }
+    for (int j = 0; j < x.count && x.list == NULL; ++j) {
+        whole[x.first + j] += factor * row[j];
+    }
+    for (int j = 0; j < x.count && x.list != NULL; ++j) {
+        whole[x.list[j]] += factor * row[j];
+    }
+}
+
+// The columns of one contact on a body.
+static void fill_columns(const Coordinates* c, const Touch* touch, int m) {
+    const System* sys = c->nw->run->sys;
+    const TdlFrictionProblem* p = sys->problem;
+    const Reduced* part = &c->nw->part[touch->contact];
+    int body = sys->bodies[touch->body], g = sys->contact[touch->contact];
+    for (int k = 0; k < part->size; ++k) {
+        size_t at = (size_t)(touch->column + k) * (size_t)m;
+        double* left = c->left[touch->body] + at;
+        double* right = c->right[touch->body] + at;
+        double scale = -1.0 / (part->add[4 * k] * sys->sigma);
+        memset(left, 0, (size_t)m * sizeof *left);
+        memset(right, 0, (size_t)m * sizeof *right);
+        for (int s = 2 * g; s < 2 * g + 2; ++s) {
+            if (p->body[s] != body) {
+                continue;
+            }
+            for (int j = 0; j < 3; ++j) {
+                spread(rows_of_h(p, s), j, scale * part->test[3 * k + j], right);
+                if (side_moves(p, s)) {
+                    spread(rows_of_y(p, s), j, part->trial[3 * k + j], left);
+                }
+            }
+        }
+    }
+}
+
+static TdlStatus fill_factors(Coordinates* c) {
+    const System* sys = c->nw->run->sys;
+    Arena* arena = c->nw->run->arena;
+    c->left = ARENA_NEW(arena, double*, sys->bodies_count);
+    c->right = ARENA_NEW(arena, double*, sys->bodies_count);
+    c->triple = ARENA_NEW(arena, int, (size_t)sys->bodies_count + 1);
+    if (c->left == NULL || c->right == NULL || c->triple == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    int triples = 0;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        int m = body_dofs(sys->problem, sys->bodies[k]), columns = 0;
+        for (int e = c->first[k]; e < c->first[k + 1]; ++e) {
+            c->touch[e].column = columns;
+            columns += c->nw->part[c->touch[e].contact].size;
+        }
+        c->triple[k] = triples;
+        triples += columns > 0 ? (m + 2) / 3 : 0;
+        c->left[k] = ARENA_NEW(arena, double, (size_t)m*(size_t)columns);
+        c->right[k] = ARENA_NEW(arena, double, (size_t)m*(size_t)columns);
+        if (c->left[k] == NULL || c->right[k] == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        for (int e = c->first[k]; e < c->first[k + 1]; ++e) {
+            fill_columns(c, &c->touch[e], m);
+        }
+    }
+    c->triple[sys->bodies_count] = triples;
+    return TDL_STATUS_OK;
+}
+
+// out (m_a x m_b) <- 1 or 0, less left times right' over columns that both have.
+static void multiply(int ma, int mb, int columns, const double* left, const double* right,
+                     double* packed, bool diagonal, double* out) {
+    memset(out, 0, (size_t)ma * (size_t)mb * sizeof *out);
+    for (int k = 0; k < ma && diagonal; ++k) {
+        out[(size_t)k * (size_t)(ma + 1)] = 1.0;
+    }
+    for (int k = 0; k < columns; k += PANEL_RANK) {
+        int rank = columns - k < PANEL_RANK ? columns - k : PANEL_RANK;
+        panel_pack(ma, rank, left + (size_t)k * (size_t)ma, (size_t)ma, packed);
+        for (int j = 0; j < mb; j += PANEL_COLUMNS) {
+            panel_product(rank, ma, packed, right + (size_t)k * (size_t)mb + (size_t)j, (size_t)mb,
+                          mb - j < PANEL_COLUMNS ? mb - j : PANEL_COLUMNS, (size_t)ma,
+                          out + (size_t)j * (size_t)ma);
+        }
+    }
+}
+
+// Bodies that share contacts, and where their block begins in rows of the first.
+typedef struct Pair {
+    int a, b;
+    int touch, count; // those of `a` with `b`
+    int offset;       // triples before it in a row
+    int back;         // the pair (b, a)
+} Pair;
+
+typedef struct Pairs {
+    Pair* at;
+    int count;
+    int* first; // [bodies + 1]
+} Pairs;
+
+static bool list_pairs(const Coordinates* c, Pairs* pairs) {
+    const System* sys = c->nw->run->sys;
+    Arena* arena = c->nw->run->arena;
+    pairs->at = ARENA_NEW(arena, Pair, (size_t)c->count + (size_t)sys->bodies_count);
+    pairs->first = ARENA_NEW(arena, int, (size_t)sys->bodies_count + 1);
+    if (pairs->at == NULL || pairs->first == NULL) {
+        return false;
+    }
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        pairs->first[k] = pairs->count;
+        if (c->first[k] == c->first[k + 1]) {
+            continue;
+        }
+        bool self = false;
+        for (int e = c->first[k]; e < c->first[k + 1];) {
+            int other = c->touch[e].other, from = e;
+            while (e < c->first[k + 1] && c->touch[e].other == other) {
+                ++e;
+            }
+            if (other >= k && !self) {
+                pairs->at[pairs->count++] = (Pair){.a = k, .b = k};
+                self = true;
+            }
+            if (other != k) {
+                pairs->at[pairs->count++] =
+                    (Pair){.a = k, .b = other, .touch = from, .count = e - from};
+            }
+        }
+        if (!self) {
+            pairs->at[pairs->count++] = (Pair){.a = k, .b = k};
+        }
+    }
+    pairs->first[sys->bodies_count] = pairs->count;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        int offset = 0;
+        for (int e = pairs->first[k]; e < pairs->first[k + 1]; ++e) {
+            Pair* pair = &pairs->at[e];
+            pair->offset = offset;
+            offset += c->triple[pair->b + 1] - c->triple[pair->b];
+            for (int f = pairs->first[pair->b]; f < pairs->first[pair->b + 1]; ++f) {
+                pair->back = pairs->at[f].b == k ? f : pair->back;
+            }
+        }
+    }
+    return true;
+}
+
+static int row_length(const Coordinates* c, const Pairs* pairs, int body) {
+    const Pair* last = &pairs->at[pairs->first[body + 1] - 1];
+    return last->offset + c->triple[last->b + 1] - c->triple[last->b];
+}
+
+// Rows, columns, and where each block is across the diagonal.
+static TdlStatus lay_out(Coordinates* c, const Pairs* pairs) {
+    const System* sys = c->nw->run->sys;
+    Arena* arena = c->nw->run->arena;
+    int triples = c->triple[sys->bodies_count];
+    int* start = ARENA_NEW(arena, int, (size_t)triples + 1);
+    c->whole = ARENA_NEW(arena, Reduced, triples);
+    if (start == NULL || c->whole == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    size_t count = 0;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        int m = body_dofs(sys->problem, sys->bodies[k]);
+        for (int i = c->triple[k]; i < c->triple[k + 1]; ++i) {
+            int left = m - 3 * (i - c->triple[k]);
+            c->whole[i] = (Reduced){left < 3 ? left : 3,
+                                    {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0},
+                                    {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0},
+                                    {0}};
+            start[i] = (int)count;
+            count += (size_t)row_length(c, pairs, k);
+            if (count > MAX_FORMED) {
+                return TDL_STATUS_STOPPED;
+            }
+        }
+    }
+    start[triples] = (int)count;
+    int *column = ARENA_NEW(arena, int, count), *across = ARENA_NEW(arena, int, count);
+    c->blocks = ARENA_NEW(arena, double, 9 * count);
+    if (column == NULL || across == NULL || c->blocks == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int e = 0; e < pairs->count; ++e) {
+        const Pair* pair = &pairs->at[e];
+        int back = pairs->at[pair->back].offset;
+        int ra = c->triple[pair->a], rb = c->triple[pair->b];
+        for (int i = ra; i < c->triple[pair->a + 1]; ++i) {
+            for (int j = rb; j < c->triple[pair->b + 1]; ++j) {
+                int at = start[i] + pair->offset + j - rb;
+                column[at] = j;
+                across[at] = start[j] + back + i - ra;
+            }
+        }
+    }
+    c->pattern = (BlockPattern){triples, 3, start, column, across};
+    return TDL_STATUS_OK;
+}
+
+static void scatter(const Coordinates* c, const Pair* pair, int ma, int mb, const double* dense) {
+    int ra = c->triple[pair->a], rb = c->triple[pair->b];
+    for (int i = ra; i < c->triple[pair->a + 1]; ++i) {
+        double* to = c->blocks + 9 * (size_t)(c->pattern.start[i] + pair->offset);
+        int row = 3 * (i - ra), tall = ma - row < 3 ? ma - row : 3;
+        for (int j = 0; j < c->triple[pair->b + 1] - rb; ++j, to += 9) {
+            for (int k = 0; k < 3; ++k) {
+                const double* from = dense + (size_t)(3 * j + k) * (size_t)ma + (size_t)row;
+                for (int l = 0; l < 3; ++l) {
+                    to[3 * k + l] = 3 * j + k < mb && l < tall ? from[l] : 0.0;
+                }
+            }
+        }
+    }
+}
+
+// Columns of the contacts of `pair`, taken together.
+static void take_columns(const Coordinates* c, const Touch* touch, int count, int m,
+                         const double* from, double* to) {
+    for (int e = 0; e < count; ++e) {
+        size_t size = (size_t)c->nw->part[touch[e].contact].size * (size_t)m;
+        memcpy(to, from + (size_t)touch[e].column * (size_t)m, size * sizeof *to);
+        to += size;
+    }
+}
+
+static TdlStatus fill_blocks(Coordinates* c, const Pairs* pairs) {
+    const System* sys = c->nw->run->sys;
+    Arena* arena = c->nw->run->arena;
+    for (int e = 0; e < pairs->count; ++e) {
+        const Pair* pair = &pairs->at[e];
+        ArenaMark mark = arena_mark(arena);
+        int ma = body_dofs(sys->problem, sys->bodies[pair->a]);
+        int mb = body_dofs(sys->problem, sys->bodies[pair->b]), columns = 0;
+        bool same = pair->a == pair->b;
+        int from = same ? c->first[pair->a] : pair->touch;
+        int end = same ? c->first[pair->a + 1] : from + pair->count;
+        for (int k = from; k < end; ++k) {
+            columns += c->nw->part[c->touch[k].contact].size;
+        }
+        double* dense = ARENA_NEW(arena, double, (size_t)ma*(size_t)mb);
+        double* packed = ARENA_NEW(arena, double, panel_size(ma, PANEL_RANK));
+        double* left = ARENA_NEW(arena, double, same ? 0 : (size_t)ma*(size_t)columns);
+        double* right = ARENA_NEW(arena, double, same ? 0 : (size_t)mb*(size_t)columns);
+        if (!dense || !packed || !left || !right) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        if (!same) {
+            const Touch* back = &c->touch[pairs->at[pair->back].touch];
+            take_columns(c, &c->touch[from], pair->count, ma, c->left[pair->a], left);
+            take_columns(c, back, pair->count, mb, c->right[pair->b], right);
+        }
+        multiply(ma, mb, columns, same ? c->left[pair->a] : left, same ? c->right[pair->a] : right,
+                 packed, same, dense);
+        c->nw->run->work += (double)ma * mb * columns;
+        scatter(c, pair, ma, mb, dense);
+        arena_release(arena, mark);
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus build_matrix(Coordinates* c) {
+    Pairs pairs = {0};
+    if (!list_touches(c)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = fill_factors(c);
+    if (status != TDL_STATUS_OK || !list_pairs(c, &pairs)) {
+        return status != TDL_STATUS_OK ? status : TDL_STATUS_NO_MEMORY;
+    }
+    status = lay_out(c, &pairs);
+    return status == TDL_STATUS_OK ? fill_blocks(c, &pairs) : status;
+}
+
+// The system's velocities to and from the right-hand side of the matrix.
+static void exchange(const Coordinates* c, double sign, bool back, double* x) {
+    const System* sys = c->nw->run->sys;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        if (c->triple[k] == c->triple[k + 1]) {
+            continue;
+        }
+        int body = sys->bodies[k], m = body_dofs(sys->problem, body);
+        double *v = sys->v + sys->problem->dof_start[body], *own = x + (ptrdiff_t)3 * c->triple[k];
+        for (int j = 0; j < m; ++j) {
+            if (back) {
+                v[j] = own[j];
+            } else {
+                own[j] = sign * v[j];
+            }
+        }
+    }
+}
+
+static TdlStatus over_coordinates(Newton* nw) {
+    Run* run = nw->run;
+    System* sys = run->sys;
+    Coordinates c = {.nw = nw};
+    FrontLu lu;
+    TdlStatus status = build_matrix(&c);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = front_lu_analyse(&lu, run->arena, &c.pattern, c.whole);
+    double* x = ARENA_NEW(run->arena, double, (size_t)3 * (size_t)c.pattern.n);
+    if (status != TDL_STATUS_OK || x == NULL) {
+        return x == NULL ? TDL_STATUS_NO_MEMORY : status;
+    }
+    if (too_dear(run, lu.flops)) {
+        return TDL_STATUS_STOPPED;
+    }
+    front_lu_factor(&lu, c.blocks, sys->pool);
+    run->work += lu.flops;
+    system_refresh_bodies(sys, nw->d);
+    exchange(&c, -1.0, false, x);
+    front_lu_solve(&lu, x);
+    exchange(&c, 1.0, true, x);
+    for (int i = 0; i < sys->n; ++i) {
+        const Reduced* part = &nw->part[i];
+        double u[3] = {0}, *step = nw->step + 3 * i;
+        for (int k = 0; k < 3; ++k) {
+            step[k] = -nw->d[3 * i + k];
+        }
+        if (part->size > 0) {
+            body_row_add(sys, i, u);
+        }
+        for (int k = 0; k < part->size; ++k) {
+            double y = -dot_product(3, part->test + 3 * k, u) / part->add[4 * k];
+            for (int l = 0; l < 3; ++l) {
+                step[l] += part->trial[3 * k + l] * y;
+            }
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// --- which ---------------------------------------------------------------------------------------
+
+// Whether fewer unknowns are in the coordinates than at the contacts.
+static bool coordinates_pay(const Newton* nw) {
+    return nw->run->sys->d == 3 && nw->coordinates > 0 && nw->unknowns >= nw->coordinates;
+}
+
+TdlStatus newton_direction(Newton* nw) {
+    Run* run = nw->run;
+    bool coordinates = coordinates_pay(nw);
+    // W stays for the steps that follow
+    TdlStatus status = coordinates ? TDL_STATUS_OK : system_form_rows(run->sys, run->arena);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    ArenaMark mark = arena_mark(run->arena);
+    status = coordinates        ? over_coordinates(nw)
+             : run->sys->d == 3 ? over_contacts(nw)
+                                : over_blocks(nw);
+    arena_release(run->arena, mark);
+    return status;
+}
