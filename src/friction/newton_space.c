@@ -9,6 +9,7 @@
 #include "linalg/block_lu.h"
 #include "math/panel.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,12 +96,13 @@ static TdlStatus over_blocks(Newton* nw) {
 typedef struct Touch {
     int body, other; // of the system's list
     int contact;
-    int column; // its first in the factors of `body`
+    int low, high; // coordinates of `body` that its rows of H are about
+    int column;    // its first in the factors of `body`
 } Touch;
 
 typedef struct Coordinates {
     Newton* nw;
-    Touch* touch; // [count] by body, then by the other, then by contact
+    Touch* touch; // [count] by body, then by the other, then by what they are about
     int count;
     int* first;     // [bodies + 1] touches of each body
     int* triple;    // [bodies + 1] its first triple of coordinates; none of those not touched
@@ -118,6 +120,9 @@ static int compare_touch(const void* a, const void* b) {
     }
     if (x->other != y->other) {
         return x->other < y->other ? -1 : 1;
+    }
+    if (x->high + x->low != y->high + y->low) {
+        return x->high + x->low < y->high + y->low ? -1 : 1;
     }
     return (x->contact > y->contact) - (x->contact < y->contact);
 }
@@ -137,6 +142,23 @@ static int body_index(const System* sys, int body) {
     return at == NULL ? -1 : (int)(at - sys->bodies);
 }
 
+// A contact's place on a body, with the coordinates it is about there.
+static Touch make_touch(const System* sys, int contact, int body, int other) {
+    const TdlFrictionProblem* p = sys->problem;
+    Touch touch = {body, other, contact, INT_MAX, 0, 0};
+    for (int s = 2 * sys->contact[contact]; s < 2 * sys->contact[contact] + 2; ++s) {
+        if (p->body[s] != sys->bodies[body]) {
+            continue;
+        }
+        Rows x = rows_of_h(p, s);
+        int low = x.list == NULL || x.count == 0 ? x.first : x.list[0];
+        int high = x.list == NULL || x.count == 0 ? x.first + x.count : x.list[x.count - 1] + 1;
+        touch.low = low < touch.low ? low : touch.low;
+        touch.high = high > touch.high ? high : touch.high;
+    }
+    return touch;
+}
+
 static bool list_touches(Coordinates* c) {
     const System* sys = c->nw->run->sys;
     Arena* arena = c->nw->run->arena;
@@ -153,10 +175,10 @@ static bool list_touches(Coordinates* c) {
         int a = body_index(sys, body[0]), b = body_index(sys, body[1]);
         int one = a < 0 ? b : a, two = b < 0 ? a : b;
         if (one >= 0) {
-            c->touch[c->count++] = (Touch){one, two, i, 0};
+            c->touch[c->count++] = make_touch(sys, i, one, two);
         }
         if (one != two) {
-            c->touch[c->count++] = (Touch){two, one, i, 0};
+            c->touch[c->count++] = make_touch(sys, i, two, one);
         }
     }
     qsort(c->touch, (size_t)c->count, sizeof *c->touch, compare_touch);
@@ -239,24 +261,6 @@ static TdlStatus fill_factors(Coordinates* c) {
     }
     c->triple[sys->bodies_count] = triples;
     return TDL_STATUS_OK;
-}
-
-// out (m_a x m_b) <- 1 or 0, less left times right' over columns that both have.
-static void multiply(int ma, int mb, int columns, const double* left, const double* right,
-                     double* packed, bool diagonal, double* out) {
-    memset(out, 0, (size_t)ma * (size_t)mb * sizeof *out);
-    for (int k = 0; k < ma && diagonal; ++k) {
-        out[(size_t)k * (size_t)(ma + 1)] = 1.0;
-    }
-    for (int k = 0; k < columns; k += PANEL_RANK) {
-        int rank = columns - k < PANEL_RANK ? columns - k : PANEL_RANK;
-        panel_pack(ma, rank, left + (size_t)k * (size_t)ma, (size_t)ma, packed);
-        for (int j = 0; j < mb; j += PANEL_COLUMNS) {
-            panel_product(rank, ma, packed, right + (size_t)k * (size_t)mb + (size_t)j, (size_t)mb,
-                          mb - j < PANEL_COLUMNS ? mb - j : PANEL_COLUMNS, (size_t)ma,
-                          out + (size_t)j * (size_t)ma);
-        }
-    }
 }
 
 // Bodies that share contacts, and where their block begins in rows of the first.
@@ -399,37 +403,122 @@ static void take_columns(const Coordinates* c, const Touch* touch, int count, in
     }
 }
 
-static TdlStatus fill_blocks(Coordinates* c, const Pairs* pairs) {
+static int by_contact(const void* a, const void* b) {
+    const Touch *x = a, *y = b;
+    return (x->contact > y->contact) - (x->contact < y->contact);
+}
+
+// The touches of the second body of a pair in the order of those of the first.
+static const Touch* match_touches(const Coordinates* c, const Pairs* pairs, const Pair* pair) {
+    Arena* arena = c->nw->run->arena;
+    size_t count = (size_t)pair->count;
+    Touch* sorted = ARENA_NEW(arena, Touch, count);
+    Touch* out = ARENA_NEW(arena, Touch, count);
+    if (sorted == NULL || out == NULL) {
+        return NULL;
+    }
+    memcpy(sorted, &c->touch[pairs->at[pair->back].touch], count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_contact);
+    for (size_t k = 0; k < count; ++k) {
+        out[k] = *(const Touch*)bsearch(&c->touch[pair->touch + (int)k], sorted, count,
+                                        sizeof *sorted, by_contact);
+    }
+    return out;
+}
+
+// Columns of factors with the coordinates of their panels: those of the touches from `at` on, as
+// many as fit. Returns how many these are.
+typedef struct Panel {
+    int rank, low, high;
+} Panel;
+
+static int next_panel(const Coordinates* c, const Touch* at, int count, Panel* out) {
+    int k = 0;
+    *out = (Panel){0, INT_MAX, 0};
+    for (; k < count && out->rank + 3 <= PANEL_RANK; ++k) {
+        out->rank += c->nw->part[at[k].contact].size;
+        out->low = at[k].low < out->low ? at[k].low : out->low;
+        out->high = at[k].high > out->high ? at[k].high : out->high;
+    }
+    return k;
+}
+
+// Of a pair of bodies: the touches, coordinates and factors of both.
+typedef struct Product {
+    const Touch *a, *b;
+    int count, ma, mb;
+    const double *left, *right;
+} Product;
+
+// out (ma x mb) -= left right', over the coordinates that each panel is about.
+static void multiply(const Coordinates* c, const Product* x, double* packed, double* out) {
+    bool all = !problem_whitened(c->nw->run->sys->problem); // of Y
+    const double *left = x->left, *right = x->right;
+    Panel a, b;
+    for (int k = 0, taken; k < x->count; k += taken) {
+        taken = next_panel(c, x->a + k, x->count - k, &a);
+        next_panel(c, x->b + k, x->count - k, &b);
+        int low = all ? 0 : a.low, rows = (all ? x->ma : a.high) - low;
+        panel_pack(rows, a.rank, left + low, (size_t)x->ma, packed);
+        for (int j = b.low; j < b.high; j += PANEL_COLUMNS) {
+            panel_product(a.rank, rows, packed, right + j, (size_t)x->mb,
+                          b.high - j < PANEL_COLUMNS ? b.high - j : PANEL_COLUMNS, (size_t)x->ma,
+                          out + (size_t)j * (size_t)x->ma + low);
+        }
+        c->nw->run->work += (double)rows * (b.high - b.low) * a.rank;
+        left += (size_t)a.rank * (size_t)x->ma;
+        right += (size_t)a.rank * (size_t)x->mb;
+    }
+}
+
+// The block of a pair, in scratch memory.
+static TdlStatus fill_pair(Coordinates* c, const Pairs* pairs, const Pair* pair) {
     const System* sys = c->nw->run->sys;
     Arena* arena = c->nw->run->arena;
-    for (int e = 0; e < pairs->count; ++e) {
-        const Pair* pair = &pairs->at[e];
-        ArenaMark mark = arena_mark(arena);
-        int ma = body_dofs(sys->problem, sys->bodies[pair->a]);
-        int mb = body_dofs(sys->problem, sys->bodies[pair->b]), columns = 0;
-        bool same = pair->a == pair->b;
-        int from = same ? c->first[pair->a] : pair->touch;
-        int end = same ? c->first[pair->a + 1] : from + pair->count;
-        for (int k = from; k < end; ++k) {
-            columns += c->nw->part[c->touch[k].contact].size;
-        }
-        double* dense = ARENA_NEW(arena, double, (size_t)ma*(size_t)mb);
-        double* packed = ARENA_NEW(arena, double, panel_size(ma, PANEL_RANK));
-        double* left = ARENA_NEW(arena, double, same ? 0 : (size_t)ma*(size_t)columns);
-        double* right = ARENA_NEW(arena, double, same ? 0 : (size_t)mb*(size_t)columns);
-        if (!dense || !packed || !left || !right) {
+    bool same = pair->a == pair->b;
+    int ma = body_dofs(sys->problem, sys->bodies[pair->a]);
+    int mb = body_dofs(sys->problem, sys->bodies[pair->b]);
+    int from = same ? c->first[pair->a] : pair->touch;
+    int count = same ? c->first[pair->a + 1] - from : pair->count;
+    size_t columns = same ? 0 : 3 * (size_t)count;
+    double* dense = ARENA_NEW(arena, double, (size_t)ma*(size_t)mb);
+    double* packed = ARENA_NEW(arena, double, panel_size(ma, PANEL_RANK));
+    double* left = ARENA_NEW(arena, double, columns*(size_t)ma);
+    double* right = ARENA_NEW(arena, double, columns*(size_t)mb);
+    if (!dense || !packed || !left || !right) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    Product x = {&c->touch[from],  &c->touch[from],  count, ma, mb,
+                 c->left[pair->a], c->right[pair->a]};
+    if (!same) {
+        // in the order of the first body on both sides
+        take_columns(c, x.a, count, ma, c->left[pair->a], left);
+        x.b = match_touches(c, pairs, pair);
+        if (x.b == NULL) {
             return TDL_STATUS_NO_MEMORY;
         }
-        if (!same) {
-            const Touch* back = &c->touch[pairs->at[pair->back].touch];
-            take_columns(c, &c->touch[from], pair->count, ma, c->left[pair->a], left);
-            take_columns(c, back, pair->count, mb, c->right[pair->b], right);
-        }
-        multiply(ma, mb, columns, same ? c->left[pair->a] : left, same ? c->right[pair->a] : right,
-                 packed, same, dense);
-        c->nw->run->work += (double)ma * mb * columns;
-        scatter(c, pair, ma, mb, dense);
+        take_columns(c, x.b, count, mb, c->right[pair->b], right);
+        x.left = left;
+        x.right = right;
+    }
+    memset(dense, 0, (size_t)ma * (size_t)mb * sizeof *dense);
+    for (int k = 0; k < ma && same; ++k) {
+        dense[(size_t)k * (size_t)(ma + 1)] = 1.0;
+    }
+    multiply(c, &x, packed, dense);
+    scatter(c, pair, ma, mb, dense);
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus fill_blocks(Coordinates* c, const Pairs* pairs) {
+    Arena* arena = c->nw->run->arena;
+    for (int e = 0; e < pairs->count; ++e) {
+        ArenaMark mark = arena_mark(arena);
+        TdlStatus status = fill_pair(c, pairs, &pairs->at[e]);
         arena_release(arena, mark);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
     }
     return TDL_STATUS_OK;
 }

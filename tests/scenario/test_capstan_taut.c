@@ -205,5 +205,7 @@ TEST(three_turns_of_a_super_model_at_steps_of_a_millisecond) {
     }
     Winding w = THREE_TURNS;
     w.patience = 1.0e5;
+    w.arc = getenv("ARC") ? atoi(getenv("ARC")) : 54;
+    if (getenv("ONE")) { check_winding(&w, atoi(getenv("ONE")), atoi(getenv("ONE")) + 1); return; }
     check_winding(&w, 0, CHAINS);
 }

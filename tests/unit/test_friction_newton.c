@@ -1,0 +1,224 @@
+// Newton steps on velocities: the direction in both spaces against a dense solve with derivatives
+// by differences, and problems with more contacts than coordinates.
+#include "bench/friction_cases.h"
+#include "friction/newton.h"
+#include "test.h"
+
+// One island of a problem, ready for steps.
+typedef struct Fixture {
+    FrictionCase c;
+    TdlFrictionProblem* problem;
+    Arena arena;
+    int *contact, *local_of;
+    double *shared_v, *best, *zero;
+    System sys;
+    TdlFrictionOptions options;
+    Run run;
+} Fixture;
+
+static void open_fixture(Fixture* f) {
+    TdlHost host = tdl_host_default();
+    REQUIRE(case_problem(&f->c, &host, &f->problem) == TDL_STATUS_OK);
+    size_t n = (size_t)f->problem->n;
+    arena_init(&f->arena, &host.mem);
+    f->contact = malloc(n * sizeof *f->contact);
+    f->local_of = malloc(n * sizeof *f->local_of);
+    f->shared_v = calloc((size_t)f->problem->dof_count, sizeof *f->shared_v);
+    f->best = calloc(3 * n, sizeof *f->best);
+    f->zero = calloc(3 * n, sizeof *f->zero);
+    for (int i = 0; i < f->problem->n; ++i) {
+        f->contact[i] = i;
+    }
+    SystemSetup setup = {.tolerance = 1.0e-8,
+                         .shared_v = f->shared_v,
+                         .sweep_bodies = true,
+                         .local_of = f->local_of};
+    REQUIRE(system_build(&f->sys, &f->arena, f->problem, f->contact, f->problem->n, &setup) ==
+            TDL_STATUS_OK);
+    f->options = tdl_friction_options_default();
+    f->run = (Run){.sys = &f->sys,
+                   .arena = &f->arena,
+                   .options = &f->options,
+                   .best = f->best,
+                   .zero = f->zero,
+                   .error = INFINITY,
+                   .budget = INFINITY,
+                   .worth = INFINITY};
+}
+
+static void close_fixture(Fixture* f) {
+    arena_destroy(&f->arena);
+    tdl_friction_problem_destroy(f->problem);
+    case_free(&f->c);
+    free(f->contact);
+    free(f->local_of);
+    free(f->shared_v);
+    free(f->best);
+    free(f->zero);
+}
+
+// r(u) of one contact from its definition.
+static void answer_of(double mu, double rho, const double* centre, const double* u, double* r) {
+    double y[3];
+    for (int k = 0; k < 3; ++k) {
+        y[k] = centre[k] - rho * u[k];
+    }
+    double most = mu * fmax(y[0], 0.0), norm = hypot(y[1], y[2]);
+    double part = norm > most ? most / norm : 1.0;
+    r[0] = fmax(y[0], 0.0);
+    r[1] = part * y[1];
+    r[2] = part * y[2];
+}
+
+// a x = b in place of b, by elimination with rows exchanged
+static void solve_dense(int n, double* a, double* b) {
+    for (int k = 0; k < n; ++k) {
+        int best = k;
+        for (int i = k + 1; i < n; ++i) {
+            best = fabs(a[i * n + k]) > fabs(a[best * n + k]) ? i : best;
+        }
+        for (int j = 0; j < n; ++j) {
+            double keep = a[k * n + j];
+            a[k * n + j] = a[best * n + j];
+            a[best * n + j] = keep;
+        }
+        double keep = b[k];
+        b[k] = b[best];
+        b[best] = keep;
+        for (int i = k + 1; i < n; ++i) {
+            double part = a[i * n + k] / a[k * n + k];
+            for (int j = k; j < n; ++j) {
+                a[i * n + j] -= part * a[k * n + j];
+            }
+            b[i] -= part * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; --k) {
+        for (int j = k + 1; j < n; ++j) {
+            b[k] -= a[k * n + j] * b[j];
+        }
+        b[k] /= a[k * n + k];
+    }
+}
+
+// (1 - dr/du W) step = -(t - r(b + W t)), all by definition and differences.
+static void expected_step(Fixture* f, const Newton* nw, double* step) {
+    int n = 3 * f->sys.n;
+    double *w = malloc((size_t)(n * n) * sizeof *w), *a = calloc((size_t)(n * n), sizeof *a);
+    double *unit = calloc((size_t)n, sizeof *unit), *u = malloc((size_t)n * sizeof *u);
+    for (int j = 0; j < n; ++j) {
+        unit[j] = 1.0;
+        system_product(&f->sys, unit, u);
+        unit[j] = 0.0;
+        for (int i = 0; i < n; ++i) {
+            w[i * n + j] = u[i];
+        }
+    }
+    system_velocity(&f->sys, nw->t, u);
+    for (int i = 0; i < f->sys.n; ++i) {
+        double rho = nw->rho * nw->own[i], h = 1.0e-7, r[3], plus[3], minus[3];
+        const double* centre = nw->centre + 3 * i;
+        answer_of(f->sys.mu[i], rho, centre, u + 3 * i, r);
+        for (int k = 0; k < 3; ++k) {
+            step[3 * i + k] = r[k] - nw->t[3 * i + k];
+            a[(3 * i + k) * n + 3 * i + k] += 1.0;
+        }
+        for (int c = 0; c < 3; ++c) {
+            double x[3] = {u[3 * i], u[3 * i + 1], u[3 * i + 2]};
+            x[c] += h;
+            answer_of(f->sys.mu[i], rho, centre, x, plus);
+            x[c] -= 2.0 * h;
+            answer_of(f->sys.mu[i], rho, centre, x, minus);
+            for (int k = 0; k < 3; ++k) {
+                double slope = (plus[k] - minus[k]) / (2.0 * h);
+                for (int j = 0; j < n; ++j) {
+                    a[(3 * i + k) * n + j] -= slope * w[(3 * i + c) * n + j];
+                }
+            }
+        }
+    }
+    solve_dense(n, a, step);
+    free(w);
+    free(a);
+    free(unit);
+    free(u);
+}
+
+static void check_directions(Fixture* f) {
+    size_t size = 3 * (size_t)f->sys.n;
+    uint64_t seed = 5;
+    for (size_t k = 0; k < size; ++k) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        f->best[k] = (double)(seed >> 40) / 16777216.0 * (k % 3 == 0 ? 1.0 : 0.3);
+    }
+    Newton nw;
+    REQUIRE(newton_init(&nw, &f->run) == TDL_STATUS_OK);
+    nw.rho = 30.0;
+    double* expected = malloc(size * sizeof *expected);
+    int modes[4] = {0};
+    for (int pass = 0; pass < 4; ++pass) { // the second pass begins where the first step ended
+        newton_restart(&nw);
+        nw.fresh = false;
+        expected_step(f, &nw, expected);
+        double *t = malloc(size * sizeof *t), largest = 0.0, worst = 0.0;
+        memcpy(t, nw.t, size * sizeof *t);
+        int coordinates = nw.coordinates;
+        nw.coordinates = pass % 2 == 0 ? 0 : 1; // over contacts, or over coordinates
+        REQUIRE(newton_step(&nw) == TDL_STATUS_OK);
+        nw.coordinates = coordinates;
+        for (size_t k = 0; k < size; ++k) {
+            largest = fmax(largest, fabs(expected[k]));
+            worst = fmax(worst, fabs(nw.step[k] - expected[k]));
+        }
+        for (int i = 0; i < f->sys.n; ++i) {
+            ++modes[nw.part[i].size];
+        }
+        CHECK_BELOW(worst, 1.0e-6 * largest); // differences
+        if (pass == 0) {
+            memcpy(nw.t, t, size * sizeof *t); // the same again in the other space
+        }
+        free(t);
+    }
+    CHECK(modes[0] > 0 && modes[2] > 0 && modes[3] > 0); // open, sliding and sticking ones
+    free(expected);
+}
+
+TEST(directions_are_those_of_the_definition_in_both_spaces) {
+    for (int k = 0; k < 2; ++k) {
+        Fixture f;
+        if (k == 0) {
+            case_wisp(&f.c, 3, 5, 6, 9, 1.5);
+        } else {
+            case_spaghetti(&f.c, 4, 4, 8, 40, 0.5);
+        }
+        open_fixture(&f);
+        check_directions(&f);
+        close_fixture(&f);
+    }
+}
+
+// The law is asked of velocities recomputed from the problem; impulses are not unique.
+TEST(more_contacts_than_coordinates_are_solved) {
+    TdlHost host = tdl_host_default();
+    for (int seed = 1; seed <= 6; ++seed) {
+        for (int nu = 1; nu <= 4; ++nu) {
+            FrictionCase c;
+            TdlFrictionProblem* p;
+            case_spaghetti(&c, (uint64_t)seed, 6, 12, nu * 72, 0.15 * seed);
+            REQUIRE(case_problem(&c, &host, &p) == TDL_STATUS_OK);
+            TdlFrictionOptions o = tdl_friction_options_default();
+            o.solver = TDL_FRICTION_PROXIMAL;
+            TdlFrictionSolver* solver;
+            TdlFrictionInfo info;
+            double* r = calloc(3 * (size_t)p->n, sizeof *r);
+            REQUIRE(tdl_friction_solver_create(&host, &o, &solver) == TDL_STATUS_OK);
+            REQUIRE(tdl_friction_solver_solve(solver, p, r, NULL, &info) == TDL_STATUS_OK);
+            CHECK(info.outcome == TDL_FRICTION_CONVERGED);
+            CHECK_BELOW(tdl_friction_error(p, TDL_FRICTION_ERROR_NATURAL, true, r), 1.0e-8);
+            free(r);
+            tdl_friction_solver_destroy(solver);
+            tdl_friction_problem_destroy(p);
+            case_free(&c);
+        }
+    }
+}
