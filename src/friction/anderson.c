@@ -270,8 +270,12 @@ double run_sweep_work(const Run* run) {
 double run_factor_work(const Run* run) {
     const System* sys = run->sys;
     double d = sys->d, per_row = (double)sys->block_count / sys->n;
-    double width = fmin(sys->n, 2.0 * per_row);
-    return sys->n * width * width * d * d * d;
+    double width = fmin(sys->n, 2.0 * per_row), m = 0.0;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        m += body_dofs(sys->problem, sys->bodies[k]);
+    }
+    double contacts = sys->n * width * width * d * d * d, coordinates = m * m * m;
+    return m > 0.0 ? fmin(contacts, coordinates) : contacts;
 }
 
 TdlStatus run_anderson(Run* run) {
