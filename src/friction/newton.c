@@ -95,7 +95,7 @@ static void set_vector(double* to, double x, double y, double z) {
     to[2] = z;
 }
 
-// -dr/du of a contact of three as the sum of trial test'/add. (F.22)
+// -dr/du of a contact of three as the sum of trial test'/add. (F.34)
 static void factor_slope(const Answer* a, double mu, Reduced* part) {
     memset(part, 0, sizeof *part);
     if (a->pressed) {
@@ -183,7 +183,7 @@ void newton_restart(Newton* nw) {
 }
 
 // d'W step at a length of the step: its root is where a potential would have its least value. u is
-// affine along the step, so that no product is needed. (F.24)
+// affine along the step, so that no product is needed. (F.36)
 static double pull(const Newton* nw, double length) {
     const System* sys = nw->run->sys;
     int d = sys->d;

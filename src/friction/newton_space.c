@@ -1,10 +1,10 @@
 // The direction of a Newton step, sought over the contacts that answer or over the coordinates of
 // the bodies they touch.
 //
-// With -dr/du = T A^-1 S' at each contact (F.22) the direction is -d + T x,
+// With -dr/du = T A^-1 S' at each contact (F.34) the direction is -d + T x,
 //     over contacts      (S' W T + A) x = S' W d
 //     over coordinates   (1 + Y' T A^-1 S' H) w = -Y' d,  x = -A^-1 S' H w
-// which are the same step; the smaller of the two matrices is factored.
+// which are the same step; the smaller of the two matrices is factored. (F.35)
 #include "friction/newton.h"
 #include "linalg/block_lu.h"
 #include "math/panel.h"

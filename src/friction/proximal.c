@@ -18,7 +18,7 @@ static const double FALL = 10.0;
 enum { NO_STEPS = 2, EASY_STEPS = 6, MOST_STEPS = 40, IDLE_STEPS = 8, MOST_FAILURES = 12 };
 static const double FALLS = 0.7;
 // A problem is solved when velocities are off by this part of those it was to take away, or by no
-// more than rounding leaves of |b|.
+// more than rounding leaves of |b|. (F.33)
 static const double SOLVED_PART = 0.1, ROUNDING = 1.0e-10;
 
 // The velocities that the answers of a problem still allow: (r - centre)/rho.
