@@ -28,7 +28,7 @@ static void jacobi_eigen(int m, double* a, double* q) {
             all += a[i] * a[i];
             off += i % (m + 1) == 0 ? 0.0 : a[i] * a[i];
         }
-        if (off <= 1.0e-34 * all) {
+        if (off <= 1.0e-30 * all) {
             return;
         }
         for (int i = 0; i < m; ++i) {
