@@ -607,6 +607,9 @@ static bool coordinates_pay(const Newton* nw) {
 TdlStatus newton_direction(Newton* nw) {
     Run* run = nw->run;
     bool coordinates = coordinates_pay(nw);
+    if (!coordinates && run->sys->start == NULL && run->sys->block_count > MAX_FORMED) {
+        return TDL_STATUS_STOPPED;
+    }
     // W stays for the steps that follow
     TdlStatus status = coordinates ? TDL_STATUS_OK : system_form_rows(run->sys, run->arena);
     if (status != TDL_STATUS_OK) {
