@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "world/balance.h"
+#include "world/rounds.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -33,11 +34,6 @@ enum { MAX_ERROR_HALVINGS = 10, MAX_JUMP_HALVINGS = 4 };
 
 // A longer part is tried when its error is foreseen to be below this share of the allowed one.
 static const double ERROR_ROOM = 0.8;
-
-// Bodies that are not linear are linearised anew with their contacts at most so often in a step,
-// until what is left of their own equation is below this, relative.
-enum { MAX_ROUNDS = 30 };
-static const double ROUND_TOLERANCE = 1.0e-10;
 
 enum { FAULT_TEXT = 700 }; // bytes of a message
 
@@ -106,7 +102,7 @@ static double settling(const TdlWorldDef* def, double time) {
 static void prepare_bodies(TdlWorld* world, const BodyStep* step) {
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
-        body->touched = false;
+        body->touched = body->expects = false;
         body->touch = 0.0;
         body->push = body->impulse = NULL;
         body->account = (BodyAccount){0};
@@ -147,91 +143,16 @@ static void step_body(void* user, int index, int worker) {
     advance_body(user, index, worker);
 }
 
-// The largest remainder of the equations of bodies that are not linear; 0 where there are none.
-static double worst_residual(const TdlWorld* world, const BodyStep* step) {
-    double worst = 0.0;
-    for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
-        if (body_has_rounds(body) && body->touched) {
-            double own = body->kind->residual(body, step, body->v_free, body->impulse);
-            worst = isnan(own) ? INFINITY : fmax(worst, own);
-        }
-    }
-    return worst;
-}
-
-// Before a further round: bodies that are not linear are linearised where they were led; the others
-// are as they were predicted. False when one cannot be.
-static bool linearise_again(TdlWorld* world, const BodyStep* step) {
-    const double* without = world->free_velocity;
-    bool fine = true;
-    for (int i = 0; i < world->body_count; ++i) {
-        Body* body = world->body[i];
-        if (body_has_rounds(body) && body->touched) {
-            body->kind->predict_again(body, step, body->v_free);
-            fine = fine && !body->account.failed;
-            body->impulse = NULL;
-        } else if (body->dof_count > 0) {
-            memcpy(body->v_free, without, (size_t)body->dof_count * sizeof *without);
-        }
-        without += body->dof_count;
-        body->touched = false;
-        body->touch = 0.0;
-        body->push = NULL;
-    }
-    return fine;
-}
-
-// Velocities without contacts, one body after the other, where some body is asked again.
-static TdlStatus copy_free_velocities(TdlWorld* world, bool* rounds) {
-    int dofs = 0, at = 0;
-    *rounds = false;
-    for (int i = 0; i < world->body_count; ++i) {
-        dofs += world->body[i]->dof_count;
-        *rounds = *rounds || body_has_rounds(world->body[i]);
-    }
-    if (!*rounds) {
-        return TDL_STATUS_OK;
-    }
-    if (!tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity, dofs,
-                     sizeof *world->free_velocity)) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
-        if (body->dof_count > 0) {
-            memcpy(world->free_velocity + at, body->v_free,
-                   (size_t)body->dof_count * sizeof *body->v_free);
-        }
-        at += body->dof_count;
-    }
-    return TDL_STATUS_OK;
-}
-
 // Contacts and the bodies that are not linear, in turn.
 static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* attempt) {
-    bool rounds, linear = true;
-    TdlStatus status = copy_free_velocities(world, &rounds);
-    double left = 0.0;
-    ContactsSolved sum = {0};
-    for (int round = 0; round < MAX_ROUNDS && status == TDL_STATUS_OK && linear; ++round) {
-        status = contacts_solve(world, step, &attempt->solved);
-        sum.iterations += attempt->solved.iterations;
-        sum.build_seconds += attempt->solved.build_seconds;
-        sum.solve_seconds += attempt->solved.solve_seconds;
-        left = !rounds || status != TDL_STATUS_OK ? 0.0 : worst_residual(world, step);
-        attempt->rounds = round + 1;
-        attempt->residual = left;
-        if (!(left > ROUND_TOLERANCE) || round + 1 == MAX_ROUNDS) {
-            break;
-        }
-        linear = linearise_again(world, step);
-    }
-    attempt->solved.iterations = sum.iterations;
-    attempt->solved.build_seconds = sum.build_seconds;
-    attempt->solved.solve_seconds = sum.solve_seconds;
-    if (left > ROUND_TOLERANCE) {
+    Rounds rounds;
+    TdlStatus status = rounds_solve(world, step, &rounds);
+    attempt->solved = rounds.solved;
+    attempt->rounds = rounds.count;
+    attempt->residual = rounds.residual;
+    if (status == TDL_STATUS_OK && !rounds.ended) {
         attempt->fault = "a body that is not linear found no velocity with its contacts";
+        attempt->culprit = rounds.culprit;
     }
     bool solved = status == TDL_STATUS_OK && attempt->solved.count > 0;
     return solved ? contacts_note_tried(world) : status;
