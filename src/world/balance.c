@@ -185,10 +185,10 @@ FaultPlace balance_note_failed(TdlWorld* world, Body* head) {
     return failed;
 }
 
-// Which of the points moved furthest; one that is nowhere moved further than any.
+// Which of the points moved furthest; one that is nowhere moved further than any. -1: none moved.
 static int furthest(const FaultPlace* failed, const TdlVec3* before) {
-    int worst = 0;
-    double most = -1.0;
+    int worst = -1;
+    double most = 0.0;
     for (int k = 0; k < failed->count; ++k) {
         double way = tdl_norm3(tdl_sub3(failed->points[k], before[k]));
         way = isnan(way) ? INFINITY : way;
@@ -224,7 +224,7 @@ void balance_locate(TdlWorld* world, FaultPlace* failed, TdlStepFault* out) {
     }
     if (before != NULL && find_points(world, head, before)) {
         int k = furthest(failed, before);
-        out->place = before[k];
+        out->place = k < 0 ? out->place : before[k];
         find_element(world, head, k, out);
     }
     tdl_free(&world->host.mem, before);

@@ -83,7 +83,8 @@ typedef struct Step {
     SavedState* saved; // the state before the part
     double worst;      // deepest overlap before it, in radii
     bool looked, held; // it was made again so
-    bool told;         // that a part was kept that should not have been
+    bool told_kept;    // that a part was kept that should not have been
+    bool told_giving;  // that a hold gave way
     double reach;      // m that bodies came closer in the attempt that missed contacts
     BodyStep body_step;
     Attempt attempt;
@@ -143,6 +144,11 @@ static void step_body(void* user, int index, int worker) {
     advance_body(user, index, worker);
 }
 
+static void blame(Attempt* attempt, const char* fault, Body* culprit) {
+    attempt->fault = fault;
+    attempt->culprit = culprit;
+}
+
 // Contacts and the bodies that are not linear, in turn.
 static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* attempt) {
     Rounds rounds;
@@ -151,20 +157,23 @@ static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* at
     attempt->rounds = rounds.count;
     attempt->residual = rounds.residual;
     if (status == TDL_STATUS_OK && !rounds.ended) {
-        attempt->fault = "a body that is not linear found no velocity with its contacts";
-        attempt->culprit = rounds.culprit;
+        blame(attempt, "a body that is not linear found no velocity with its contacts",
+              rounds.culprit);
     }
     bool solved = status == TDL_STATUS_OK && attempt->solved.count > 0;
     return solved ? contacts_note_tried(world) : status;
 }
 
-// The largest estimate of bodies for which a part may still be halved. (W.22)
-static double worst_error(const TdlWorld* world, int halvings) {
+// The largest estimate of bodies for which a part may still be halved, and whose it is. (W.22)
+static double worst_error(const TdlWorld* world, int halvings, Body** whose) {
     double worst = 0.0;
+    *whose = NULL;
     for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
+        Body* body = world->body[i];
         int most = body->system->touched ? MAX_JUMP_HALVINGS : MAX_ERROR_HALVINGS;
-        worst = halvings < most ? fmax(worst, body->account.error) : worst;
+        bool larger = halvings < most && body->account.error > worst;
+        worst = larger ? body->account.error : worst;
+        *whose = larger ? body : *whose;
     }
     return worst;
 }
@@ -173,20 +182,40 @@ static bool is_adaptive(const TdlWorld* world) {
     return world->def.error > 0.0;
 }
 
+// What a body's account has of one fault; the body with most of it, or null.
+typedef double (*FaultFn)(const BodyAccount*);
+
+static double fault_failed(const BodyAccount* a) {
+    return a->failed;
+}
+
+static double fault_missed(const BodyAccount* a) {
+    return a->missed;
+}
+
+static double fault_energy(const BodyAccount* a) {
+    return a->energy_rise;
+}
+
+static Body* find_culprit(const TdlWorld* world, FaultFn fault) {
+    Body* worst = NULL;
+    double most = 0.0;
+    for (int i = 0; i < world->body_count; ++i) {
+        double own = fault(&world->body[i]->account);
+        worst = own > most ? world->body[i] : worst;
+        most = fmax(own, most);
+    }
+    return worst;
+}
+
 static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
     BodyAccount* sum = &attempt->sum;
     Body* gainer = balance_judge(world);
     for (int i = 0; i < world->body_count; ++i) {
         const BodyAccount* own = &world->body[i]->account;
-        if (own->failed || (!sum->failed && own->energy_rise > sum->energy_rise)) {
-            attempt->culprit = world->body[i]->system;
-        }
         sum->failed = sum->failed || own->failed;
         sum->missed = sum->missed || own->missed;
         sum->gave = fmax(sum->gave, own->gave);
-        attempt->culprit = attempt->culprit == NULL && (own->failed || own->missed)
-                               ? world->body[i]
-                               : attempt->culprit;
         sum->energy_rise += own->energy_rise;
         sum->push += own->push;
         sum->damping += own->damping;
@@ -194,19 +223,20 @@ static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
         sum->given += own->given;
     }
     if (sum->failed) {
-        attempt->fault = "the state is not finite, or not to be believed";
+        blame(attempt, "the state is not finite, or not to be believed",
+              find_culprit(world, fault_failed));
     } else if (sum->missed) {
-        attempt->fault = "a held end is not where it has to be";
+        blame(attempt, "a held end is not where it has to be", find_culprit(world, fault_missed));
     } else if (gainer != NULL) {
-        attempt->fault = "energy came from nowhere";
-        attempt->culprit = gainer;
+        blame(attempt, "energy came from nowhere", gainer);
         attempt->unbalanced = true;
     } else if (sum->energy_rise > 0.0) {
-        attempt->fault = "energy rose";
+        blame(attempt, "energy rose", find_culprit(world, fault_energy));
     }
-    attempt->error = worst_error(world, halvings);
+    Body* whose;
+    attempt->error = worst_error(world, halvings, &whose);
     if (attempt->fault == NULL && is_adaptive(world) && attempt->error > world->def.error) {
-        attempt->fault = "its estimated error is too large";
+        blame(attempt, "its estimated error is too large", whose);
     }
 }
 
@@ -366,14 +396,14 @@ static Verdict judge_last(Step* s) {
             return GIVE_UP;
         }
     }
-    if (!s->told) {
+    if (!s->told_kept) {
         char who[WHO_SIZE];
         name_culprits(s, who);
         tdl_log(&s->world->host, TDL_LOG_WARNING,
                 "step %ld at %.6g s: %s%s, in a part of %.3g s, which is not halved any more",
                 s->world->step_count + 1, part->start, attempt->fault, who, part->dt);
     }
-    s->told = true;
+    s->told_kept = true;
     return KEEP;
 }
 
@@ -440,7 +470,7 @@ static void choose_level(Step* s) {
 
 // Which of the holds gave way, the first time in a step.
 static void tell_giving(Step* s) {
-    for (int i = 0; i < s->world->body_count && !s->told; ++i) {
+    for (int i = 0; i < s->world->body_count && !s->told_giving; ++i) {
         const Body* body = s->world->body[i];
         if (body->account.gave > 0.0) {
             char name[TDL_BODY_NAME_SIZE];
@@ -449,7 +479,7 @@ static void tell_giving(Step* s) {
                     "step %ld at %.6g s: the hold of %s gives way: it pulls with %.3g N and no "
                     "more, and its end is not where it has to be",
                     s->world->step_count + 1, s->body_step.start, name, body->account.gave);
-            s->told = true;
+            s->told_giving = true;
         }
     }
 }
@@ -592,7 +622,8 @@ static TdlStatus fail_step(const Step* s, TdlStatus status) {
     TdlStepInfo* info = s->info;
     double start = tdl_world_time(world);
     bool diverged = status == TDL_STATUS_DIVERGED;
-    FaultPlace failed = balance_note_failed(world, diverged ? s->attempt.culprit : NULL);
+    Body* culprit = diverged ? s->attempt.culprit : NULL;
+    FaultPlace failed = balance_note_failed(world, culprit == NULL ? NULL : culprit->system);
     if (s->attempt.unbalanced && failed.head != NULL) {
         info->fault.gained = failed.head->balance.gained;
         info->fault.at_play = balance_at_play(failed.head);

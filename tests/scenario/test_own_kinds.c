@@ -199,6 +199,43 @@ TEST(rounds_may_keep_the_linearisation) {
     CHECK_NEAR3(kept.end, anew.end, 1.0e-8); // sixty steps that end at 1e-10 each
 }
 
+static void hear_error(void* user, TdlLogLevel level, const char* message) {
+    if (level == TDL_LOG_ERROR) {
+        snprintf(user, 512, "%s", message);
+    }
+}
+
+static double never_small(const Body* body, const BodyStep* t, const double* v,
+                          const double* impulse) {
+    (void)body, (void)t, (void)v, (void)impulse;
+    return 1.0;
+}
+
+// Of two the one whose equation cannot be fulfilled is named.
+TEST(a_body_whose_rounds_do_not_end_is_named) {
+    char heard[512] = "";
+    TdlHost host = tdl_host_default();
+    TdlWorldDef def = tdl_world_def_default();
+    TdlWorld* world;
+    host.log = hear_error;
+    host.log_user = heard;
+    REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
+    add_floor(world);
+    BodyKind kind = BALL_KIND;
+    kind.residual = never_small;
+    Ball* good = add_ball(world, (TdlVec3){0.0, 0.0, BALL}, (TdlVec3){0});
+    Ball* bad = add_ball(world, (TdlVec3){0.2, 0.0, BALL}, (TdlVec3){0});
+    bad->head.kind = &kind;
+    CHECK(tdl_body_set_name(world, good->head.id, "good") == TDL_STATUS_OK);
+    CHECK(tdl_body_set_name(world, bad->head.id, "bad") == TDL_STATUS_OK);
+    TdlStepInfo info;
+    CHECK(tdl_world_step(world, &info) == TDL_STATUS_DIVERGED);
+    CHECK(tdl_body_id_equal(info.fault.body, bad->head.id));
+    CHECK_INT(info.fault.element, -1); // nothing has moved
+    CHECK(strstr(heard, "found no velocity with its contacts: ball 'bad'") != NULL);
+    tdl_world_destroy(world);
+}
+
 // At rest the force is that of the spring and the weight, whatever the step.
 TEST(the_force_at_rest_does_not_depend_on_the_step) {
     for (int k = 0; k < 3; ++k) {
