@@ -353,11 +353,11 @@ static double take_surplus(RodBody* rb, double surplus) {
 // Whether an element of a reduced model, or of its branches, would turn more than can be believed;
 // told in the account of whose it is.
 static bool turns_too_far(const Rod* rod, double dt) {
-    double fastest = 0.0;
+    double most = TURN_MOST / dt;
+    bool too_far = false;
     for (int i = 0; i < rod->dof_count - rod->root_dofs && rod->model->reduced; ++i) {
-        fastest = fmax(fastest, fabs(rod->v_free[i]));
+        too_far |= fabs(rod->v_free[i]) > most;
     }
-    bool too_far = fastest * dt > TURN_MOST;
     BodyAccount* account = &rod_owner(rod)->head.account;
     account->failed = account->failed || too_far;
     for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {

@@ -505,11 +505,14 @@ int contacts_count(const Contacts* c) {
 }
 
 void contacts_tell_near(TdlWorld* world) {
+    if (world->contacts == NULL) {
+        return; // nothing ever is
+    }
     for (int i = 0; i < world->body_count; ++i) {
         world->body[i]->near = false;
     }
     const Contacts* c = world->contacts;
-    for (int i = 0; c != NULL && i < c->found.count; ++i) {
+    for (int i = 0; i < c->found.count; ++i) {
         const Candidate* x = &c->found.at[i];
         for (int side = 0; side < 2 && !x->jointed && !x->passed_on; ++side) {
             seen_body(&c->seen, &x->site.contact, side)->near = true;

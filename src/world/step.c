@@ -208,14 +208,14 @@ static Body* find_culprit(const TdlWorld* world, FaultFn fault) {
     return worst;
 }
 
-static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
+static void sum_up(TdlWorld* world, int halvings, bool estimated, Attempt* attempt) {
     BodyAccount* sum = &attempt->sum;
     Body* gainer = balance_judge(world);
     for (int i = 0; i < world->body_count; ++i) {
         const BodyAccount* own = &world->body[i]->account;
         sum->failed = sum->failed || own->failed;
         sum->missed = sum->missed || own->missed;
-        sum->gave = fmax(sum->gave, own->gave);
+        sum->gave = own->gave > sum->gave ? own->gave : sum->gave;
         sum->energy_rise += own->energy_rise;
         sum->push += own->push;
         sum->damping += own->damping;
@@ -233,8 +233,8 @@ static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
     } else if (sum->energy_rise > 0.0) {
         blame(attempt, "energy rose", find_culprit(world, fault_energy));
     }
-    Body* whose;
-    attempt->error = worst_error(world, halvings, &whose);
+    Body* whose = NULL;
+    attempt->error = estimated ? worst_error(world, halvings, &whose) : 0.0;
     if (attempt->fault == NULL && is_adaptive(world) && attempt->error > world->def.error) {
         blame(attempt, "its estimated error is too large", whose);
     }
@@ -289,7 +289,7 @@ static void make_attempt(Step* s) {
     if (attempt->status != TDL_STATUS_OK) {
         return;
     }
-    sum_up(world, s->left[s->left_count - 1].halvings, attempt);
+    sum_up(world, s->left[s->left_count - 1].halvings, s->body_step.estimate, attempt);
 
     // detect
     if (world->contacts != NULL && attempt->fault == NULL) {
@@ -505,7 +505,9 @@ static void keep_part(Step* s) {
     info->rounds = attempt->rounds > info->rounds ? attempt->rounds : info->rounds;
     info->nowhere += balance_keep(s->world);
     info->forced += attempt->fault != NULL || attempt->sum.gave > 0.0;
-    tell_giving(s);
+    if (attempt->sum.gave > 0.0) {
+        tell_giving(s);
+    }
     info->estimate += s->body_step.dt * attempt->error;
     if (is_adaptive(s->world)) {
         choose_level(s);
