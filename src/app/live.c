@@ -65,6 +65,7 @@ struct Live {
     LiveDef def;
     Server* server;
     pthread_mutex_t lock;
+    pthread_cond_t page_known; // that there is a page, or that there will be none
     Wishes wishes;
     Hand hand;
     char* page; // once the world is known
@@ -86,6 +87,7 @@ struct Live {
     int column_count, observer_count;
     double frame_at, clock_start, time_start; // wall s, wall s, simulated s
     bool ready, failed;
+    bool no_page; // nor will there be one; guarded by the lock, as `ready`
 };
 
 static double wall_clock(void) {
@@ -305,9 +307,13 @@ static void publish(Live* live, const TdlWorld* world, bool paused, double speed
 
 // --- the page ------------------------------------------------------------------------------------
 
+// A browser that is told the address at once asks before the world is made: its request waits.
 static bool write_page(void* user, FILE* out) {
     Live* live = user;
     pthread_mutex_lock(&live->lock);
+    while (!live->ready && !live->no_page) {
+        pthread_cond_wait(&live->page_known, &live->lock);
+    }
     bool ready = live->ready;
     pthread_mutex_unlock(&live->lock);
     return ready && fwrite(live->page, 1, live->page_size, out) == live->page_size;
@@ -421,6 +427,8 @@ static void prepare(Live* live, TdlWorld* world) {
     }
     pthread_mutex_lock(&live->lock);
     live->ready = !live->failed;
+    live->no_page = live->failed;
+    pthread_cond_broadcast(&live->page_known);
     pthread_mutex_unlock(&live->lock);
 }
 
@@ -509,6 +517,7 @@ Live* live_start(const LiveDef* def) {
     live->def = *def;
     live->wishes.speed = def->speed;
     pthread_mutex_init(&live->lock, NULL);
+    pthread_cond_init(&live->page_known, NULL);
     ServerDef server = {.port = def->port, .write_page = write_page, .hear = hear, .user = live};
     live->server = server_start(&server);
     if (live->server == NULL) {
@@ -526,7 +535,12 @@ void live_stop(Live* live) {
     if (live == NULL) {
         return;
     }
+    pthread_mutex_lock(&live->lock);
+    live->no_page = true;
+    pthread_cond_broadcast(&live->page_known);
+    pthread_mutex_unlock(&live->lock);
     server_stop(live->server);
+    pthread_cond_destroy(&live->page_known);
     pthread_mutex_destroy(&live->lock);
     frame_coder_destroy(&live->coder);
     free(live->page);

@@ -105,13 +105,15 @@ struct Body {
     bool linear;     // of a kind with `residual`: this one is linear in the step all the same
     bool hears;      // `impulse` is handed to it also when it is linear
 
-    bool near; // contacts that may take part in this attempt are at it
+    bool near;       // contacts that may take part in this attempt are at it
+    bool expects;    // it was told of forces in this attempt, see BodyKind.expect
+    double residual; // of the round under way
 
     // what the contacts of this attempt do to it
     bool touched;
     double touch;    // J, to its velocities
     double* impulse; // [dof_count] H' r, of a body that is not linear in the step or `hears`; else
-                     // null
+                     // null: nothing
     double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
 
     TdlEnergy energy; // in the present state; a kind with `energy` counts it in `advance`
@@ -149,10 +151,13 @@ struct BodyKind {
     // Optional, both, of a body that is not linear in the step. How far the velocity v is from
     // fulfilling the step's own equation when contacts give `impulse` = H' r, relative; and A and
     // v_free anew, linearised where v leads (which may be v_free itself) under Body.impulse.
-    // Contacts are then solved again, in totals.
+    // Contacts are then solved again, in totals. Called from any thread, for each body once.
     double (*residual)(const Body* body, const BodyStep* step, const double* v,
                        const double* impulse);
     void (*predict_again)(Body* body, const BodyStep* step, const double* v);
+    // Optional, with these: adds to v_free what Newton's method would change at the velocity that
+    // `residual` was asked about last, with A as it is.
+    void (*correct)(const Body* body, double* v_free);
 
     // --- A, after predict, of bodies with coordinates; called from several threads at once. X has
     // `count` columns one after the other.

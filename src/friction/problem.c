@@ -92,6 +92,12 @@ void problem_finish(TdlFrictionProblem* p) {
     p->q_norm = sqrt(sum);
 }
 
+void problem_set_free(TdlFrictionProblem* p, const double* b, const double* normal_velocity) {
+    memcpy(p->b, b, (size_t)p->n * (size_t)p->d * sizeof *b);
+    memcpy(p->c, normal_velocity, (size_t)p->n * sizeof *normal_velocity);
+    problem_finish(p);
+}
+
 void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     if (p == NULL) {
         return;

@@ -52,6 +52,8 @@ static inline bool problem_has_bodies(const TdlFrictionProblem* p) {
 TdlStatus problem_check_laws(const TdlHost* host, const TdlFrictionLaws* laws);
 TdlFrictionProblem* problem_new(const TdlHost* host, const TdlFrictionLaws* laws);
 void problem_finish(TdlFrictionProblem* p);
+// Another b, and another prescribed normal velocity, of the same W.
+void problem_set_free(TdlFrictionProblem* p, const double* b, const double* normal_velocity);
 bool problem_all_finite(const double* x, size_t count);
 bool problem_all_zero(const double* x, int count);
 

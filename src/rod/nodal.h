@@ -139,6 +139,7 @@ void nodal_solve_columns(const Rod* rod, int count, double* X);
 void nodal_expect(Rod* rod, int element, double s, TdlVec3 force);
 double nodal_residual(const Rod* rod, const RodStep* step, const double* v, const double* impulse);
 bool nodal_predict_again(Rod* rod, const RodStep* step, const double* v, const double* impulse);
+void nodal_correct(const Rod* rod, double* v_free);
 void nodal_advance(Rod* rod, const RodStep* step, const double* v);
 RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, double touch);
 void nodal_curves(const Rod* rod, RodCurve* curves);
@@ -167,9 +168,9 @@ void nodal_hold_vector(const Rod* rod, double* x);
     .keeps_momenta = true, .find_fault = nodal_find_fault, .set_curvature = nodal_set_curvature,   \
     .refresh = nodal_refresh, .predict = nodal_predict, .solve = nodal_solve,                      \
     .solve_columns = nodal_solve_columns, .expect = nodal_expect, .residual = nodal_residual,      \
-    .predict_again = nodal_predict_again, .advance = nodal_advance, .losses = nodal_losses,        \
-    .curves = nodal_curves, .end_frame = nodal_end_frame, .point = nodal_point,                    \
-    .movers = nodal_movers, .jacobian = nodal_jacobian, .energy = nodal_energy,                    \
-    .potential = nodal_potential, .own_statics = &NODAL_STATICS
+    .predict_again = nodal_predict_again, .correct = nodal_correct, .advance = nodal_advance,      \
+    .losses = nodal_losses, .curves = nodal_curves, .end_frame = nodal_end_frame,                  \
+    .point = nodal_point, .movers = nodal_movers, .jacobian = nodal_jacobian,                      \
+    .energy = nodal_energy, .potential = nodal_potential, .own_statics = &NODAL_STATICS
 
 #endif

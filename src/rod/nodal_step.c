@@ -9,7 +9,7 @@
 #include "linalg/banded.h"
 #include "math/dense.h"
 #include "math/eigen.h"
-#include "rod/nodal.h"
+#include "rod/nodal_work.h"
 
 #include <string.h>
 
@@ -40,32 +40,9 @@ static const double MAX_CHANGE = 0.5;
 // An axis about which the rod has less than this share of its largest moment of inertia is none.
 static const double NO_AXIS = 1.0e-14;
 
-// What the rounds of a step with contacts keep.
-typedef struct Kept {
-    TdlVec3 momentum;              // angular, that a free rod ends with if nothing touches it
-    TdlMat3 lock, inverse_inertia; // of a free rod: (R'M A^-1 M R)^-1, (R'M R)^-1 (D.19)
-    double mass_factor;
-    double left;  // residual of the last round
-    bool lagging; // the step needed the energy of NodalKind.lag
-} Kept;
-
-// What a step keeps in the rod's work.
-typedef struct Work {
-    double* band;            // A, then its factor
-    double *u, *change, *q;  // [n]: velocity, its change, coordinates at the end of the step
-    double *load, *mass;     // [n]: dead load, inertia
-    double *turn, *response; // [3 n]: M times the rotations of the rod; A^-1 of them
-    double* rotation;        // [3 n]: the rotations, for contacts
-    double *force, *rest;    // [3 elements]: stress, and the natural strain with damping
-    double* lag;             // [3 (edges + 1)], of NodalKind.lag; and the natural strain it lags
-    Kept* kept;              // what the step's rounds need
-    NodalElement* elements;  // [elements]
-    int n, element_count;
-} Work;
-
 enum {
     ELEMENT_DOUBLES = (sizeof(NodalElement) + sizeof(double) - 1) / sizeof(double),
-    KEPT_DOUBLES = (sizeof(Kept) + sizeof(double) - 1) / sizeof(double),
+    KEPT_DOUBLES = (sizeof(NodalKept) + sizeof(double) - 1) / sizeof(double),
 };
 
 size_t nodal_work_count(const NodalKind* kind, int element_count) {
@@ -75,9 +52,9 @@ size_t nodal_work_count(const NodalKind* kind, int element_count) {
            4 * (size_t)(element_count + 1) + KEPT_DOUBLES;
 }
 
-static Work work_of(const Rod* rod) {
+NodalWork nodal_work(const Rod* rod) {
     size_t n = (size_t)rod->dof_count, elements = (size_t)nodal_element_count(rod);
-    Work w = {.n = rod->dof_count, .element_count = (int)elements};
+    NodalWork w = {.n = rod->dof_count, .element_count = (int)elements};
     w.elements = (NodalElement*)rod->work;
     w.band = rod->work + elements * ELEMENT_DOUBLES;
     w.u = w.band + n * NODAL_STRIDE;
@@ -91,7 +68,7 @@ static Work work_of(const Rod* rod) {
     w.force = w.rotation + 3 * n;
     w.rest = w.force + 3 * elements;
     w.lag = w.rest + 3 * elements;
-    w.kept = (Kept*)(w.lag + 4 * (size_t)(rod->element_count + 1));
+    w.kept = (NodalKept*)(w.lag + 4 * (size_t)(rod->element_count + 1));
     return w;
 }
 
@@ -110,7 +87,7 @@ static void damp(NodalElement* el, const double* rest, double gain) {
 }
 
 // Strains and stresses at the start.
-static void start_elements(Work* w, const NodalShape* shape, double ratio) {
+static void start_elements(NodalWork* w, const NodalShape* shape, double ratio) {
     for (int e = 0; e < w->element_count; ++e) {
         NodalElement* el = &w->elements[e];
         nodal_element(shape, e, NULL, el, NULL);
@@ -132,7 +109,7 @@ static void add_stress(const NodalElement* el, double dt, double* out) {
 }
 
 // A and minus the residual (in `change`) at the velocity u. (D.12)
-static void assemble(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
+static void assemble(const Rod* rod, const RodStep* step, NodalWork* w, const NodalShape* shape,
                      double gain, bool geometric) {
     double dt = step->dt, factor = rod_mass_factor(rod, dt);
     NodalBlock second;
@@ -219,12 +196,12 @@ static TdlVec3 dots(const double* columns, ptrdiff_t n, int count, const double*
 }
 
 // Angular momentum of velocities.
-static TdlVec3 momentum_of(const Work* w, const double* u) {
+static TdlVec3 momentum_of(const NodalWork* w, const double* u) {
     return dots(w->turn, w->n, w->n, u);
 }
 
 // R' x: the torque of generalised forces.
-static TdlVec3 torque_of(const Work* w, const double* x) {
+static TdlVec3 torque_of(const NodalWork* w, const double* x) {
     double sum[3] = {0.0};
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < w->n; ++i) {
@@ -241,7 +218,7 @@ static void add_columns(const double* columns, int n, TdlVec3 weight, double* x)
 }
 
 // The angular momentum that the step has to end with: what there is, and what loads add.
-static TdlVec3 wanted_momentum(const Rod* rod, const RodStep* step, Work* w) {
+static TdlVec3 wanted_momentum(const Rod* rod, const RodStep* step, NodalWork* w) {
     NodalShape before = nodal_shape(rod), now = before;
     before.q = rod->q_before;
     find_rotations(&now, &before, w->mass, w->turn);
@@ -252,7 +229,7 @@ static TdlVec3 wanted_momentum(const Rod* rod, const RodStep* step, Work* w) {
 }
 
 // With A factored: its answer to rotations, A^-1 M R.
-static void find_response(Work* w) {
+static void find_response(NodalWork* w) {
     int n = w->n;
     double G[3][3];
     memcpy(w->response, w->turn, 3 * (size_t)n * sizeof(double));
@@ -266,7 +243,7 @@ static void find_response(Work* w) {
 }
 
 // Adds to a change what gives it the angular momentum L. (D.15)
-static void keep_momentum(const Work* w, TdlVec3 L, double* change) {
+static void keep_momentum(const NodalWork* w, TdlVec3 L, double* change) {
     TdlVec3 y = tdl_mul33_3(w->kept->lock, tdl_sub3(L, momentum_of(w, change)));
     add_columns(w->response, w->n, y, change);
 }
@@ -274,7 +251,7 @@ static void keep_momentum(const Work* w, TdlVec3 L, double* change) {
 // --- the step -------------------------------------------------------------------------------
 
 // Stresses that the linear solve predicts. (D.12)
-static void predict_forces(Work* w, double dt) {
+static void predict_forces(NodalWork* w, double dt) {
     for (int e = 0; e < w->element_count; ++e) {
         const NodalElement* el = &w->elements[e];
         for (int k = 0; k < el->count; ++k) {
@@ -303,7 +280,7 @@ static void start_velocity(const Rod* rod, const RodStep* step, double* u) {
 }
 
 // What the step minimises: inertia and energy at the velocity u. (D.12)
-static double incremental_energy(const Rod* rod, const RodStep* step, Work* w,
+static double incremental_energy(const Rod* rod, const RodStep* step, NodalWork* w,
                                  const NodalShape* shape, double gain) {
     double dt = step->dt, factor = rod_mass_factor(rod, dt), sum = 0.0;
     NodalElement el;
@@ -324,7 +301,7 @@ static double incremental_energy(const Rod* rod, const RodStep* step, Work* w,
 }
 
 // Shortens a change that does not lead downhill.
-static void search_line(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
+static void search_line(const Rod* rod, const RodStep* step, NodalWork* w, const NodalShape* shape,
                         double gain) {
     double before = incremental_energy(rod, step, w, shape, gain);
     for (int k = 0; k < MAX_HALVINGS; ++k) {
@@ -346,7 +323,7 @@ static void search_line(const Rod* rod, const RodStep* step, Work* w, const Noda
 
 // A at the velocity u, factored, and minus the residual there. Where A is not positive definite the
 // geometric stiffness is left out, and `geometric` tells.
-static bool linearise(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
+static bool linearise(const Rod* rod, const RodStep* step, NodalWork* w, const NodalShape* shape,
                       bool* geometric) {
     double gain = 1.0 + rod->damping / step->dt;
     *geometric = true;
@@ -361,7 +338,7 @@ static bool linearise(const Rod* rod, const RodStep* step, Work* w, const NodalS
 
 // One Newton iteration; returns the largest change of a coordinate relative to what counts as
 // converged, or NaN.
-static double iterate(const Rod* rod, const RodStep* step, Work* w, const NodalShape* shape,
+static double iterate(const Rod* rod, const RodStep* step, NodalWork* w, const NodalShape* shape,
                       const TdlVec3* momentum, bool careful) {
     double dt = step->dt, gain = 1.0 + rod->damping / dt;
     bool geometric;
@@ -388,7 +365,7 @@ static double iterate(const Rod* rod, const RodStep* step, Work* w, const NodalS
 }
 
 // A shape that the step ends with.
-static NodalShape end_shape(const Rod* rod, const RodStep* step, const double* q) {
+NodalShape nodal_end_shape(const Rod* rod, const RodStep* step, const double* q) {
     return (NodalShape){.rod = rod,
                         .q = q,
                         .start = quat_from_matrix(step->base_end.rotation),
@@ -397,7 +374,7 @@ static NodalShape end_shape(const Rod* rod, const RodStep* step, const double* q
 
 // Newton's method from the velocity u, for at most `limit` iterations and as long as coordinates
 // change by no more than `largest`. True when it converged.
-static bool solve_step(const Rod* rod, const RodStep* step, Work* w, const NodalShape* end,
+static bool solve_step(const Rod* rod, const RodStep* step, NodalWork* w, const NodalShape* end,
                        const TdlVec3* momentum, int limit, double largest) {
     double change = INFINITY;
     for (int k = 0; k < limit && change > 1.0; ++k) {
@@ -409,7 +386,7 @@ static bool solve_step(const Rod* rod, const RodStep* step, Work* w, const Nodal
 
 // Goes over to the energy that touches the model's own in the shape at the end: natural strains get
 // the direction that the strains have there. (M.5)
-static void lag_strains(const Rod* rod, Work* w, NodalShape* end, double gain) {
+static void lag_strains(const Rod* rod, NodalWork* w, NodalShape* end, double gain) {
     const double* natural = w->lag + 3 * (rod->element_count + 1);
     end->lag = NULL;
     nodal_kind(rod)->lag(end, w->lag);
@@ -429,7 +406,7 @@ static void lag_strains(const Rod* rod, Work* w, NodalShape* end, double gain) {
 // last one was left, and the last of which is solved: the true energy ends below it. With the
 // angular momentum of a free rod to keep it is not quite downhill: only one is taken, for want of
 // better.
-static bool solve_lagging(const Rod* rod, const RodStep* step, Work* w, NodalShape* end,
+static bool solve_lagging(const Rod* rod, const RodStep* step, NodalWork* w, NodalShape* end,
                           const TdlVec3* momentum) {
     double* natural = w->lag + 3 * (rod->element_count + 1);
     double change = INFINITY, gain = 1.0 + rod->damping / step->dt;
@@ -457,8 +434,8 @@ static bool solve_lagging(const Rod* rod, const RodStep* step, Work* w, NodalSha
 }
 
 // The nonlinear step under the loads in `load`; its velocity is left in u, A factored next to it.
-static bool find_velocity(const Rod* rod, const RodStep* step, Work* w, bool lagging) {
-    NodalShape now = nodal_shape(rod), end = end_shape(rod, step, w->q);
+static bool find_velocity(const Rod* rod, const RodStep* step, NodalWork* w, bool lagging) {
+    NodalShape now = nodal_shape(rod), end = nodal_end_shape(rod, step, w->q);
     bool free = is_free(rod) && !step->middle; // that rule itself keeps it, of second order
     if (free) {
         w->kept->momentum = wanted_momentum(rod, step, w);
@@ -477,7 +454,7 @@ static bool find_velocity(const Rod* rod, const RodStep* step, Work* w, bool lag
 }
 
 static bool find_step(Rod* rod, const RodStep* step, bool lagging, const double* expected) {
-    Work w = work_of(rod);
+    NodalWork w = nodal_work(rod);
     NodalShape now = nodal_shape(rod);
     for (int i = 0; i < w.n; ++i) {
         w.mass[i] = nodal_mass(rod, i);
@@ -498,7 +475,7 @@ bool nodal_find_step(Rod* rod, const RodStep* step, bool lagging) {
 // --- contacts ---------------------------------------------------------------------------------
 
 // X := A^-1 X; ends that are held do not move.
-static void respond(const Rod* rod, const Work* w, int count, double* X) {
+static void respond(const Rod* rod, const NodalWork* w, int count, double* X) {
     for (int k = 0; k < count; ++k) {
         double* x = X + (ptrdiff_t)k * w->n;
         for (int i = 0; i < 3; ++i) {
@@ -509,11 +486,30 @@ static void respond(const Rod* rod, const Work* w, int count, double* X) {
     banded_solve(w->n, NODAL_WIDTH, w->band, count, X, w->n);
 }
 
+// Adds to columns what momentum makes of them; rows by rows, so that the vectors stay near.
+static void add_turning(const NodalWork* w, int count, const TdlVec3* bent, const TdlVec3* turning,
+                        double* X) {
+    enum { ROWS = 256 };
+    const double *c = w->response, *r = w->rotation;
+    int n = w->n;
+    for (int first = 0; first < n; first += ROWS) {
+        int end = first + ROWS < n ? first + ROWS : n;
+        for (int k = 0; k < count; ++k) {
+            TdlVec3 b = bent[k], t = turning[k];
+            double* x = X + (ptrdiff_t)k * n;
+            for (int i = first; i < end; ++i) {
+                x[i] += b.x * c[i] + b.y * c[n + i] + b.z * c[2 * n + i] +
+                        (t.x * r[i] + t.y * r[n + i] + t.z * r[2 * n + i]);
+            }
+        }
+    }
+}
+
 // A free rod turns under an impulse as a rigid body does, and what it bends by has no angular
 // momentum. (D.19)
 void nodal_solve_columns(const Rod* rod, int count, double* X) {
     enum { SOME = 12 };
-    Work w = work_of(rod);
+    NodalWork w = nodal_work(rod);
     if (!is_free(rod)) {
         respond(rod, &w, count, X);
         return;
@@ -536,10 +532,7 @@ void nodal_solve_columns(const Rod* rod, int count, double* X) {
             bent[k] = tdl_scale3(-1.0, tdl_mul33_3(w.kept->lock, momentum));
         }
         respond(rod, &w, some, x);
-        for (int k = 0; k < some; ++k) {
-            add_columns(w.response, n, bent[k], x + (ptrdiff_t)k * n);
-            add_columns(w.rotation, n, turning[k], x + (ptrdiff_t)k * n);
-        }
+        add_turning(&w, some, bent, turning, x);
     }
 }
 
@@ -548,7 +541,7 @@ void nodal_solve(const Rod* rod, double* x) {
 }
 
 // The rotations themselves, and the inertia against them.
-static void find_inertia(Work* w) {
+static void find_inertia(NodalWork* w) {
     double J[3][3];
     ptrdiff_t n = w->n;
     for (ptrdiff_t i = 0; i < 3 * n; ++i) {
@@ -571,7 +564,7 @@ void nodal_expect(Rod* rod, int element, double s, TdlVec3 force) {
 
 // Forgets the forces that were expected: dead loads and angular momentum are those without, and so
 // is the velocity, to first order. (W.13)
-static void take_out_expected(Rod* rod, const RodStep* step, Work* w) {
+static void take_out_expected(Rod* rod, const RodStep* step, NodalWork* w) {
     NodalShape now = nodal_shape(rod);
     nodal_dead_load(&now, rod_pull(rod, step), true, w->load);
     if (is_free(rod)) {
@@ -586,7 +579,7 @@ static void take_out_expected(Rod* rod, const RodStep* step, Work* w) {
 }
 
 // The natural strains of the model's own energy again.
-static void restore_rest(const Rod* rod, Work* w) {
+static void restore_rest(const Rod* rod, NodalWork* w) {
     const double* natural = w->lag + 3 * (rod->element_count + 1);
     for (int i = 0; i <= rod->element_count && w->kept->lagging; ++i) {
         w->rest[3 * (rod->element_count + i)] = natural[i];
@@ -594,7 +587,7 @@ static void restore_rest(const Rod* rod, Work* w) {
 }
 
 // Stresses of the model's own energy in the shape that the velocity u leads to.
-static void find_forces(const Rod* rod, const RodStep* step, Work* w, const NodalShape* end) {
+static void find_forces(const Rod* rod, const RodStep* step, NodalWork* w, const NodalShape* end) {
     double gain = 1.0 + rod->damping / step->dt;
     for (int e = 0; e < w->element_count; ++e) {
         NodalElement el;
@@ -608,8 +601,8 @@ static void find_forces(const Rod* rod, const RodStep* step, Work* w, const Noda
 // A at the velocity u, for contacts. Where the step needed the smoother energy, and as long as much
 // is left, A is that of the one which touches the model's own there: the residual is the same, it
 // only converges slower. (M.5)
-static bool linearise_for_contacts(const Rod* rod, const RodStep* step, Work* w) {
-    NodalShape end = end_shape(rod, step, w->q);
+static bool linearise_for_contacts(const Rod* rod, const RodStep* step, NodalWork* w) {
+    NodalShape end = nodal_end_shape(rod, step, w->q);
     bool geometric;
     if (!w->kept->lagging) {
         return linearise(rod, step, w, &end, &geometric);
@@ -630,7 +623,7 @@ static bool linearise_for_contacts(const Rod* rod, const RodStep* step, Work* w)
 // The step under the forces that contacts are expected to have, so that A is taken near the shape
 // that the step ends in.
 bool nodal_predict(Rod* rod, const RodStep* step) {
-    Work w = work_of(rod);
+    NodalWork w = nodal_work(rod);
     w.kept->mass_factor = rod_mass_factor(rod, step->dt);
     bool expected = rod->expects && find_step(rod, step, true, rod->expected);
     if (!expected && !find_step(rod, step, true, NULL)) {
@@ -648,13 +641,14 @@ bool nodal_predict(Rod* rod, const RodStep* step) {
 
 // The step's own equation at a velocity, under impulses: minus its residual, in `change`; and what
 // Newton's method would change, with the factor at hand.
-static void find_change(const Rod* rod, const RodStep* step, Work* w, const double* v,
+static void find_change(const Rod* rod, const RodStep* step, NodalWork* w, const double* v,
                         const double* impulse) {
     double dt = step->dt, gain = 1.0 + rod->damping / dt, factor = w->kept->mass_factor;
-    NodalShape end = end_shape(rod, step, w->q);
+    NodalShape end = nodal_end_shape(rod, step, w->q);
     for (int i = 0; i < w->n; ++i) {
         w->q[i] = rod->q[i] + dt * v[i];
-        w->change[i] = w->mass[i] * (rod->v[i] - factor * v[i]) + dt * w->load[i] + impulse[i];
+        w->change[i] = w->mass[i] * (rod->v[i] - factor * v[i]) + dt * w->load[i];
+        w->change[i] += impulse == NULL ? 0.0 : impulse[i];
     }
     for (int e = 0; e < w->element_count; ++e) {
         NodalElement el;
@@ -664,7 +658,8 @@ static void find_change(const Rod* rod, const RodStep* step, Work* w, const doub
     }
     respond(rod, w, 1, w->change);
     if (is_free(rod)) {
-        TdlVec3 L = tdl_axpy3(w->kept->momentum, 1.0 / factor, torque_of(w, impulse));
+        TdlVec3 torque = impulse == NULL ? (TdlVec3){0} : torque_of(w, impulse);
+        TdlVec3 L = tdl_axpy3(w->kept->momentum, 1.0 / factor, torque);
         keep_momentum(w, tdl_sub3(L, momentum_of(w, v)), w->change);
     }
 }
@@ -672,14 +667,21 @@ static void find_change(const Rod* rod, const RodStep* step, Work* w, const doub
 // In element lengths and rad, of which a hundredth counts: rounds then end where the step's own
 // iteration does, and at rest at rounding.
 double nodal_residual(const Rod* rod, const RodStep* step, const double* v, const double* impulse) {
-    Work w = work_of(rod);
+    NodalWork w = nodal_work(rod);
     find_change(rod, step, &w, v, impulse);
     w.kept->left = step->dt * longest(w.change, w.n);
     return RESIDUAL * w.kept->left;
 }
 
+void nodal_correct(const Rod* rod, double* v_free) {
+    const NodalWork w = nodal_work(rod);
+    for (int i = 0; i < w.n; ++i) {
+        v_free[i] += w.change[i];
+    }
+}
+
 bool nodal_predict_again(Rod* rod, const RodStep* step, const double* v, const double* impulse) {
-    Work w = work_of(rod);
+    NodalWork w = nodal_work(rod);
     for (int i = 0; i < w.n; ++i) {
         w.change[i] = v[i] - w.u[i];
     }
@@ -694,6 +696,9 @@ bool nodal_predict_again(Rod* rod, const RodStep* step, const double* v, const d
     find_change(rod, step, &w, w.u, impulse);
     for (int i = 0; i < w.n; ++i) {
         rod->v_free[i] = w.u[i] + w.change[i];
+    }
+    if (impulse == NULL) {
+        return true;
     }
     memcpy(w.change, impulse, (size_t)w.n * sizeof *impulse);
     nodal_solve(rod, w.change);
@@ -718,70 +723,4 @@ void nodal_advance(Rod* rod, const RodStep* step, const double* v) {
     advance_hold(&rod->base, step->base_end, step->base_rate);
     advance_hold(&rod->end, step->end_end, step->end_rate);
     nodal_kind(rod)->keep_frames(rod, true);
-}
-
-// --- losses ---------------------------------------------------------------------------------
-
-// Adds what the strains of an element lose, and their impulses to `push`. `before` and `still` are
-// the element at the start of the step, and at its end but with clamps that did not turn. (D.17)
-static void add_strain_losses(const Rod* rod, double dt, const double* v,
-                              const NodalElement* before, const NodalElement* still,
-                              const NodalElement* el, RodLosses* out, double* push) {
-    for (int k = 0; k < el->count; ++k) {
-        double stiffness = el->stiffness[k], change = el->value[k] - before->value[k];
-        double braked = rod->damping / dt * stiffness * change;
-        double force = stiffness * (el->value[k] - el->rest[k]) + braked;
-        double turned = el->value[k] - still->value[k];
-        double along = dt * tdl_dot(el->dof_count, el->slope[k], v + el->first);
-        out->damping += braked * change;
-        out->hold += force * turned;
-        out->numerical += 0.5 * stiffness * change * change + force * (along + turned - change);
-        for (int i = 0; i < el->dof_count; ++i) {
-            push[el->first + i] += dt * force * el->slope[k][i];
-        }
-    }
-}
-
-RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, double touch) {
-    Work w = work_of(rod);
-    double dt = step->dt, factor = rod_mass_factor(rod, dt), *push = w.change, *fall = w.turn;
-    NodalShape now = nodal_shape(rod), end = end_shape(rod, step, w.q), still = now;
-    RodLosses out = {0};
-    still.q = w.q;
-
-    // inertia, drag and dead loads
-    nodal_dead_load(&now, step->gravity, false, fall);
-    for (int i = 0; i < w.n; ++i) {
-        double change = v[i] - rod->v[i];
-        w.q[i] = rod->q[i] + dt * v[i];
-        push[i] = w.mass[i] * (factor * v[i] - rod->v[i]) - dt * w.load[i];
-        out.numerical += 0.5 * w.mass[i] * change * change;
-        out.jump += 0.5 * w.mass[i] * change * change;
-        out.damping += (factor - 1.0) * w.mass[i] * v[i] * v[i];
-        out.work += dt * w.load[i] * v[i];
-        out.given += dt * (w.load[i] - fall[i]) * v[i];
-    }
-    for (int e = 0; e < w.element_count; ++e) {
-        NodalElement el[3];
-        nodal_element(&now, e, NULL, &el[0], NULL);
-        nodal_element(&still, e, NULL, &el[1], NULL);
-        nodal_element(&end, e, NULL, &el[2], NULL);
-        add_strain_losses(rod, dt, v, &el[0], &el[1], &el[2], &out, push);
-    }
-
-    // what is left of the equation of motion: impulses of contacts, of the holds, and the step's
-    // own
-    out.numerical += touch;
-    for (int i = 0; i < w.n; ++i) {
-        double power = push[i] * v[i];
-        bool held = nodal_is_held(rod, i);
-        out.hold += held ? power : 0.0;
-        out.numerical -= held ? 0.0 : power;
-    }
-    if (nodal_kind(rod)->tidy != NULL) {
-        out.numerical += nodal_elastic_energy(&end);
-        nodal_kind(rod)->tidy(rod, w.q);
-        out.numerical -= nodal_elastic_energy(&end);
-    }
-    return out;
 }

@@ -185,9 +185,10 @@ struct RodModel {
     // joins those in `expected`, which are zero where `expects` is false.
     void (*expect)(Rod* rod, int element, double s, TdlVec3 force);
 
-    // Optional, both, of a model that is not linear in the step: see BodyKind.
+    // Optional, all, of a model that is not linear in the step: see BodyKind.
     double (*residual)(const Rod* rod, const RodStep* step, const double* v, const double* impulse);
     bool (*predict_again)(Rod* rod, const RodStep* step, const double* v, const double* impulse);
+    void (*correct)(const Rod* rod, double* v_free);
 
     // False when A is not positive definite or something is not finite.
     bool (*predict)(Rod* rod, const RodStep* step);

@@ -173,6 +173,7 @@ const BodyKind ROD_BODY = {
     .advance = rod_body_advance,
     .residual = rod_body_residual,
     .predict_again = rod_body_predict_again,
+    .correct = rod_body_correct,
     .solve = solve,
     .whitens = whitens,
     .whiten = whiten,

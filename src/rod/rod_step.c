@@ -129,6 +129,11 @@ void rod_body_predict_again(Body* body, const BodyStep* t, const double* v) {
     body->account.failed = !rb->rod->model->predict_again(rb->rod, &rb->step, v, body->impulse);
 }
 
+void rod_body_correct(const Body* body, double* v_free) {
+    const Rod* rod = ((const RodBody*)body)->rod;
+    rod->model->correct(rod, v_free);
+}
+
 static bool has_torque(const Rod* rod) {
     bool turns = false;
     for (int i = 0; i < rod->load_count; ++i) {
@@ -345,15 +350,19 @@ static double take_surplus(RodBody* rb, double surplus) {
     return 0.0;
 }
 
-// Whether an element of a reduced model would turn more than can be believed; told in its account.
-static bool turns_too_far(RodBody* rb, double dt) {
-    const Rod* rod = rb->rod;
-    double fastest = 0.0;
+// Whether an element of a reduced model, or of its branches, would turn more than can be believed;
+// told in the account of whose it is.
+static bool turns_too_far(const Rod* rod, double dt) {
+    double most = TURN_MOST / dt;
+    bool too_far = false;
     for (int i = 0; i < rod->dof_count - rod->root_dofs && rod->model->reduced; ++i) {
-        fastest = fmax(fastest, fabs(rod->v_free[i]));
+        too_far |= fabs(rod->v_free[i]) > most;
     }
-    bool too_far = fastest * dt > TURN_MOST;
-    rb->head.account.failed = rb->head.account.failed || too_far;
+    BodyAccount* account = &rod_owner(rod)->head.account;
+    account->failed = account->failed || too_far;
+    for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
+        too_far = turns_too_far(branch, dt) || too_far;
+    }
     return too_far;
 }
 
@@ -498,7 +507,7 @@ void rod_body_advance(Body* body, const BodyStep* t) {
     }
     bool moved = all_by_middle(mates, count);
     for (int i = 0; i < count; ++i) {
-        if (turns_too_far(rod_owner(mates[i]), t->dt)) {
+        if (turns_too_far(mates[i], t->dt)) {
             return; // the attempt fails
         }
     }

@@ -26,6 +26,11 @@ static const double SWING = 0.3;
 // And share that it may have too much, by its own account of it.
 static const double SWING_UP = 0.1;
 
+// Of numbers: a call of fmax for each of thousands of bodies is felt.
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
 static double moving(TdlEnergy e) {
     return e.kinetic + e.elastic;
 }
@@ -36,62 +41,59 @@ void balance_begin(Body* body) {
 }
 
 // (W.20)
-static void count_body(const TdlWorld* world, const Body* body) {
+static void count_body(const Body* body, double weight, double step) {
     if (body->kind->energy == NULL) {
         return; // nothing is known of it
     }
     BodyBalance* sum = &body->system->balance;
     TdlEnergy e = body->energy, e0 = body->before;
-    double weight = tdl_norm3(world->def.gravity), fall = weight * world->def.step;
+    double fall = weight * step;
     double change = moving(e) - moving(e0) + (e.gravity - e0.gravity);
     sum->gained += change - body->touch - body->account.supplied;
     sum->push += body->account.push;
     sum->before += moving(e0);
     sum->after += moving(e);
     sum->supplied += body->account.supplied;
-    double creep = CREEP * body->size / world->def.step;
+    double creep = CREEP * body->size / step;
     sum->least += body->mass * (fall * fall + weight * body->size + creep * creep) +
                   ROUNDED * fabs(e0.gravity);
 }
 
 double balance_at_play(const Body* head) {
-    return fmax(head->ledger.peak, head->balance.before) + head->ledger.supplied +
-           fmax(head->balance.supplied, 0.0) + head->balance.least;
+    return larger(head->ledger.peak, head->balance.before) + head->ledger.supplied +
+           larger(head->balance.supplied, 0.0) + head->balance.least;
 }
 
-// The head for which `gained` is most above what it may be, relative.
-static Body* find_worst(const TdlWorld* world, double (*gained)(const Body*)) {
-    Body* worst = NULL;
-    double most = world->def.energy_limit;
-    for (int i = 0; i < world->body_count; ++i) {
-        Body* body = world->body[i];
-        double own = body->system == body ? gained(body) : 0.0;
-        own -= body->account.swings ? SWING_UP * balance_at_play(body) : 0.0;
-        if (own > most * balance_at_play(body)) {
-            most = own / fmax(balance_at_play(body), DBL_MIN);
-            worst = body;
-        }
+// The head that has gained most above what it may, relative.
+typedef struct Worst {
+    Body* body; // null: none has
+    double most;
+} Worst;
+
+static void compare(Worst* worst, Body* body, double gained, double at_play) {
+    double own = gained - (body->account.swings ? SWING_UP * at_play : 0.0);
+    if (own > worst->most * at_play) {
+        worst->most = own / larger(at_play, DBL_MIN);
+        worst->body = body;
     }
-    return worst;
-}
-
-static double gained_now(const Body* body) {
-    return body->balance.gained;
-}
-
-static double gained_so_far(const Body* body) {
-    return body->ledger.gained;
 }
 
 Body* balance_judge(TdlWorld* world) {
+    double weight = tdl_norm3(world->def.gravity);
     for (int i = 0; i < world->body_count; ++i) {
-        count_body(world, world->body[i]);
+        count_body(world->body[i], weight, world->def.step);
     }
+    Worst worst = {NULL, world->def.energy_limit};
     for (int i = 0; i < world->body_count; ++i) {
-        BodyBalance* sum = &world->body[i]->balance;
-        sum->gained -= fmin(sum->push, PUSH_LIMIT * balance_at_play(world->body[i]));
+        Body* body = world->body[i];
+        if (body->system == body) {
+            BodyBalance* sum = &body->balance;
+            double at_play = balance_at_play(body), most = PUSH_LIMIT * at_play;
+            sum->gained -= sum->push < most ? sum->push : most;
+            compare(&worst, body, sum->gained, at_play);
+        }
     }
-    return find_worst(world, gained_now);
+    return worst.body;
 }
 
 // (W.21)
@@ -103,17 +105,24 @@ double balance_keep(TdlWorld* world) {
         BodyLedger* ledger = &body->ledger;
         if (body->system == body) {
             double least = body->account.swings ? -SWING * balance_at_play(body) : 0.0;
-            ledger->gained = fmax(ledger->gained + now->gained, least);
-            ledger->peak = fmax(ledger->peak, now->after);
-            ledger->supplied += fmax(now->supplied, 0.0);
-            sum += fmax(now->gained, 0.0);
+            ledger->gained = larger(ledger->gained + now->gained, least);
+            ledger->peak = larger(ledger->peak, now->after);
+            ledger->supplied += larger(now->supplied, 0.0);
+            sum += larger(now->gained, 0.0);
         }
     }
     return sum;
 }
 
 Body* balance_find_leak(TdlWorld* world) {
-    return find_worst(world, gained_so_far);
+    Worst worst = {NULL, world->def.energy_limit};
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        if (body->system == body && body->ledger.gained > 0.0) {
+            compare(&worst, body, body->ledger.gained, balance_at_play(body));
+        }
+    }
+    return worst.body;
 }
 
 // --- in saved states ------------------------------------------------------------------------
@@ -185,10 +194,10 @@ FaultPlace balance_note_failed(TdlWorld* world, Body* head) {
     return failed;
 }
 
-// Which of the points moved furthest; one that is nowhere moved further than any.
+// Which of the points moved furthest; one that is nowhere moved further than any. -1: none moved.
 static int furthest(const FaultPlace* failed, const TdlVec3* before) {
-    int worst = 0;
-    double most = -1.0;
+    int worst = -1;
+    double most = 0.0;
     for (int k = 0; k < failed->count; ++k) {
         double way = tdl_norm3(tdl_sub3(failed->points[k], before[k]));
         way = isnan(way) ? INFINITY : way;
@@ -224,7 +233,7 @@ void balance_locate(TdlWorld* world, FaultPlace* failed, TdlStepFault* out) {
     }
     if (before != NULL && find_points(world, head, before)) {
         int k = furthest(failed, before);
-        out->place = before[k];
+        out->place = k < 0 ? out->place : before[k];
         find_element(world, head, k, out);
     }
     tdl_free(&world->host.mem, before);

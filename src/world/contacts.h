@@ -78,9 +78,11 @@ typedef struct ContactsSolved {
 } ContactsSolved;
 
 // After every body was predicted: what the contacts of a step do to the bodies, by the response
-// that the world is defined with. Adds to the bodies' v_free, and sets the push of those that
-// overlap.
-TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, ContactsSolved* out);
+// that the world is defined with. Adds to the bodies' v_free. `same`: the contacts were solved in
+// this attempt already, and only v_free is another.
+TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, bool same, ContactsSolved* out);
+// After the last of these: sets the push of bodies that overlap.
+TdlStatus contacts_push(TdlWorld* world);
 
 // The contacts and impulses as bytes.
 size_t contacts_state_size(const Contacts* contacts);

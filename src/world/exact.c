@@ -1,5 +1,6 @@
 // The exact response: Signorini's and Coulomb's laws, by the friction solvers.
 #include "base/clock.h"
+#include "friction/problem.h"
 #include "friction/solver.h"
 #include "world/problem.h"
 
@@ -12,6 +13,10 @@ typedef struct Exact {
     TdlHost host;
     TdlFrictionSolver* solver;
     TdlFrictionSolver* thorough; // for what the first one leaves, where there are few contacts
+
+    // of the last solve, in the arena of the contacts
+    Problem problem;
+    TdlFrictionProblem* friction; // null where no contact obeys the law
 } Exact;
 
 static void destroy(void* self) {
@@ -108,7 +113,8 @@ static TdlStatus solve_problem(const Exact* exact, Problem* p, const TdlFriction
     return status;
 }
 
-static TdlStatus solve_friction(const Exact* exact, Problem* p, ContactsSolved* out) {
+// Its memory goes with the arena.
+static TdlStatus make_friction(Exact* exact, Problem* p) {
     TdlHost scratch = p->contacts->host;
     scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
     TdlFrictionBodiesDef def = {
@@ -122,14 +128,19 @@ static TdlStatus solve_friction(const Exact* exact, Problem* p, ContactsSolved* 
         .h = p->whitened ? p->y : p->h,
         .y = p->y,
     };
-    TdlFrictionProblem* problem;
-    TdlStatus status = tdl_friction_problem_create_bodies(&scratch, &def, &problem);
-    if (status != TDL_STATUS_OK) {
-        return status;
+    return tdl_friction_problem_create_bodies(&scratch, &def, &exact->friction);
+}
+
+static TdlStatus solve_friction(Exact* exact, Problem* p, bool same, ContactsSolved* out) {
+    if (same) {
+        problem_set_free(exact->friction, p->before, p->bias);
+    } else {
+        TdlStatus status = make_friction(exact, p);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
     }
-    status = solve_problem(exact, p, problem, out);
-    tdl_friction_problem_destroy(problem);
-    return status;
+    return solve_problem(exact, p, exact->friction, out);
 }
 
 // --- what the impulses do -------------------------------------------------------------------
@@ -226,23 +237,27 @@ static double side_work(const Problem* p, int side) {
     return work / p->unit;
 }
 
-// H' r of the contacts on a body that wants to know, in N s.
-static TdlStatus hand_out_impulse(const Problem* p, Body* body) {
+// Room for the impulse on a body that wants to know.
+static bool reserve_impulse(const Problem* p, Body* body) {
+    if (!body_has_rounds(body) && !body->hears) {
+        return true;
+    }
     body->impulse = ARENA_NEW(&p->contacts->arena, double, body->dof_count);
-    if (body->impulse == NULL) {
-        return TDL_STATUS_NO_MEMORY;
+    if (body->impulse != NULL) {
+        memset(body->impulse, 0, (size_t)body->dof_count * sizeof *body->impulse);
     }
-    memset(body->impulse, 0, (size_t)body->dof_count * sizeof *body->impulse);
-    for (int side = 0; side < 2 * p->count; ++side) {
-        TdlSpan span = p->span[side];
-        const int* list = p->list == NULL ? NULL : p->list[side];
-        for (int k = 0; k < 3 * span.count && p->body[side] == body->index; ++k) {
-            int j = k % span.count, at = list == NULL ? span.first + j : list[j];
-            body->impulse[at] +=
-                p->h[p->h_at[side] + (size_t)k] * p->r[3 * (side / 2) + k / span.count] / p->unit;
-        }
+    return body->impulse != NULL;
+}
+
+// Adds H' r of a side to the impulse on its body, in N s.
+static void add_impulse(const Problem* p, int side, double* impulse) {
+    TdlSpan span = p->span[side];
+    const int* list = p->list == NULL ? NULL : p->list[side];
+    for (int k = 0; k < 3 * span.count; ++k) {
+        int j = k % span.count, at = list == NULL ? span.first + j : list[j];
+        impulse[at] +=
+            p->h[p->h_at[side] + (size_t)k] * p->r[3 * (side / 2) + k / span.count] / p->unit;
     }
-    return TDL_STATUS_OK;
 }
 
 static TdlStatus hand_out(const Problem* p) {
@@ -260,8 +275,14 @@ static TdlStatus hand_out(const Problem* p) {
         }
         memcpy(body->v_free, p->velocity + p->dof_start[i],
                (size_t)body->dof_count * sizeof *body->v_free);
-        if ((body_has_rounds(body) || body->hears) && hand_out_impulse(p, body) != TDL_STATUS_OK) {
+        if (!reserve_impulse(p, body)) {
             return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    for (int i = 0; i < 2 * p->count; ++i) {
+        const Body* body = p->body[i] < 0 ? NULL : p->world->body[p->body[i]];
+        if (body != NULL && body->impulse != NULL) {
+            add_impulse(p, i, body->impulse);
         }
     }
     return TDL_STATUS_OK;
@@ -277,8 +298,8 @@ static void let_be(Problem* p) {
     }
 }
 
-static TdlStatus answer(const Exact* exact, Problem* p, ContactsSolved* out) {
-    TdlStatus status = p->law_count > 0 ? solve_friction(exact, p, out) : TDL_STATUS_OK;
+static TdlStatus answer(Exact* exact, Problem* p, bool same, ContactsSolved* out) {
+    TdlStatus status = p->law_count > 0 ? solve_friction(exact, p, same, out) : TDL_STATUS_OK;
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -291,30 +312,50 @@ static TdlStatus answer(const Exact* exact, Problem* p, ContactsSolved* out) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    return problem_push(p) ? hand_out(p) : TDL_STATUS_NO_MEMORY;
+    return hand_out(p);
 }
 
-static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, ContactsSolved* out) {
+// The problem of the attempt; where it is the same but for v_free, only what follows from that.
+static TdlStatus build(Exact* exact, TdlWorld* world, const BodyStep* step, bool same) {
     Contacts* c = world->contacts;
-    *out = (ContactsSolved){.converged = true};
+    if (same) {
+        problem_renew(&exact->problem);
+        return TDL_STATUS_OK;
+    }
     arena_release(&c->arena, (ArenaMark){0});
-    Problem p = {.world = world, .contacts = c, .dt = step->dt, .hurried = step->hurried};
+    exact->friction = NULL;
+    exact->problem =
+        (Problem){.world = world, .contacts = c, .dt = step->dt, .hurried = step->hurried};
+    return problem_build(&exact->problem);
+}
+
+static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool same,
+                       ContactsSolved* out) {
+    Exact* exact = self;
+    Contacts* c = world->contacts;
+    Problem* p = &exact->problem;
+    *out = (ContactsSolved){.converged = true};
     double start = clock_now();
-    TdlStatus status = problem_build(&p);
+    TdlStatus status = build(exact, world, step, same);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    out->count = p.count;
-    out->skipped = c->found.count - p.count;
+    out->count = p->count;
+    out->skipped = c->found.count - p->count;
     c->forces.count = c->forces.kept;
-    if (p.count == 0) {
+    if (p->count == 0) {
         return clear_forces(c);
     }
     double built = clock_now();
     out->build_seconds = built - start;
-    status = answer(self, &p, out);
+    status = answer(exact, p, same, out);
     out->solve_seconds = clock_now() - built;
     return status;
 }
 
-const Response EXACT_RESPONSE = {create, destroy, solve};
+static TdlStatus push(void* self) {
+    Problem* p = &((Exact*)self)->problem;
+    return p->count == 0 || problem_push(p) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+}
+
+const Response EXACT_RESPONSE = {create, destroy, solve, push};

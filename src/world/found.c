@@ -467,15 +467,20 @@ void contacts_expect(Contacts* c, double dt) {
             Body* body = seen_body(&c->seen, &x->site.contact, side);
             if (body->kind->expect != NULL) {
                 BodyPlace place = seen_place(&c->seen, &x->site.contact, side);
+                body->expects = true;
                 body->kind->expect(body, &place, tdl_scale3(side == 0 ? -1.0 : 1.0, x->force));
             }
         }
     }
 }
 
-TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, ContactsSolved* out) {
+TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, bool same, ContactsSolved* out) {
     Contacts* c = world->contacts;
-    return c->response->solve(c->responder, world, step, out);
+    return c->response->solve(c->responder, world, step, same, out);
+}
+
+TdlStatus contacts_push(TdlWorld* world) {
+    return world->contacts->response->push(world->contacts->responder);
 }
 
 bool contacts_ready(const Contacts* c) {
@@ -500,11 +505,14 @@ int contacts_count(const Contacts* c) {
 }
 
 void contacts_tell_near(TdlWorld* world) {
+    if (world->contacts == NULL) {
+        return; // nothing ever is
+    }
     for (int i = 0; i < world->body_count; ++i) {
         world->body[i]->near = false;
     }
     const Contacts* c = world->contacts;
-    for (int i = 0; c != NULL && i < c->found.count; ++i) {
+    for (int i = 0; i < c->found.count; ++i) {
         const Candidate* x = &c->found.at[i];
         for (int side = 0; side < 2 && !x->jointed && !x->passed_on; ++side) {
             seen_body(&c->seen, &x->site.contact, side)->near = true;

@@ -192,9 +192,8 @@ double problem_side_product(const Problem* p, int side, int row, const double* a
     return own_product(p, side, row, all + p->dof_start[p->body[side]]);
 }
 
-// The rows of one side, and what they make of the velocities without contacts.
-static void fill_side(const Problem* p, int i, int which, TdlVec3 touch, TdlVec3* u,
-                      TdlVec3* fixed) {
+// The rows of one side, and the velocity that a script gives it.
+static void fill_side(const Problem* p, int i, int which, TdlVec3 touch, TdlVec3* fixed) {
     const Seen* seen = &p->contacts->seen;
     const TdlContact* x = contact_of(p, i);
     const Body* body = seen_body(seen, x, which);
@@ -210,15 +209,22 @@ static void fill_side(const Problem* p, int i, int which, TdlVec3 touch, TdlVec3
     }
     double* h = p->h + p->h_at[2 * i + which];
     body->kind->rows(body, &place, x->basis, h);
-    int n = p->span[2 * i + which].count;
-    double part[3];
-    for (int k = 0; k < 3; ++k) {
-        for (int j = k * n; j < (k + 1) * n; ++j) {
-            h[j] *= sign;
-        }
-        part[k] = problem_side_product(p, 2 * i + which, k, p->velocity);
+    for (int j = 0; j < 3 * p->span[2 * i + which].count; ++j) {
+        h[j] *= sign;
     }
-    *u = tdl_add3(*u, (TdlVec3){part[0], part[1], part[2]});
+}
+
+// What the rows of a contact make of the velocities without contacts.
+static TdlVec3 free_velocity(const Problem* p, int i) {
+    TdlVec3 u = {0};
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        double part[3] = {0.0};
+        for (int k = 0; k < 3 && p->body[side] >= 0; ++k) {
+            part[k] = problem_side_product(p, side, k, p->velocity);
+        }
+        u = tdl_add3(u, tdl_load3(part, 0));
+    }
+    return u;
 }
 
 // y += the rows of a side's H, as columns over all n coordinates of its body.
@@ -290,18 +296,16 @@ double problem_normal_motion(const Problem* p, int i, const double* move) {
     return sum;
 }
 
-static void fill_contact(void* user, int i, int worker) {
+// What the law is asked, from the velocities without contacts.
+static void fill_free(void* user, int i, int worker) {
     (void)worker;
     const Problem* p = user;
     const Retry* retry = &p->contacts->retry;
     const Candidate* c = &p->contacts->found.at[p->of[i]];
     const TdlContact* x = &c->site.contact;
     const Body *a = seen_body(&p->contacts->seen, x, 0), *b = seen_body(&p->contacts->seen, x, 1);
-    TdlVec3 touch = seen_touch(&p->contacts->seen, x), u = {0}, fixed = {0};
-    fill_side(p, i, 0, touch, &u, &fixed);
-    fill_side(p, i, 1, touch, &u, &fixed);
+    TdlVec3 u = free_velocity(p, i), fixed = tdl_load3(p->fixed, i);
     TdlContactLaw law = contact_law(p->world, a, b);
-    p->mu[i] = law.mu;
     bool bounces = a->bounces && b->bounces && !c->apart;
     p->bias[i] = normal_bias(p, x, law, bounces, u.x + fixed.x);
     if (c->apart) {
@@ -314,12 +318,24 @@ static void fill_contact(void* user, int i, int worker) {
         double share = p->dt / p->world->def.step; // what is lost goes with the square (W.9)
         p->bias[i] += share * share * c->loss / p->dt;
     }
+    tdl_store3(p->before, i, tdl_add3(u, fixed));
+}
+
+static void fill_contact(void* user, int i, int worker) {
+    const Problem* p = user;
+    const Candidate* c = &p->contacts->found.at[p->of[i]];
+    const TdlContact* x = &c->site.contact;
+    TdlVec3 touch = seen_touch(&p->contacts->seen, x), fixed = {0};
+    fill_side(p, i, 0, touch, &fixed);
+    fill_side(p, i, 1, touch, &fixed);
     TdlVec3 back = tdl_scale3(1.0 / p->dt, tdl_tmul33_3(x->basis, c->slid));
     back.x = 0.0;
-    fixed = tdl_add3(fixed, back);
     tdl_store3(p->back, i, back);
-    tdl_store3(p->fixed, i, fixed);
-    tdl_store3(p->before, i, tdl_add3(u, fixed));
+    tdl_store3(p->fixed, i, tdl_add3(fixed, back));
+    p->mu[i] = contact_law(p->world, seen_body(&p->contacts->seen, x, 0),
+                           seen_body(&p->contacts->seen, x, 1))
+                   .mu;
+    fill_free(user, i, worker);
     TdlVec3 guess = tdl_tmul33_3(x->basis, c->force);
     tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
 }
@@ -395,6 +411,11 @@ static TdlStatus fill(Problem* p) {
         p->r[k] *= p->unit;
     }
     return TDL_STATUS_OK;
+}
+
+void problem_renew(Problem* p) {
+    gather_velocities(p);
+    pool_run(p->world->pool, p->count, 16, fill_free, p);
 }
 
 // Whether nothing can move a contact along its normal, for bodies placed in each other and for

@@ -38,6 +38,8 @@ typedef struct Problem {
 
 // Lays the problem out in the arena of the contacts, and fills it. No contact: count is 0.
 TdlStatus problem_build(Problem* problem);
+// What follows from the bodies' v_free, where only that is another; r stays as the guess.
+void problem_renew(Problem* problem);
 
 static inline int problem_dofs(const Problem* p, int body) {
     return body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];

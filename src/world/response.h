@@ -10,8 +10,10 @@ typedef struct Response {
     // `pool` is lent.
     TdlStatus (*create)(const TdlHost* host, const TdlWorldDef* def, Pool* pool, void** out);
     void (*destroy)(void* self);
-    // See contacts_solve; also notes what the candidates carry.
-    TdlStatus (*solve)(void* self, TdlWorld* world, const BodyStep* step, ContactsSolved* out);
+    // See contacts_solve; also notes what the candidates carry. See contacts_push.
+    TdlStatus (*solve)(void* self, TdlWorld* world, const BodyStep* step, bool same,
+                       ContactsSolved* out);
+    TdlStatus (*push)(void* self);
 } Response;
 
 extern const Response EXACT_RESPONSE;

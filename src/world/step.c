@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "world/balance.h"
+#include "world/rounds.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -33,11 +34,6 @@ enum { MAX_ERROR_HALVINGS = 10, MAX_JUMP_HALVINGS = 4 };
 
 // A longer part is tried when its error is foreseen to be below this share of the allowed one.
 static const double ERROR_ROOM = 0.8;
-
-// Bodies that are not linear are linearised anew with their contacts at most so often in a step,
-// until what is left of their own equation is below this, relative.
-enum { MAX_ROUNDS = 30 };
-static const double ROUND_TOLERANCE = 1.0e-10;
 
 enum { FAULT_TEXT = 700 }; // bytes of a message
 
@@ -87,7 +83,8 @@ typedef struct Step {
     SavedState* saved; // the state before the part
     double worst;      // deepest overlap before it, in radii
     bool looked, held; // it was made again so
-    bool told;         // that a part was kept that should not have been
+    bool told_kept;    // that a part was kept that should not have been
+    bool told_giving;  // that a hold gave way
     double reach;      // m that bodies came closer in the attempt that missed contacts
     BodyStep body_step;
     Attempt attempt;
@@ -106,7 +103,7 @@ static double settling(const TdlWorldDef* def, double time) {
 static void prepare_bodies(TdlWorld* world, const BodyStep* step) {
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
-        body->touched = false;
+        body->touched = body->expects = false;
         body->touch = 0.0;
         body->push = body->impulse = NULL;
         body->account = (BodyAccount){0};
@@ -147,103 +144,36 @@ static void step_body(void* user, int index, int worker) {
     advance_body(user, index, worker);
 }
 
-// The largest remainder of the equations of bodies that are not linear; 0 where there are none.
-static double worst_residual(const TdlWorld* world, const BodyStep* step) {
-    double worst = 0.0;
-    for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
-        if (body_has_rounds(body) && body->touched) {
-            double own = body->kind->residual(body, step, body->v_free, body->impulse);
-            worst = isnan(own) ? INFINITY : fmax(worst, own);
-        }
-    }
-    return worst;
-}
-
-// Before a further round: bodies that are not linear are linearised where they were led; the others
-// are as they were predicted. False when one cannot be.
-static bool linearise_again(TdlWorld* world, const BodyStep* step) {
-    const double* without = world->free_velocity;
-    bool fine = true;
-    for (int i = 0; i < world->body_count; ++i) {
-        Body* body = world->body[i];
-        if (body_has_rounds(body) && body->touched) {
-            body->kind->predict_again(body, step, body->v_free);
-            fine = fine && !body->account.failed;
-            body->impulse = NULL;
-        } else if (body->dof_count > 0) {
-            memcpy(body->v_free, without, (size_t)body->dof_count * sizeof *without);
-        }
-        without += body->dof_count;
-        body->touched = false;
-        body->touch = 0.0;
-        body->push = NULL;
-    }
-    return fine;
-}
-
-// Velocities without contacts, one body after the other, where some body is asked again.
-static TdlStatus copy_free_velocities(TdlWorld* world, bool* rounds) {
-    int dofs = 0, at = 0;
-    *rounds = false;
-    for (int i = 0; i < world->body_count; ++i) {
-        dofs += world->body[i]->dof_count;
-        *rounds = *rounds || body_has_rounds(world->body[i]);
-    }
-    if (!*rounds) {
-        return TDL_STATUS_OK;
-    }
-    if (!tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity, dofs,
-                     sizeof *world->free_velocity)) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
-        if (body->dof_count > 0) {
-            memcpy(world->free_velocity + at, body->v_free,
-                   (size_t)body->dof_count * sizeof *body->v_free);
-        }
-        at += body->dof_count;
-    }
-    return TDL_STATUS_OK;
+static void blame(Attempt* attempt, const char* fault, Body* culprit) {
+    attempt->fault = fault;
+    attempt->culprit = culprit;
 }
 
 // Contacts and the bodies that are not linear, in turn.
 static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* attempt) {
-    bool rounds, linear = true;
-    TdlStatus status = copy_free_velocities(world, &rounds);
-    double left = 0.0;
-    ContactsSolved sum = {0};
-    for (int round = 0; round < MAX_ROUNDS && status == TDL_STATUS_OK && linear; ++round) {
-        status = contacts_solve(world, step, &attempt->solved);
-        sum.iterations += attempt->solved.iterations;
-        sum.build_seconds += attempt->solved.build_seconds;
-        sum.solve_seconds += attempt->solved.solve_seconds;
-        left = !rounds || status != TDL_STATUS_OK ? 0.0 : worst_residual(world, step);
-        attempt->rounds = round + 1;
-        attempt->residual = left;
-        if (!(left > ROUND_TOLERANCE) || round + 1 == MAX_ROUNDS) {
-            break;
-        }
-        linear = linearise_again(world, step);
-    }
-    attempt->solved.iterations = sum.iterations;
-    attempt->solved.build_seconds = sum.build_seconds;
-    attempt->solved.solve_seconds = sum.solve_seconds;
-    if (left > ROUND_TOLERANCE) {
-        attempt->fault = "a body that is not linear found no velocity with its contacts";
+    Rounds rounds;
+    TdlStatus status = rounds_solve(world, step, &rounds);
+    attempt->solved = rounds.solved;
+    attempt->rounds = rounds.count;
+    attempt->residual = rounds.residual;
+    if (status == TDL_STATUS_OK && !rounds.ended) {
+        blame(attempt, "a body that is not linear found no velocity with its contacts",
+              rounds.culprit);
     }
     bool solved = status == TDL_STATUS_OK && attempt->solved.count > 0;
     return solved ? contacts_note_tried(world) : status;
 }
 
-// The largest estimate of bodies for which a part may still be halved. (W.22)
-static double worst_error(const TdlWorld* world, int halvings) {
+// The largest estimate of bodies for which a part may still be halved, and whose it is. (W.22)
+static double worst_error(const TdlWorld* world, int halvings, Body** whose) {
     double worst = 0.0;
+    *whose = NULL;
     for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
+        Body* body = world->body[i];
         int most = body->system->touched ? MAX_JUMP_HALVINGS : MAX_ERROR_HALVINGS;
-        worst = halvings < most ? fmax(worst, body->account.error) : worst;
+        bool larger = halvings < most && body->account.error > worst;
+        worst = larger ? body->account.error : worst;
+        *whose = larger ? body : *whose;
     }
     return worst;
 }
@@ -252,20 +182,40 @@ static bool is_adaptive(const TdlWorld* world) {
     return world->def.error > 0.0;
 }
 
-static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
+// What a body's account has of one fault; the body with most of it, or null.
+typedef double (*FaultFn)(const BodyAccount*);
+
+static double fault_failed(const BodyAccount* a) {
+    return a->failed;
+}
+
+static double fault_missed(const BodyAccount* a) {
+    return a->missed;
+}
+
+static double fault_energy(const BodyAccount* a) {
+    return a->energy_rise;
+}
+
+static Body* find_culprit(const TdlWorld* world, FaultFn fault) {
+    Body* worst = NULL;
+    double most = 0.0;
+    for (int i = 0; i < world->body_count; ++i) {
+        double own = fault(&world->body[i]->account);
+        worst = own > most ? world->body[i] : worst;
+        most = fmax(own, most);
+    }
+    return worst;
+}
+
+static void sum_up(TdlWorld* world, int halvings, bool estimated, Attempt* attempt) {
     BodyAccount* sum = &attempt->sum;
     Body* gainer = balance_judge(world);
     for (int i = 0; i < world->body_count; ++i) {
         const BodyAccount* own = &world->body[i]->account;
-        if (own->failed || (!sum->failed && own->energy_rise > sum->energy_rise)) {
-            attempt->culprit = world->body[i]->system;
-        }
         sum->failed = sum->failed || own->failed;
         sum->missed = sum->missed || own->missed;
-        sum->gave = fmax(sum->gave, own->gave);
-        attempt->culprit = attempt->culprit == NULL && (own->failed || own->missed)
-                               ? world->body[i]
-                               : attempt->culprit;
+        sum->gave = own->gave > sum->gave ? own->gave : sum->gave;
         sum->energy_rise += own->energy_rise;
         sum->push += own->push;
         sum->damping += own->damping;
@@ -273,19 +223,20 @@ static void sum_up(TdlWorld* world, int halvings, Attempt* attempt) {
         sum->given += own->given;
     }
     if (sum->failed) {
-        attempt->fault = "the state is not finite, or not to be believed";
+        blame(attempt, "the state is not finite, or not to be believed",
+              find_culprit(world, fault_failed));
     } else if (sum->missed) {
-        attempt->fault = "a held end is not where it has to be";
+        blame(attempt, "a held end is not where it has to be", find_culprit(world, fault_missed));
     } else if (gainer != NULL) {
-        attempt->fault = "energy came from nowhere";
-        attempt->culprit = gainer;
+        blame(attempt, "energy came from nowhere", gainer);
         attempt->unbalanced = true;
     } else if (sum->energy_rise > 0.0) {
-        attempt->fault = "energy rose";
+        blame(attempt, "energy rose", find_culprit(world, fault_energy));
     }
-    attempt->error = worst_error(world, halvings);
+    Body* whose = NULL;
+    attempt->error = estimated ? worst_error(world, halvings, &whose) : 0.0;
     if (attempt->fault == NULL && is_adaptive(world) && attempt->error > world->def.error) {
-        attempt->fault = "its estimated error is too large";
+        blame(attempt, "its estimated error is too large", whose);
     }
 }
 
@@ -338,7 +289,7 @@ static void make_attempt(Step* s) {
     if (attempt->status != TDL_STATUS_OK) {
         return;
     }
-    sum_up(world, s->left[s->left_count - 1].halvings, attempt);
+    sum_up(world, s->left[s->left_count - 1].halvings, s->body_step.estimate, attempt);
 
     // detect
     if (world->contacts != NULL && attempt->fault == NULL) {
@@ -445,14 +396,14 @@ static Verdict judge_last(Step* s) {
             return GIVE_UP;
         }
     }
-    if (!s->told) {
+    if (!s->told_kept) {
         char who[WHO_SIZE];
         name_culprits(s, who);
         tdl_log(&s->world->host, TDL_LOG_WARNING,
                 "step %ld at %.6g s: %s%s, in a part of %.3g s, which is not halved any more",
                 s->world->step_count + 1, part->start, attempt->fault, who, part->dt);
     }
-    s->told = true;
+    s->told_kept = true;
     return KEEP;
 }
 
@@ -519,7 +470,7 @@ static void choose_level(Step* s) {
 
 // Which of the holds gave way, the first time in a step.
 static void tell_giving(Step* s) {
-    for (int i = 0; i < s->world->body_count && !s->told; ++i) {
+    for (int i = 0; i < s->world->body_count && !s->told_giving; ++i) {
         const Body* body = s->world->body[i];
         if (body->account.gave > 0.0) {
             char name[TDL_BODY_NAME_SIZE];
@@ -528,7 +479,7 @@ static void tell_giving(Step* s) {
                     "step %ld at %.6g s: the hold of %s gives way: it pulls with %.3g N and no "
                     "more, and its end is not where it has to be",
                     s->world->step_count + 1, s->body_step.start, name, body->account.gave);
-            s->told = true;
+            s->told_giving = true;
         }
     }
 }
@@ -554,7 +505,9 @@ static void keep_part(Step* s) {
     info->rounds = attempt->rounds > info->rounds ? attempt->rounds : info->rounds;
     info->nowhere += balance_keep(s->world);
     info->forced += attempt->fault != NULL || attempt->sum.gave > 0.0;
-    tell_giving(s);
+    if (attempt->sum.gave > 0.0) {
+        tell_giving(s);
+    }
     info->estimate += s->body_step.dt * attempt->error;
     if (is_adaptive(s->world)) {
         choose_level(s);
@@ -671,7 +624,8 @@ static TdlStatus fail_step(const Step* s, TdlStatus status) {
     TdlStepInfo* info = s->info;
     double start = tdl_world_time(world);
     bool diverged = status == TDL_STATUS_DIVERGED;
-    FaultPlace failed = balance_note_failed(world, diverged ? s->attempt.culprit : NULL);
+    Body* culprit = diverged ? s->attempt.culprit : NULL;
+    FaultPlace failed = balance_note_failed(world, culprit == NULL ? NULL : culprit->system);
     if (s->attempt.unbalanced && failed.head != NULL) {
         info->fault.gained = failed.head->balance.gained;
         info->fault.at_play = balance_at_play(failed.head);

@@ -38,6 +38,8 @@ rods:
   - {name: a, material: rubber, length: 0.05, radius: 1e-4, elements: 4, repeat: {count: [1, 20, 20], spacing: [0, 0.1, 0.1]}}
 `;
 
+const runs = []; // all that were started, to end those that a failed test leaves
+
 // Starts a live run; gives its address.
 async function begin(name, scene, ...words) {
   const path = join(work, `${name}.yaml`);
@@ -45,6 +47,7 @@ async function begin(name, scene, ...words) {
   writeFileSync(path, scene);
   rmSync(out, { recursive: true, force: true });
   const run = spawn(process.env.TENDRIL_COMMAND, ['run', '--live', path, '-o', out, ...words]);
+  runs.push(run);
   let said = '';
   const url = await new Promise((done, fail) => {
     run.stderr.on('data', (text) => {
@@ -186,6 +189,26 @@ async function anotherMayWatch(browser, url, first) {
   await waitUntil(first, async () => (await time(first)) > after + 0.1, 'going on without the other');
 }
 
+// Whoever is told the address may ask before the world is made: 400 rods that settle.
+async function waitsForTheWorld() {
+  const { run, url, ended } = await begin('early', `${MANY}start: settled\n`);
+  const answers = await Promise.all([fetch(url), fetch(url)]);
+  for (const answer of answers) {
+    equal(answer.status, 200, 'status of an early page');
+    check((await answer.text()).includes('tendril-head'), 'an early page is whole');
+  }
+  run.kill('SIGINT');
+  equal(await ended, 1, 'exit of a stopped run');
+}
+
+// A run that cannot begin, as nothing holds its rod, lets nobody wait for its page.
+async function endsWithoutAPage() {
+  const { url, ended } = await begin('falls', `${ROD.replace('elements: 8', 'elements: 8, start: free')}start: settled\n`);
+  const status = await fetch(url).then((answer) => answer.status, () => 'none');
+  check(status === 500 || status === 'none', `status without a page is ${status}`);
+  equal(await ended, 1, 'exit of a run that cannot begin');
+}
+
 // --- many rods -----------------------------------------------------------------------------------
 
 // Simulated seconds a second, as a page sees them.
@@ -252,6 +275,8 @@ colliders:
 
 const browser = await launch();
 const { run, url, ended } = await begin('rod', ROD);
+await test('waits for the world', waitsForTheWorld);
+await test('ends without a page', endsWithoutAPage);
 await test('strangers are turned away', () => turnsStrangersAway(url));
 const { page, faults } = await openPage(browser, url);
 await shown(page);
@@ -269,4 +294,5 @@ await test('ends cleanly', async () => {
 await test('opens the browser', () => opensTheBrowser(browser));
 await test('slow ones do not slow it', () => slowOnesDoNotSlowIt(browser));
 await browser.close();
+runs.forEach((left) => left.kill('SIGKILL'));
 finish();

@@ -1,44 +1,15 @@
 // Where the energy of a world of rods goes: the balance of every step, told by its losses.
+#include "cables.h"
 #include "math/rotation.h"
-#include "tendril/world.h"
-#include "test.h"
-
-static const char* const MODELS[] = {"super-helix", "super-helix-dense", "super-clothoid",
-                                     "der",         "mass-spring",       "corde"};
-enum { MODEL_COUNT = 6 };
 
 static TdlWorld* create_world(double dt, bool contacts, bool wind) {
-    TdlHost host = tdl_host_default();
-    TdlWorldDef def = tdl_world_def_default();
-    def.losses = true;
-    def.step = dt;
-    def.contacts.off = !contacts;
+    TdlWorldDef def = cable_world_def(dt, contacts);
     def.wind = (TdlVec3){0.0, wind ? 2.0 : 0.0, 0.0};
-    TdlWorld* world;
-    if (tdl_world_create(&host, &def, &world) != TDL_STATUS_OK) {
-        abort();
-    }
-    return world;
+    return make_cable_world(&def);
 }
 
 static TdlRodDef cable(const char* model) {
-    TdlRodDef def = tdl_rod_def_default();
-    def.model = model;
-    def.length = 0.3;
-    def.radius[0] = def.radius[1] = 2.0e-3;
-    def.element_count = 8;
-    def.young = 1.0e6;
-    return def;
-}
-
-static TdlBodyId add(TdlWorld* world, const TdlRodDef* def) {
-    TdlBodyId id = {0};
-    CHECK_INT(tdl_world_add_rod(world, def, &id), TDL_STATUS_OK);
-    return id;
-}
-
-static double total(TdlEnergy e) {
-    return e.kinetic + e.elastic + e.gravity;
+    return cable_def(model, 2.0e-3, 8, 1.0e6);
 }
 
 typedef struct Ledger {
@@ -49,7 +20,7 @@ typedef struct Ledger {
 
 static Ledger keep_books(TdlWorld* world, int steps) {
     Ledger ledger = {0};
-    double energy = total(tdl_world_energy(world));
+    double energy = total_energy(tdl_world_energy(world));
     ledger.size = fabs(energy);
     for (int i = 0; i < steps; ++i) {
         TdlStepInfo x;
@@ -59,7 +30,7 @@ static Ledger keep_books(TdlWorld* world, int steps) {
         }
         double in = x.work + x.given + x.push;
         double out = x.friction + x.impact + x.damping + x.numerical;
-        ledger.worst = fmax(ledger.worst, fabs(energy + in - out - total(x.energy)));
+        ledger.worst = fmax(ledger.worst, fabs(energy + in - out - total_energy(x.energy)));
         ledger.size += fabs(x.work) + fabs(x.given) + fabs(x.push) + fabs(x.friction) +
                        fabs(x.impact) + x.damping + fabs(x.numerical);
         ledger.sum.work += x.work;
@@ -67,7 +38,7 @@ static Ledger keep_books(TdlWorld* world, int steps) {
         ledger.sum.friction += x.friction;
         ledger.sum.damping += x.damping;
         ledger.sum.numerical += x.numerical;
-        energy = total(x.energy);
+        energy = total_energy(x.energy);
     }
     return ledger;
 }
@@ -84,7 +55,7 @@ TEST(the_books_of_a_rod_in_the_wind_close) {
         def.drag = 1.0e-3;
         def.loads = loads;
         def.load_count = 2;
-        add(world, &def);
+        add_cable(world, &def);
         Ledger ledger = keep_books(world, 300);
         printf("  %-17s damping %.3e, numerical %.3e, given %.3e J, off by %.1e\n", MODELS[k],
                ledger.sum.damping, ledger.sum.numerical, ledger.sum.given,
@@ -106,7 +77,7 @@ TEST(the_books_of_a_led_rod_close) {
         def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
         def.curvature = def.natural_curvature = (TdlVec3){0.0, 8.0, 0.0};
         def.end = TDL_HOLD_PINNED;
-        add(world, &def);
+        add_cable(world, &def);
         Ledger ledger = keep_books(world, 300);
         printf("  %-17s damping %.3e, numerical %.3e, given %.3e J, off by %.1e\n", MODELS[k],
                ledger.sum.damping, ledger.sum.numerical, ledger.sum.given,
@@ -124,7 +95,7 @@ TEST(the_books_of_a_rod_on_a_floor_close) {
         TdlRodDef def = cable(MODELS[k]);
         def.damping = 2.0e-3;
         def.clamp.position = (TdlVec3){0.0, 0.0, 0.05};
-        add(world, &def);
+        add_cable(world, &def);
         TdlColliderDef floor = tdl_collider_def_default();
         floor.shape = TDL_SHAPE_PLANE;
         floor.velocity = (TdlVec3){0.0, 0.3, 0.0};
@@ -144,11 +115,11 @@ TEST(the_books_of_a_tree_close) {
     TdlWorld* world = create_world(1.0e-3, false, true);
     TdlRodDef def = cable("super-helix");
     def.drag = 1.0e-3;
-    TdlBodyId root = add(world, &def);
+    TdlBodyId root = add_cable(world, &def);
     def.parent = root;
     def.parent_at = 0.5;
     def.clamp.rotation = tdl_rotation_exp((TdlVec3){0.0, 0.5, 1.0});
-    add(world, &def);
+    add_cable(world, &def);
     Ledger ledger = keep_books(world, 300);
     CHECK_BELOW(ledger.worst, 1.0e-12 * ledger.size); // sums of roundings
     tdl_world_destroy(world);
@@ -162,7 +133,7 @@ TEST(half_the_step_takes_half_as_much) {
             TdlWorld* world = create_world(4.0e-4 / (1 << j), false, false);
             TdlRodDef def = cable(MODELS[k]);
             def.mass_damping = 0.2;
-            add(world, &def);
+            add_cable(world, &def);
             ledger[j] = keep_books(world, 500 << j);
             tdl_world_destroy(world);
         }

@@ -15,6 +15,7 @@ typedef struct Bead {
     double x[3], v[3], steps; // one after the other: the state
     double free[3], factor[2];
     double from;
+    BodyAccount faults; // what it tells of itself in every step
 } Bead;
 
 static const double BEAD = 0.01, BEAD_MASS = 0.2; // m, kg
@@ -42,6 +43,9 @@ static void bead_advance(Body* body, const BodyStep* t) {
     b->steps += 1.0;
     body->energy = bead_energy(body, t->gravity);
     body->account.failed = !isfinite(b->x[0]);
+    body->account.missed = b->faults.missed;
+    body->account.energy_rise = b->faults.energy_rise;
+    body->account.gave = b->faults.gave;
 }
 
 static double bead_mass(const Body* body, TdlVec3* centre) {
@@ -174,6 +178,96 @@ TEST(a_state_that_is_not_finite_is_named) {
     CHECK(tdl_body_id_equal(info.fault.body, lost->head.id));
     CHECK(strstr(heard.last, "the state is not finite, or not to be believed: bead 'lost', element "
                              "0, at (0.006, 1, 0)"));
+    tdl_world_destroy(world);
+}
+
+// All warnings, one after the other.
+typedef struct Warnings {
+    char text[4096];
+} Warnings;
+
+static void hear_warning(void* user, TdlLogLevel level, const char* message) {
+    Warnings* heard = user;
+    size_t used = strlen(heard->text);
+    if (level == TDL_LOG_WARNING) {
+        snprintf(heard->text + used, sizeof heard->text - used, "%s\n", message);
+    }
+}
+
+static TdlWorld* make_warned_world(Warnings* heard) {
+    TdlHost host = tdl_host_default();
+    *heard = (Warnings){0};
+    host.log = hear_warning;
+    host.log_user = heard;
+    return make_world(&host, 0.05);
+}
+
+// Of several the one whose energy rose most, not the first that is above the sum so far.
+TEST(the_worst_of_several_is_named) {
+    Warnings heard;
+    TdlWorld* world = make_warned_world(&heard);
+    const char* names[] = {"one", "two", "three", "four"};
+    const double rises[] = {1.0e-9, 1.1e-9, 1.5e-9, 0.2e-9};
+    for (int i = 0; i < 4; ++i) {
+        add_bead(world, names[i], i, 1.0, 1.0)->faults.energy_rise = rises[i];
+    }
+    CHECK(tdl_world_step(world, NULL) == TDL_STATUS_OK);
+    CHECK(strstr(heard.text, "energy rose (bead 'three')") != NULL);
+    tdl_world_destroy(world);
+}
+
+// Who missed its place is named, whatever the others did.
+TEST(whoever_is_at_fault_is_named_and_not_another) {
+    Warnings heard;
+    TdlWorld* world = make_warned_world(&heard);
+    add_bead(world, "rises", 0.0, 1.0, 1.0)->faults.energy_rise = 1.0e-9;
+    add_bead(world, "misses", 1.0, 1.0, 1.0)->faults.missed = true;
+    CHECK(tdl_world_step(world, NULL) == TDL_STATUS_OK);
+    CHECK(strstr(heard.text, "a held end is not where it has to be (bead 'misses')") != NULL);
+    tdl_world_destroy(world);
+}
+
+// That a hold gave way is told in a step of which a part had to be kept, too; each once.
+TEST(one_fault_does_not_silence_another) {
+    Warnings heard;
+    TdlWorld* world = make_warned_world(&heard);
+    add_bead(world, "misses", 0.0, 1.0, 1.0)->faults.missed = true;
+    add_bead(world, "gives", 1.0, 1.0, 1.0)->faults.gave = 2.0;
+    TdlStepInfo info;
+    CHECK(tdl_world_step(world, &info) == TDL_STATUS_OK && info.substeps > 1);
+    const char* missed = strstr(heard.text, "(bead 'misses')");
+    const char* gave = strstr(heard.text, "the hold of bead 'gives'");
+    CHECK(missed != NULL && gave != NULL);
+    CHECK(missed != NULL && strstr(missed + 1, "(bead 'misses')") == NULL);
+    CHECK(gave != NULL && strstr(gave + 1, "the hold of") == NULL);
+    tdl_world_destroy(world);
+}
+
+// A gale at the branch of a trunk that hardly bends: the branch is named.
+TEST(a_branch_that_turns_too_far_is_named) {
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    TdlWorldDef def = tdl_world_def_default();
+    TdlWorld* world;
+    def.contacts.off = true;
+    def.wind = (TdlVec3){0.0, 1.0e5, 0.0};
+    REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
+    TdlRodDef trunk = tdl_rod_def_default(), branch = tdl_rod_def_default();
+    trunk.young = 1.0e12;
+    trunk.radius[0] = trunk.radius[1] = 0.1;
+    branch.drag = 1.0e-2;
+    TdlBodyId id[2];
+    REQUIRE(tdl_world_add_rod(world, &trunk, &id[0]) == TDL_STATUS_OK);
+    branch.parent = id[0];
+    branch.parent_at = 0.5;
+    branch.clamp.rotation = tdl_identity33();
+    REQUIRE(tdl_world_add_rod(world, &branch, &id[1]) == TDL_STATUS_OK);
+    CHECK(tdl_body_set_name(world, id[0], "trunk") == TDL_STATUS_OK);
+    CHECK(tdl_body_set_name(world, id[1], "branch") == TDL_STATUS_OK);
+    TdlStepInfo info;
+    CHECK(tdl_world_step(world, &info) == TDL_STATUS_DIVERGED);
+    CHECK(strstr(heard.last, "not to be believed: rod 'branch'") != NULL);
+    printf("  %s\n", heard.last);
     tdl_world_destroy(world);
 }
 

@@ -1,49 +1,18 @@
 // The midpoint rule where more happens than a vibration: large swings, free flight, contacts,
 // holds; its books of energy, and its state.
+#include "cables.h"
 #include "look.h"
 #include "math/rotation.h"
-#include "tendril/world.h"
-#include "test.h"
-
-#include <stdlib.h>
-
-static const char* const MODELS[] = {"super-helix", "super-helix-dense", "super-clothoid", "der",
-                                     "corde",       "mass-spring"};
-enum { MODEL_COUNT = 6 };
 
 static TdlWorld* create_world(TdlIntegrator integrator, double dt, TdlVec3 gravity, bool contacts) {
-    TdlHost host = tdl_host_default();
-    TdlWorldDef def = tdl_world_def_default();
+    TdlWorldDef def = cable_world_def(dt, contacts);
     def.integrator = integrator;
-    def.step = dt;
     def.gravity = gravity;
-    def.contacts.off = !contacts;
-    def.losses = true;
-    TdlWorld* world;
-    if (tdl_world_create(&host, &def, &world) != TDL_STATUS_OK) {
-        abort();
-    }
-    return world;
+    return make_cable_world(&def);
 }
 
 static TdlRodDef cable(const char* model) {
-    TdlRodDef def = tdl_rod_def_default();
-    def.model = model;
-    def.length = 0.3;
-    def.radius[0] = def.radius[1] = 3.0e-3;
-    def.element_count = 6;
-    def.young = 5.0e5;
-    return def;
-}
-
-static TdlBodyId add(TdlWorld* world, const TdlRodDef* def) {
-    TdlBodyId id = {0};
-    CHECK_INT(tdl_world_add_rod(world, def, &id), TDL_STATUS_OK);
-    return id;
-}
-
-static double total(TdlEnergy e) {
-    return e.kinetic + e.elastic + e.gravity;
+    return cable_def(model, 3.0e-3, 6, 5.0e5);
 }
 
 // Three large motions: a rod let go from the horizontal, clamped or pinned, and one that was bent
@@ -60,7 +29,7 @@ static TdlVec3 tip_after(const char* model, int kind, TdlIntegrator integrator, 
     TdlVec3 gravity = {0.0, 0.0, kind == 2 ? 0.0 : -9.81};
     TdlWorld* world = create_world(integrator, dt, gravity, false);
     TdlRodDef def = swing(model, kind);
-    TdlBodyId rod = add(world, &def);
+    TdlBodyId rod = add_cable(world, &def);
     for (long i = lround(time / dt); i > 0; --i) {
         CHECK(tdl_world_step(world, NULL) == TDL_STATUS_OK);
     }
@@ -105,19 +74,19 @@ TEST(the_energy_of_large_swings_does_not_grow) {
             TdlVec3 gravity = {0.0, 0.0, kind == 2 ? 0.0 : -9.81};
             TdlWorld* world = create_world(TDL_INTEGRATOR_MIDPOINT, 1.0e-3, gravity, false);
             TdlRodDef def = swing(MODELS[m], kind);
-            TdlBodyId rod = add(world, &def);
-            double scale = kind == 2 ? total(tdl_world_energy(world))
+            TdlBodyId rod = add_cable(world, &def);
+            double scale = kind == 2 ? total_energy(tdl_world_energy(world))
                                      : look_rod_info(world, rod).mass * 9.81 * def.length;
-            double start = total(tdl_world_energy(world)), most = start, least = start;
+            double start = total_energy(tdl_world_energy(world)), most = start, least = start;
             for (int i = 0; i < 3000; ++i) {
                 TdlStepInfo info;
                 REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
-                most = fmax(most, total(info.energy));
-                least = fmin(least, total(info.energy));
+                most = fmax(most, total_energy(info.energy));
+                least = fmin(least, total_energy(info.energy));
             }
             printf("  %-17s %d: from %+.1e to %+.1e of what is at play; %+.1e at the end\n",
                    MODELS[m], kind, (least - start) / scale, (most - start) / scale,
-                   (total(tdl_world_energy(world)) - start) / scale);
+                   (total_energy(tdl_world_energy(world)) - start) / scale);
             CHECK_BELOW(most - start, 0.06 * scale); // 0.02 of what falls, moves and bends, twice
             CHECK_BELOW(start - least, (m < 3 ? 0.25 : 0.02) * scale);
             tdl_world_destroy(world);
@@ -139,12 +108,12 @@ static TdlWorld* crash(const char* model, TdlIntegrator integrator, int threads)
     TdlRodDef rod = cable(model);
     rod.damping = 1.0e-3;
     rod.clamp.position = (TdlVec3){0.0, 0.0, 0.1};
-    add(world, &rod);
+    add_cable(world, &rod);
     rod.clamp.position = (TdlVec3){0.0, 0.1, 0.05};
     rod.start = TDL_HOLD_FREE;
     rod.curvature = (TdlVec3){0.0, 0.0, 3.0};
     if (strcmp(model, "super-clothoid") != 0) { // on a floor its steps do not end, by either rule
-        add(world, &rod);
+        add_cable(world, &rod);
     }
     TdlRigidDef ball = tdl_rigid_def_default();
     ball.radius = 0.02;
@@ -160,7 +129,7 @@ static TdlWorld* crash(const char* model, TdlIntegrator integrator, int threads)
 TEST(with_contacts_the_books_close_and_energy_does_not_rise) {
     for (int m = 0; m < 2 * MODEL_COUNT; ++m) {
         TdlWorld* world = crash(MODELS[m / 2], (TdlIntegrator)(m % 2), 1);
-        double energy = total(tdl_world_energy(world)), start = energy, lowest = energy;
+        double energy = total_energy(tdl_world_energy(world)), start = energy, lowest = energy;
         double size = fabs(energy), worst = 0.0, rise = 0.0;
         int touching = 0;
         for (int i = 0; i < 400; ++i) {
@@ -168,9 +137,9 @@ TEST(with_contacts_the_books_close_and_energy_does_not_rise) {
             REQUIRE(tdl_world_step(world, &x) == TDL_STATUS_OK);
             double in = x.work + x.given + x.push;
             double out = x.friction + x.impact + x.damping + x.numerical;
-            worst = fmax(worst, fabs(energy + in - out - total(x.energy)));
+            worst = fmax(worst, fabs(energy + in - out - total_energy(x.energy)));
             size += fabs(x.friction) + fabs(x.impact) + x.damping + fabs(x.numerical);
-            energy = total(x.energy);
+            energy = total_energy(x.energy);
             lowest = fmin(lowest, energy);
             rise = fmax(rise, energy - lowest);
             touching += x.contact_count > 0;
@@ -227,12 +196,12 @@ TEST(what_is_left_to_euler_has_its_bits) {
                 kind == 0 ? (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH} : (TdlMotionDef){0};
             def.curvature = (TdlVec3){0.0, 5.0, 0.0};
             def.end = kind == 1 ? TDL_HOLD_PINNED : TDL_HOLD_FREE;
-            TdlBodyId rod = add(world, &def);
+            TdlBodyId rod = add_cable(world, &def);
             if (kind == 2) {
                 def.parent = rod;
                 def.parent_at = 0.5;
                 def.clamp.rotation = tdl_rotation_exp((TdlVec3){0.0, 0.5, 1.0});
-                add(world, &def);
+                add_cable(world, &def);
             }
             for (int i = 0; i < 100; ++i) {
                 REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);

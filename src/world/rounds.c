@@ -1,0 +1,205 @@
+// The contacts of a step and the bodies that are not linear in it, in turn. (W.10)
+//
+// A round costs what its linearisation does: A of the bodies, the columns A^-1 H' of all contacts
+// and W. So the next one keeps these and changes v_free alone where that leads on fast enough.
+#include "world/rounds.h"
+
+#include <string.h>
+
+// Bodies that are not linear are linearised anew with their contacts at most so often in a step,
+// until what is left of their own equation is below this, relative.
+enum { MAX_ROUNDS = 30 };
+static const double ROUND_TOLERANCE = 1.0e-10;
+
+// With less than this left a round keeps A, and the next again if that divided it by ten.
+static const double SAME_BELOW = 1.0e-5, SAME_GAIN = 0.1;
+
+enum { GRAIN = 4 }; // bodies, as in a step
+
+typedef struct Round {
+    TdlWorld* world;
+    const BodyStep* step;
+} Round;
+
+// Whether a body's own equation is asked in this attempt.
+static bool takes_part(const Body* body) {
+    return body_has_rounds(body) && (body->touched || body->expects);
+}
+
+static void find_residual(void* user, int index, int worker) {
+    (void)worker;
+    const Round* round = user;
+    Body* body = round->world->body[index];
+    if (takes_part(body)) {
+        double own = body->kind->residual(body, round->step, body->v_free, body->impulse);
+        body->residual = isnan(own) ? INFINITY : own;
+    }
+}
+
+// The largest remainder of the equations of bodies that are not linear, and whose it is.
+static double worst_residual(Round* round, Body** whose) {
+    TdlWorld* world = round->world;
+    double worst = 0.0;
+    pool_run(world->pool, world->body_count, GRAIN, find_residual, round);
+    *whose = NULL;
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        if (takes_part(body) && (*whose == NULL || body->residual > worst)) {
+            worst = body->residual;
+            *whose = body;
+        }
+    }
+    return worst;
+}
+
+// --- v_free of all bodies, one after the other ---------------------------------------------------
+
+static int count_coordinates(const TdlWorld* world) {
+    int dofs = 0;
+    for (int i = 0; i < world->body_count; ++i) {
+        dofs += world->body[i]->dof_count;
+    }
+    return dofs;
+}
+
+static bool is_asked_again(const TdlWorld* world) {
+    for (int i = 0; i < world->body_count; ++i) {
+        if (body_has_rounds(world->body[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void keep_free_velocities(TdlWorld* world) {
+    double* kept = world->free_velocity;
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        if (body->dof_count > 0) {
+            memcpy(kept, body->v_free, (size_t)body->dof_count * sizeof *kept);
+        }
+        kept += body->dof_count;
+    }
+}
+
+static void recall_free_velocities(TdlWorld* world) {
+    const double* kept = world->free_velocity;
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        if (body->dof_count > 0) {
+            memcpy(body->v_free, kept, (size_t)body->dof_count * sizeof *kept);
+        }
+        kept += body->dof_count;
+    }
+}
+
+// --- the next round ------------------------------------------------------------------------------
+
+static void linearise_body(void* user, int index, int worker) {
+    (void)worker;
+    const Round* round = user;
+    Body* body = round->world->body[index];
+    if (takes_part(body)) {
+        body->kind->predict_again(body, round->step, body->v_free);
+    }
+}
+
+static void forget_contacts(TdlWorld* world) {
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        body->touched = false;
+        body->touch = 0.0;
+        body->impulse = NULL;
+    }
+}
+
+// Bodies that are not linear are linearised where they were led; the others are as they were
+// predicted. Returns the first that cannot be, or null.
+static Body* linearise_again(Round* round) {
+    TdlWorld* world = round->world;
+    const double* kept = world->free_velocity;
+    Body* failed = NULL;
+    pool_run(world->pool, world->body_count, GRAIN, linearise_body, round);
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        if (takes_part(body)) {
+            failed = failed == NULL && body->account.failed ? body : failed;
+        } else if (body->dof_count > 0) {
+            memcpy(body->v_free, kept, (size_t)body->dof_count * sizeof *kept);
+        }
+        kept += body->dof_count;
+    }
+    keep_free_velocities(world);
+    forget_contacts(world);
+    return failed;
+}
+
+// v_free,k+1 = v_free,k + A^-1 (H' r - F(v)), with A as it is. (W.15)
+static void correct(TdlWorld* world) {
+    double* kept = world->free_velocity;
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        if (takes_part(body)) {
+            body->kind->correct(body, kept);
+        }
+        kept += body->dof_count;
+    }
+    recall_free_velocities(world);
+    forget_contacts(world);
+}
+
+static bool can_correct(const TdlWorld* world) {
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        if (takes_part(body) && body->kind->correct == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static TdlStatus solve_round(Round* round, bool same, Rounds* out) {
+    ContactsSolved before = out->solved;
+    TdlStatus status = contacts_solve(round->world, round->step, same, &out->solved);
+    out->solved.iterations += before.iterations;
+    out->solved.build_seconds += before.build_seconds;
+    out->solved.solve_seconds += before.solve_seconds;
+    ++out->count;
+    return status;
+}
+
+TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
+    Round round = {world, step};
+    *out = (Rounds){0};
+    bool asked = is_asked_again(world), same = false;
+    if (asked && !tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity,
+                              count_coordinates(world), sizeof *world->free_velocity)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    if (asked) {
+        keep_free_velocities(world);
+    }
+    for (double before = INFINITY; out->count < MAX_ROUNDS; before = out->residual) {
+        TdlStatus status = solve_round(&round, same, out);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        out->residual = asked ? worst_residual(&round, &out->culprit) : 0.0;
+        out->ended = !(out->residual > ROUND_TOLERANCE);
+        if (out->ended) {
+            return contacts_push(world);
+        }
+        same =
+            out->residual < SAME_BELOW && out->residual <= SAME_GAIN * before && can_correct(world);
+        if (same) {
+            correct(world);
+            continue;
+        }
+        Body* failed = linearise_again(&round);
+        if (failed != NULL) {
+            out->culprit = failed;
+            return TDL_STATUS_OK;
+        }
+    }
+    return TDL_STATUS_OK;
+}
