@@ -11,7 +11,7 @@
 
 // Tension, over m l / dt^2 of an element, that is stable without: what is less stays explicit, and
 // is not braked. A straight chain bears a third.
-static const double EXPLICIT = 0.25;
+static const double EXPLICIT = 0.3;
 
 void tension_expect(Rod* rod, int element, double s, TdlVec3 force) {
     (void)s; // in the middle of its element is near enough

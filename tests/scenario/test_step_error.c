@@ -78,11 +78,12 @@ TEST(the_error_follows_what_is_asked_for_with_fewer_steps) {
             printf("  %s, error %g: %d parts, %.3g m off, estimated %.2g; %d equal: %.3g m\n",
                    MODELS[m], asked, chosen.parts, error[k], 0.4 * chosen.estimate, equal.parts,
                    of_equal);
-            CHECK_BELOW(error[k], (m < 2 ? 0.6 : 0.9) * of_equal);
+            CHECK_BELOW(error[k], (m < 2 ? 0.7 : 0.9) * of_equal);
             CHECK_BELOW(chosen.estimate, 1.0001 * asked * END);
         }
-        // to first order; the chain is stiff along itself, and comes to it later
-        double slack = m < 2 ? 0.03 : 0.15;
+        // to first order; the longest steps are braked where it is taut (H.33), the chain is stiff
+        // along itself and comes to it later
+        double slack = m < 2 ? 0.05 : 0.15;
         CHECK_NEAR(error[1] / error[0], 0.5, slack);
         CHECK_NEAR(error[2] / error[1], 0.5, slack);
     }
