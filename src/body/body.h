@@ -156,8 +156,8 @@ struct BodyKind {
                        const double* impulse);
     void (*predict_again)(Body* body, const BodyStep* step, const double* v);
     // Optional, with these: adds to v_free what Newton's method would change at the velocity that
-    // `residual` was asked about last, with A as it is.
-    void (*correct)(const Body* body, double* v_free);
+    // `residual` was asked about last, with A as it is. False: this body is to be linearised anew.
+    bool (*correct)(const Body* body, double* v_free);
 
     // --- A, after predict, of bodies with coordinates; called from several threads at once. X has
     // `count` columns one after the other.

@@ -36,7 +36,7 @@ void rod_body_predict(Body* body, const BodyStep* t);
 double rod_body_residual(const Body* body, const BodyStep* t, const double* v,
                          const double* impulse);
 void rod_body_predict_again(Body* body, const BodyStep* t, const double* v);
-void rod_body_correct(const Body* body, double* v_free);
+bool rod_body_correct(const Body* body, double* v_free);
 void rod_body_advance(Body* body, const BodyStep* t);
 
 // What detection sees of a rod.

@@ -129,9 +129,12 @@ void rod_body_predict_again(Body* body, const BodyStep* t, const double* v) {
     body->account.failed = !rb->rod->model->predict_again(rb->rod, &rb->step, v, body->impulse);
 }
 
-void rod_body_correct(const Body* body, double* v_free) {
+bool rod_body_correct(const Body* body, double* v_free) {
     const Rod* rod = ((const RodBody*)body)->rod;
-    rod->model->correct(rod, v_free);
+    if (rod->model->correct != NULL) {
+        rod->model->correct(rod, v_free);
+    }
+    return rod->model->correct != NULL;
 }
 
 static bool has_torque(const Rod* rod) {

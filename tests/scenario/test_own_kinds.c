@@ -70,10 +70,15 @@ static double ball_residual(const Body* body, const BodyStep* t, const double* v
     return sum / size;
 }
 
-static void ball_correct(const Body* body, double* v_free) {
+static bool ball_correct(const Body* body, double* v_free) {
     for (int i = 0; i < 3; ++i) {
         v_free[i] += ((const Ball*)body)->missing[i];
     }
+    return true;
+}
+
+static bool ball_refuse(const Body* body, double* v_free) {
+    return !ball_correct(body, v_free);
 }
 
 static void ball_advance(Body* body, const BodyStep* t) {
@@ -197,6 +202,10 @@ TEST(rounds_may_keep_the_linearisation) {
            anew.touched, kept.linearised);
     CHECK(kept.linearised < anew.linearised);
     CHECK_NEAR3(kept.end, anew.end, 1.0e-8); // sixty steps that end at 1e-10 each
+    kind.correct = ball_refuse;              // changed its mind: as if it could not
+    Throw refused = throw_ball(&kind);
+    CHECK_INT(refused.linearised, anew.linearised);
+    CHECK_NEAR3(refused.end, anew.end, 0.0);
 }
 
 static void hear_error(void* user, TdlLogLevel level, const char* message) {
