@@ -18,14 +18,17 @@
 // straight and has no spin left.
 static const double SLACK = 1.0e-12;
 
-// Strain at which a hold gives way: it then pulls with this force and no more, and the end goes
-// where that brings it.
+// Strain at which a hold that cannot be met gives way: it then pulls with the force of this strain
+// and no more, and the end goes where that brings it.
 static const double GIVES_AT = 0.25;
 
 // The end of a step is where it has to be when it misses by less than this, over the length, and in
 // angle: a stiff rod feels more. Iterations to get there.
 static const double CLOSED = 1.0e-15;
-enum { MAX_CLOSINGS = 20 };
+enum { MAX_CLOSINGS = 20, MAX_TURNS = 12, MAX_SHORTENINGS = 6 };
+
+// What the end is moved by, over the length or in angle, to see what moves it where it is.
+static const double NUDGE = 1.0e-7;
 
 // A step in which it misses by more than this is too long; so is one that presses it to less than
 // this share of its length.
@@ -154,18 +157,36 @@ static bool factor(const Rod* rod, int rows) {
     return tdl_cholesky(rows, W, rows) == rows;
 }
 
-// A hold that would have to pull too hard pulls as hard as it may, and turns nothing.
-static void limit(const Rod* rod, double dt, Hold* hold) {
-    double most = GIVES_AT * rod_stretch_stiffness(rod) * dt;
-    double force = tdl_norm3(tdl_load3(hold->impulse, 0));
-    hold->gives = force > most;
-    for (int r = 0; r < ROWS && hold->gives; ++r) {
-        hold->impulse[r] *= r < 3 ? most / force : 0.0;
-    }
-}
-
 static void find_rate(Hold* hold) {
     hold->rate = hold->soft * (hold->pull + tdl_dot3(hold->reach, tdl_load3(hold->impulse, 0)));
+}
+
+// Whether a hold has a limit: where its ends stand further apart than the limit stretches the rod,
+// or the end is still on its way back from there. A hold that can be met takes what force it takes:
+// that of a rod which whips is not a matter of its strain.
+static bool may_give(const Rod* rod, const RodStep* step) {
+    double length = rod_length(rod);
+    TdlVec3 chord = tdl_sub3(step->end_end.position, step->base_end.position);
+    TdlVec3 off = tdl_sub3(rod_end(rod).position, rod->end.now.position);
+    return tdl_norm3(chord) > (1.0 + GIVES_AT) * length || tdl_norm3(off) > MET * length;
+}
+
+// A hold that would have to pull too hard pulls as hard as it may, and turns nothing.
+static void limit(Rod* rod, const RodStep* step) {
+    Hold* hold = hold_of(rod);
+    double most = GIVES_AT * rod_stretch_stiffness(rod) * step->dt;
+    double force = tdl_norm3(tdl_load3(hold->impulse, 0)), change[ROWS];
+    hold->gives = force > most && may_give(rod, step);
+    if (!hold->gives) {
+        return;
+    }
+    for (int r = 0; r < ROWS; ++r) {
+        change[r] = hold->impulse[r] * (r < 3 ? most / force - 1.0 : -1.0);
+        hold->impulse[r] += change[r];
+    }
+    add_columns(rod, change, rod->v_free);
+    find_rate(hold);
+    hold->miss = 0.0;
 }
 
 // --- closing --------------------------------------------------------------------------------
@@ -184,16 +205,23 @@ static TdlPose start_after(const Rod* rod, const RodStep* step, const double* v)
     return start;
 }
 
-// What the end misses when the step is made with the velocity v_free; returns the larger of place,
-// over the length, and angle.
-static double find_miss(const Rod* rod, const RodStep* step, double miss[ROWS]) {
-    double *q = trial_of(rod), dt = step->dt;
-    double stretch = rod->held_state.stretch + dt * hold_of(rod)->rate;
-    for (int i = 0; i < rod->dof_count; ++i) {
-        q[i] = rod->q[i] + dt * rod->v_free[i];
+// What the end misses when the step is made with the velocity v_free and the impulse `more` of the
+// hold beside its own (null: none); returns the larger of place, over the length, and angle.
+static double find_miss(const Rod* rod, const RodStep* step, const double* more,
+                        double miss[ROWS]) {
+    const Hold* hold = hold_of(rod);
+    double *q = trial_of(rod), dt = step->dt, rate = hold->rate;
+    memcpy(q, rod->v_free, (size_t)rod->dof_count * sizeof *q);
+    if (more != NULL) {
+        add_columns(rod, more, q);
+        rate += hold->soft * tdl_dot3(hold->reach, tdl_load3(more, 0));
     }
-    TdlPose end = rod->model->end_pose(rod, q, start_after(rod, step, rod->v_free),
-                                       stretch * rod->at_rest.element_length);
+    TdlPose start = start_after(rod, step, q);
+    for (int i = 0; i < rod->dof_count; ++i) {
+        q[i] = rod->q[i] + dt * q[i];
+    }
+    double stretch = rod->held_state.stretch + dt * rate;
+    TdlPose end = rod->model->end_pose(rod, q, start, stretch * rod->at_rest.element_length);
     TdlVec3 off = tdl_sub3(step->end_end.position, end.position);
     TdlMat3 turn = tdl_mul33(step->end_end.rotation, tdl_transpose33(end.rotation));
     TdlVec3 angle = tdl_rotation_log(turn);
@@ -203,28 +231,94 @@ static double find_miss(const Rod* rod, const RodStep* step, double miss[ROWS]) 
     return rod->end_hold == TDL_HOLD_CLAMPED ? fmax(place, tdl_norm3(angle)) : place;
 }
 
-// Newton's method with the rows of the start of the step, as long as it comes nearer by half.
-// (L.16)
-static void close_end(Rod* rod, const RodStep* step) {
-    int rows = row_count(rod->end_hold);
+static void add_impulse(Rod* rod, const double change[ROWS]) {
     Hold* hold = hold_of(rod);
-    double change[ROWS], last = INFINITY;
+    for (int r = 0; r < row_count(rod->end_hold); ++r) {
+        hold->impulse[r] += change[r];
+    }
+    add_columns(rod, change, rod->v_free);
+    find_rate(hold);
+}
+
+// Newton's method with the rows of the start of the step, as long as it comes nearer by half. A
+// last turn that led away is taken back. (L.16)
+static void close_as_at_start(Rod* rod, const RodStep* step) {
+    Hold* hold = hold_of(rod);
+    double change[ROWS] = {0}, last = INFINITY;
     for (int k = 0; k < MAX_CLOSINGS; ++k) {
         double miss[ROWS];
-        hold->miss = find_miss(rod, step, miss);
+        hold->miss = find_miss(rod, step, NULL, miss);
         if (!(hold->miss > CLOSED) || !(hold->miss < 0.5 * last)) {
             break;
         }
         last = hold->miss;
-        for (int r = 0; r < rows; ++r) {
+        for (int r = 0; r < row_count(rod->end_hold); ++r) {
             change[r] = miss[r] / step->dt;
         }
         solve_rows(rod, change);
-        for (int r = 0; r < rows; ++r) {
-            hold->impulse[r] += change[r];
+        add_impulse(rod, change);
+    }
+    if (!(hold->miss <= last) && !(hold->miss <= MET)) {
+        for (int r = 0; r < ROWS; ++r) {
+            change[r] = -change[r];
         }
-        add_columns(rod, change, rod->v_free);
-        find_rate(hold);
+        add_impulse(rod, change);
+        hold->miss = last;
+    }
+}
+
+// The change of impulse that brings the end where it has to be, to first order about where it is
+// now: each row by a difference. False when there is none.
+static bool find_turn(const Rod* rod, const RodStep* step, const double miss[ROWS],
+                      double change[ROWS]) {
+    int rows = row_count(rod->end_hold), n = rod->dof_count;
+    const Hold* hold = hold_of(rod);
+    const double c[ROWS] = {hold->reach.x, hold->reach.y, hold->reach.z};
+    double J[ROWS * ROWS];
+    for (int k = 0; k < rows; ++k) {
+        const double *h = rows_of(rod) + (ptrdiff_t)k * n, *y = columns_of(rod) + (ptrdiff_t)k * n;
+        double size = k < 3 ? rod_length(rod) : 1.0, nudge[ROWS] = {0}, nudged[ROWS];
+        double answer = tdl_dot(n, h, y) + hold->soft * c[k] * c[k];
+        nudge[k] = NUDGE * size / (step->dt * answer);
+        find_miss(rod, step, nudge, nudged);
+        for (int r = 0; r < rows; ++r) {
+            J[r + k * rows] = (miss[r] - nudged[r]) / nudge[k];
+        }
+    }
+    memcpy(change, miss, (size_t)rows * sizeof *change);
+    return tdl_gauss_solve(rows, J, rows, change);
+}
+
+// Newton's method with rows found anew (L.17), for steps in which the rod turns much; by shorter
+// turns where a whole one leads away.
+static void close_anew(Rod* rod, const RodStep* step) {
+    Hold* hold = hold_of(rod);
+    double miss[ROWS], tried[ROWS], change[ROWS] = {0};
+    hold->miss = find_miss(rod, step, NULL, miss);
+    for (int k = 0; k < MAX_TURNS && hold->miss > CLOSED; ++k) {
+        double last = hold->miss, next = INFINITY;
+        if (!find_turn(rod, step, miss, change)) {
+            return;
+        }
+        for (int i = 0; i < MAX_SHORTENINGS && !(next < last); ++i) {
+            for (int r = 0; r < row_count(rod->end_hold) && i > 0; ++r) {
+                change[r] *= 0.5;
+            }
+            next = find_miss(rod, step, change, tried);
+        }
+        if (!(next < last)) {
+            return;
+        }
+        add_impulse(rod, change);
+        hold->miss = find_miss(rod, step, NULL, miss);
+    }
+}
+
+static void close_end(Rod* rod, const RodStep* step) {
+    Hold* hold = hold_of(rod);
+    close_as_at_start(rod, step);
+    if (!(hold->miss <= MET)) {
+        close_anew(rod, step);
     }
     if (!(rod->held_state.stretch + step->dt * hold->rate > PRESSED)) {
         hold->miss = INFINITY;
@@ -259,12 +353,12 @@ bool held_end_predict(Rod* rod, const RodStep* step, HeldSolve* solve) {
     for (int r = rows; r < ROWS; ++r) {
         hold->impulse[r] = 0.0;
     }
-    limit(rod, step->dt, hold);
     add_columns(rod, hold->impulse, rod->v_free);
     find_rate(hold);
-    hold->miss = 0.0;
+    limit(rod, step);
     if (!hold->gives) {
         close_end(rod, step);
+        limit(rod, step);
     }
     return true;
 }
@@ -298,6 +392,7 @@ void held_end_touch(Rod* rod, const RodStep* step, const double* impulse) {
     }
     find_rate(hold);
     close_end(rod, step);
+    limit(rod, step);
 }
 
 // --- the end of the step --------------------------------------------------------------------

@@ -357,6 +357,16 @@ static bool turns_too_far(RodBody* rb, double dt) {
     return too_far;
 }
 
+// What rounding of places does to the energy goes with forces times lengths, J: of weight, of a
+// hold, and of the stretch of a rod whose edges stretch, T = sqrt(2 EA energy / L) at most.
+static double rounded(const Rod* rod, TdlVec3 gravity, TdlEnergy before) {
+    double length = rod_length(rod), away = length + tdl_norm3(rod->base.now.position);
+    double force = rod->model->reduced
+                       ? tdl_norm3(rod->held_state.force)
+                       : sqrt(2.0 * rod_stretch_stiffness(rod) * before.elastic / length);
+    return rod_mass(rod) * tdl_norm3(gravity) * length + force * away;
+}
+
 // Judges the energy of a rod that was advanced. True when its velocity was changed.
 static bool judge(RodBody* rb, const BodyStep* t, bool judged) {
     const Rod* rod = rb->rod;
@@ -374,8 +384,7 @@ static bool judge(RodBody* rb, const BodyStep* t, bool judged) {
     if (goes_by_middle(rod)) {
         return false;
     }
-    double reach = rod_mass(rod) * tdl_norm3(t->gravity) * rod_length(rod);
-    reach += tdl_norm3(rod->held_state.force) * rod_length(rod); // its stretch is rounded
+    double reach = rounded(rod, t->gravity, before);
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
     double surplus = total(head->energy) - total(before) - head->touch - head->account.supplied;
     // bending itself gains in a step of a nodal rod, little but more than slow contact moves with

@@ -251,6 +251,51 @@ TEST(a_hold_that_cannot_be_met_gives_way_and_says_so) {
     }
 }
 
+// The same, and back again: the end comes back no faster than its hold may pull, nothing comes from
+// nowhere, and then it is held as before.
+TEST(a_hold_that_gave_way_is_met_again) {
+    const char* models[3] = {"super-helix", "super-helix-dense", "super-clothoid"};
+    for (int k = 0; k < 3; ++k) {
+        TdlHost host = tdl_host_default();
+        TdlWorldDef world_def = tdl_world_def_default();
+        world_def.step = 2.0e-3;
+        world_def.losses = true;
+        TdlWorld* world;
+        CHECK(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
+        TdlRodDef def = tdl_rod_def_default();
+        def.model = models[k];
+        def.length = 0.3;
+        def.young = 1.0e6;
+        def.radius[0] = def.radius[1] = 1.0e-3;
+        def.mass_damping = 50.0;
+        def.damping = 0.02;
+        def.end = TDL_HOLD_PINNED;
+        TdlBodyId rod;
+        CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
+        TdlStepInfo info;
+        double nowhere = 0.0, limit = 0.25 * def.young * 3.14159265358979323846e-6;
+        int forced = 0, last_forced = 0;
+        TdlVec3 place = {0};
+        for (int i = 0; i < 1000; ++i) {
+            double way = i < 200 ? i / 200.0 : i < 400 ? 1.0 : fmax(0.0, 2.0 - i / 300.0);
+            place = (TdlVec3){0.29 + 0.15 * way, 0.0, 0.0};
+            CHECK(tdl_rod_lead(world, rod, true, place) == TDL_STATUS_OK);
+            REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
+            nowhere = fmax(nowhere, info.nowhere);
+            forced += info.forced;
+            last_forced = info.forced > 0 ? i : last_forced;
+        }
+        double off = tdl_norm3(tdl_sub3(look_rod_point(world, rod, 0.3), place));
+        printf("  %s: gave way in %d steps, at last in step %d; then off by %.1e m; %.1e J from "
+               "nowhere in a step, of %.1e J\n",
+               models[k], forced, last_forced, off, nowhere, limit * 0.3 * 0.125);
+        CHECK(forced > 100 && last_forced < 700);
+        CHECK_BELOW(off, 1.0e-12);
+        CHECK_BELOW(nowhere, 1.0e-9 * limit * 0.3);
+        tdl_world_destroy(world);
+    }
+}
+
 // A ball that lies on a held rope: the rope carries its weight, and nothing comes from nowhere.
 TEST(a_held_rope_carries_a_ball) {
     const char* models[3] = {"super-helix", "super-clothoid", "der"};
