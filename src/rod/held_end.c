@@ -4,7 +4,8 @@
 //
 //     v = v_free + Y p,   a rate = f + c.p,   H v + c rate = target                       (L.10)
 //
-// where a is the stiffness against stretching in the step and f what pulls at the rod's length. The
+// where a is the stiffness against stretching in the step and f what pulls at the rod's length; the
+// rate stands in v_free behind the velocities, and contacts see it as one more coordinate. The
 // target brings the end where it has to be at the end of the step. A straight rod has no motion
 // along itself, H Y loses rank, and it is its stretching that gives the hold a finite force. O(N).
 #include "rod/held_end.h"
@@ -22,6 +23,12 @@ static const double SLACK = 1.0e-12;
 // and no more, and the end goes where that brings it.
 static const double GIVES_AT = 0.25;
 
+// A miss that contacts do not feel, in radii.
+static const double UNFELT = 1.0e-4;
+
+// An end that is further from its place than this, over the length, is on its way back.
+static const double OFF = 1.0e-3;
+
 // The end of a step is where it has to be when it misses by less than this, over the length, and in
 // angle: a stiff rod feels more. Iterations to get there.
 static const double CLOSED = 1.0e-15;
@@ -35,7 +42,8 @@ static const double NUDGE = 1.0e-7;
 static const double MET = 1.0e-10;
 static const double PRESSED = 0.5;
 
-enum { ROWS = 6 };
+// Rows; columns of A^-1 that are found at once.
+enum { ROWS = 6, SOME = 4 };
 
 // What is kept besides H by rows, Y by columns, the factor of the rows' matrix, and coordinates.
 typedef struct Hold {
@@ -43,9 +51,8 @@ typedef struct Hold {
     TdlVec3 reach; // c: change of the end's place for a unit of stretch
     double soft;   // 1/a
     double pull;   // f
-    double rate;   // of the stretch
-    double weight; // N m, of weight and loads, and of expected contacts, on the rod's length
-    double touch;
+    double weight; // N m, of weight and loads on the rod's length; and the part that is wind
+    double wind;
     double miss; // of place, over the length, or angle, at the end of the step
     bool gives;
 } Hold;
@@ -58,7 +65,7 @@ static int row_count(TdlHold end) {
 
 size_t held_end_count(TdlHold end, int dof_count) {
     size_t rows = (size_t)row_count(end), n = (size_t)dof_count;
-    return rows == 0 ? 0 : (2 * rows + 1) * n + rows * rows + HOLD_DOUBLES;
+    return rows == 0 ? 0 : (2 * rows + 1) * n + n + 1 + rows * rows + HOLD_DOUBLES;
 }
 
 static Hold* hold_of(const Rod* rod) {
@@ -77,8 +84,13 @@ static double* trial_of(const Rod* rod) {
     return rows_of(rod) + 2 * (size_t)row_count(rod->end_hold) * (size_t)rod->dof_count;
 }
 
-static double* factor_of(const Rod* rod) {
+// The velocities without contacts, and the rate.
+static double* alone_of(const Rod* rod) {
     return trial_of(rod) + rod->dof_count;
+}
+
+static double* factor_of(const Rod* rod) {
+    return alone_of(rod) + rod->dof_count + 1;
 }
 
 // x := (H Y + c c'/a)^-1 x
@@ -118,17 +130,18 @@ static void find_pull(Rod* rod, const RodStep* step) {
     double stretch = rod->held_state.stretch, dt = step->dt;
     double stiffness = rod_stretch_stiffness(rod) * rod_length(rod);
     hold->weight = -rod->model->energy(rod, g).gravity - rod_mass(rod) * tdl_dot3(g, start);
-    hold->touch = 0.0;
+    TdlVec3 wind = tdl_sub3(g, step->gravity);
+    hold->wind = 0.0;
+    if (tdl_dot3(wind, wind) > 0.0) {
+        hold->wind = hold->weight + rod->model->energy(rod, step->gravity).gravity +
+                     rod_mass(rod) * tdl_dot3(step->gravity, start);
+    }
     for (int k = 0; k < rod->load_count; ++k) {
         hold->weight -= tdl_dot3(rod->loads[k].force, start);
     }
-    for (int i = 0; i < rod->element_count && rod->expects; ++i) {
-        TdlVec3 arm = tdl_sub3(rod->model->point(rod, i, 0.5), start);
-        hold->touch += tdl_dot3(tdl_load3(rod->expected, i), arm);
-    }
+    hold->wind /= stretch;
     hold->weight /= stretch;
-    hold->touch /= stretch;
-    hold->pull = dt * (hold->weight + hold->touch - stiffness * (stretch - 1.0));
+    hold->pull = dt * (hold->weight - stiffness * (stretch - 1.0));
     hold->soft = 1.0 / ((dt * dt + dt * rod->damping) * stiffness);
     hold->reach = tdl_scale3(1.0 / stretch, tdl_sub3(rod_end(rod).position, start));
 }
@@ -157,8 +170,14 @@ static bool factor(const Rod* rod, int rows) {
     return tdl_cholesky(rows, W, rows) == rows;
 }
 
-static void find_rate(Hold* hold) {
-    hold->rate = hold->soft * (hold->pull + tdl_dot3(hold->reach, tdl_load3(hold->impulse, 0)));
+static void find_rate(Rod* rod) {
+    const Hold* hold = hold_of(rod);
+    double pull = hold->pull + tdl_dot3(hold->reach, tdl_load3(hold->impulse, 0));
+    rod->v_free[rod->dof_count] = hold->soft * pull;
+}
+
+static double rate_of(const Rod* rod) {
+    return rod->v_free[rod->dof_count];
 }
 
 // Whether a hold has a limit: where its ends stand further apart than the limit stretches the rod,
@@ -168,7 +187,7 @@ static bool may_give(const Rod* rod, const RodStep* step) {
     double length = rod_length(rod);
     TdlVec3 chord = tdl_sub3(step->end_end.position, step->base_end.position);
     TdlVec3 off = tdl_sub3(rod_end(rod).position, rod->end.now.position);
-    return tdl_norm3(chord) > (1.0 + GIVES_AT) * length || tdl_norm3(off) > MET * length;
+    return tdl_norm3(chord) > (1.0 + GIVES_AT) * length || tdl_norm3(off) > OFF * length;
 }
 
 // A hold that would have to pull too hard pulls as hard as it may, and turns nothing.
@@ -185,7 +204,7 @@ static void limit(Rod* rod, const RodStep* step) {
         hold->impulse[r] += change[r];
     }
     add_columns(rod, change, rod->v_free);
-    find_rate(hold);
+    find_rate(rod);
     hold->miss = 0.0;
 }
 
@@ -210,7 +229,7 @@ static TdlPose start_after(const Rod* rod, const RodStep* step, const double* v)
 static double find_miss(const Rod* rod, const RodStep* step, const double* more,
                         double miss[ROWS]) {
     const Hold* hold = hold_of(rod);
-    double *q = trial_of(rod), dt = step->dt, rate = hold->rate;
+    double *q = trial_of(rod), dt = step->dt, rate = rate_of(rod);
     memcpy(q, rod->v_free, (size_t)rod->dof_count * sizeof *q);
     if (more != NULL) {
         add_columns(rod, more, q);
@@ -237,7 +256,7 @@ static void add_impulse(Rod* rod, const double change[ROWS]) {
         hold->impulse[r] += change[r];
     }
     add_columns(rod, change, rod->v_free);
-    find_rate(hold);
+    find_rate(rod);
 }
 
 // Newton's method with the rows of the start of the step, as long as it comes nearer by half. A
@@ -320,12 +339,12 @@ static void close_end(Rod* rod, const RodStep* step) {
     if (!(hold->miss <= MET)) {
         close_anew(rod, step);
     }
-    if (!(rod->held_state.stretch + step->dt * hold->rate > PRESSED)) {
+    if (!(rod->held_state.stretch + step->dt * rate_of(rod) > PRESSED)) {
         hold->miss = INFINITY;
     }
 }
 
-bool held_end_predict(Rod* rod, const RodStep* step, HeldSolve* solve) {
+bool held_end_predict(Rod* rod, const RodStep* step) {
     int rows = row_count(rod->end_hold), n = rod->dof_count;
     if (rows == 0) {
         return true;
@@ -337,60 +356,136 @@ bool held_end_predict(Rod* rod, const RodStep* step, HeldSolve* solve) {
         rod->model->end_turning(rod, H + 3 * (size_t)n);
     }
     memcpy(Y, H, (size_t)rows * (size_t)n * sizeof *Y);
-    solve(rod, rows, Y);
+    rod->model->solve_columns(rod, rows, Y);
     find_pull(rod, step);
     if (!factor(rod, rows)) {
         return false;
     }
     memset(hold->impulse, 0, sizeof hold->impulse);
-    find_rate(hold);
+    find_rate(rod);
     find_target(rod, step, hold->impulse);
     for (int r = 0; r < rows; ++r) {
         hold->impulse[r] -= tdl_dot(n, H + (size_t)r * (size_t)n, rod->v_free);
     }
-    tdl_store3(hold->impulse, 0, tdl_axpy3(tdl_load3(hold->impulse, 0), -hold->rate, hold->reach));
+    tdl_store3(hold->impulse, 0,
+               tdl_axpy3(tdl_load3(hold->impulse, 0), -rate_of(rod), hold->reach));
     solve_rows(rod, hold->impulse);
     for (int r = rows; r < ROWS; ++r) {
         hold->impulse[r] = 0.0;
     }
     add_columns(rod, hold->impulse, rod->v_free);
-    find_rate(hold);
+    find_rate(rod);
     limit(rod, step);
     if (!hold->gives) {
         close_end(rod, step);
         limit(rod, step);
     }
+    memcpy(alone_of(rod), rod->v_free, ((size_t)n + 1) * sizeof(double));
     return true;
 }
 
-void held_end_project(const Rod* rod, double* x) {
+// --- contacts -------------------------------------------------------------------------------
+
+TdlVec3 held_end_stretching(const Rod* rod, TdlVec3 point) {
+    TdlVec3 arm = tdl_sub3(point, rod->base.now.position);
+    return tdl_scale3(1.0 / rod->held_state.stretch, arm);
+}
+
+// The force of the hold that answers velocities x, with the rate behind them.
+static void find_answer(const Rod* rod, const double* x, double force[ROWS]) {
     int rows = row_count(rod->end_hold), n = rod->dof_count;
-    double force[ROWS];
-    if (rows == 0 || hold_of(rod)->gives) {
-        return;
-    }
+    const Hold* hold = hold_of(rod);
+    const double c[ROWS] = {hold->reach.x, hold->reach.y, hold->reach.z};
     for (int r = 0; r < rows; ++r) {
-        force[r] = -tdl_dot(n, rows_of(rod) + (size_t)r * (size_t)n, x);
+        force[r] = -tdl_dot(n, rows_of(rod) + (ptrdiff_t)r * n, x) - c[r] * x[n];
     }
     solve_rows(rod, force);
+}
+
+// (L.11)
+static void project(const Rod* rod, double* x) {
+    const Hold* hold = hold_of(rod);
+    double force[ROWS];
+    if (hold->gives) {
+        return;
+    }
+    find_answer(rod, x, force);
     add_columns(rod, force, x);
+    x[rod->dof_count] += hold->soft * tdl_dot3(hold->reach, tdl_load3(force, 0));
+}
+
+// The columns without their last entries, side by side as the model has them, and back.
+static void solve_some(const Rod* rod, int count, double* X) {
+    size_t n = (size_t)rod->dof_count, size = n * sizeof *X;
+    double pull[SOME];
+    for (int k = 0; k < count; ++k) {
+        pull[k] = X[(size_t)k * (n + 1) + n];
+    }
+    for (int k = 1; k < count; ++k) {
+        memmove(X + (size_t)k * n, X + (size_t)k * (n + 1), size);
+    }
+    rod->model->solve_columns(rod, count, X);
+    for (int k = count - 1; k >= 0; --k) {
+        memmove(X + (size_t)k * (n + 1), X + (size_t)k * n, size);
+        X[(size_t)k * (n + 1) + n] = hold_of(rod)->soft * pull[k];
+    }
+}
+
+void held_end_solve(const Rod* rod, int count, double* X) {
+    size_t stride = (size_t)rod->dof_count + 1;
+    for (int k = 0; k < count; k += SOME) {
+        solve_some(rod, count - k < SOME ? count - k : SOME, X + (size_t)k * stride);
+    }
+    for (int k = 0; k < count; ++k) {
+        project(rod, X + (size_t)k * stride);
+    }
+}
+
+// What the end misses moves the rod's points when it is closed; less than this, in radii, contacts
+// need not know of.
+double held_end_residual(const Rod* rod, const RodStep* step) {
+    double miss[ROWS];
+    if (hold_of(rod)->gives) {
+        return 0.0;
+    }
+    double left = find_miss(rod, step, NULL, miss);
+    double radius = fmin(rod->radius[0], rod->radius[1]);
+    return left * rod_length(rod) > UNFELT * radius ? left : 0.0;
+}
+
+bool held_end_predict_again(Rod* rod, const RodStep* step) {
+    double miss[ROWS], change[ROWS] = {0};
+    size_t size = ((size_t)rod->dof_count + 1) * sizeof(double);
+    find_miss(rod, step, NULL, miss);
+    bool found = find_turn(rod, step, miss, change);
+    memcpy(rod->v_free, alone_of(rod), size);
+    add_impulse(rod, change);
+    memcpy(alone_of(rod), rod->v_free, size);
+    return found;
 }
 
 void held_end_touch(Rod* rod, const RodStep* step, const double* impulse) {
-    if (rod->held == NULL || hold_of(rod)->gives || impulse == NULL) {
+    if (rod->held == NULL || impulse == NULL) {
         return;
     }
     int rows = row_count(rod->end_hold), n = rod->dof_count;
     Hold* hold = hold_of(rod);
+    hold->pull += impulse[n];
+    if (hold->gives) {
+        find_rate(rod);
+        return;
+    }
+    const double c[ROWS] = {hold->reach.x, hold->reach.y, hold->reach.z};
     double change[ROWS];
     for (int r = 0; r < rows; ++r) {
-        change[r] = -tdl_dot(n, columns_of(rod) + (ptrdiff_t)r * n, impulse);
+        change[r] = -tdl_dot(n, columns_of(rod) + (ptrdiff_t)r * n, impulse) -
+                    c[r] * hold->soft * impulse[n];
     }
     solve_rows(rod, change);
     for (int r = 0; r < rows; ++r) { // v_free has it already
         hold->impulse[r] += change[r];
     }
-    find_rate(hold);
+    find_rate(rod);
     close_end(rod, step);
     limit(rod, step);
 }
@@ -403,11 +498,12 @@ void held_end_add_losses(const Rod* rod, const RodStep* step, RodLosses* losses)
     }
     const Hold* hold = hold_of(rod);
     double dt = step->dt, stiffness = rod_stretch_stiffness(rod) * rod_length(rod);
-    double square = stiffness * hold->rate * hold->rate;
+    double rate = rate_of(rod), square = stiffness * rate * rate;
     losses->damping += dt * rod->damping * square;
-    losses->numerical += 0.5 * dt * dt * square - dt * hold->touch * hold->rate;
-    losses->work += dt * hold->weight * hold->rate;
-    losses->hold += hold->rate * tdl_dot3(hold->reach, tdl_load3(hold->impulse, 0));
+    losses->numerical += 0.5 * dt * dt * square;
+    losses->work += dt * hold->weight * rate;
+    losses->given += dt * hold->wind * rate;
+    losses->hold += rate * tdl_dot3(hold->reach, tdl_load3(hold->impulse, 0));
 }
 
 void held_end_advance(Rod* rod, const RodStep* step) {
@@ -417,7 +513,7 @@ void held_end_advance(Rod* rod, const RodStep* step) {
     const Hold* hold = hold_of(rod);
     RodHeld* state = &rod->held_state;
     state->stretch_before = state->stretch;
-    state->stretch += step->dt * hold->rate;
+    state->stretch += step->dt * rate_of(rod);
     state->force = tdl_scale3(1.0 / step->dt, tdl_load3(hold->impulse, 0));
     state->torque = tdl_scale3(1.0 / step->dt, tdl_load3(hold->impulse, 1));
     rod_set_stretch(rod);

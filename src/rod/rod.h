@@ -84,7 +84,7 @@ typedef struct Rod {
     bool expects;
     bool taut;      // tension counts in this step (tension.h)
     double* v_free; // [tree_dofs] velocity without contacts, found by predict; a branch's lies in
-                    // its tree's
+                    // its tree's; where `held` is there, the rate of the stretch behind it
     double* work;
     double* held; // of held_end.h, where the model asks for it; else null
 
@@ -191,8 +191,10 @@ struct RodModel {
 
     // False when A is not positive definite or something is not finite.
     bool (*predict)(Rod* rod, const RodStep* step);
-    void (*solve)(const Rod* rod, double* x); // x := A^-1 x, after predict; at the root of a tree
-    // Optional: the same for `count` columns, one after the other
+    // x := A^-1 x, after predict; at the root of a tree. Without the hold of an end that is left to
+    // held_end.h
+    void (*solve)(const Rod* rod, double* x);
+    // Optional: the same for `count` columns, one after the other. Needed for held_end.h
     void (*solve_columns)(const Rod* rod, int count, double* X);
     // Optional: A^-1 in halves, A = L L' from the tip to the root. X := L^-1 X for `count` columns
     // of `used` coordinates each, the others being zero before and after: as many as `movers` tells

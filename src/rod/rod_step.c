@@ -120,12 +120,19 @@ double rod_body_residual(const Body* body, const BodyStep* t, const double* v,
                          const double* impulse) {
     (void)t;
     const RodBody* rb = (const RodBody*)body;
+    if (rb->rod->held != NULL) {
+        return held_end_residual(rb->rod, &rb->step);
+    }
     return rb->rod->model->residual(rb->rod, &rb->step, v, impulse);
 }
 
 void rod_body_predict_again(Body* body, const BodyStep* t, const double* v) {
     (void)t;
     RodBody* rb = (RodBody*)body;
+    if (rb->rod->held != NULL) {
+        body->account.failed = !held_end_predict_again(rb->rod, &rb->step);
+        return;
+    }
     body->account.failed = !rb->rod->model->predict_again(rb->rod, &rb->step, v, body->impulse);
 }
 
@@ -406,6 +413,10 @@ static void push(RodBody* rb, const BodyStep* t) {
         return;
     }
     double before = total(head->energy);
+    if (rod->held != NULL) {
+        rod->held_state.stretch += head->push[rod->dof_count];
+        rod_set_stretch(rod);
+    }
     if (rod->model->move != NULL) {
         rod->model->move(rod, head->push);
     } else {
@@ -497,6 +508,20 @@ static void shift_free(Rod* const* mates, int count) {
     }
 }
 
+// Closes a held end after contacts; what these do is then counted with the end where it has to be.
+// Returns the part that they do to its stretch, J.
+static double touch_held(RodBody* rb, const RodStep* step) {
+    Rod* rod = rb->rod;
+    const double *impulse = rb->head.impulse, *v = rod->v_free;
+    held_end_touch(rod, step, impulse);
+    if (rod->held == NULL || impulse == NULL) {
+        return 0.0;
+    }
+    double stretching = impulse[rod->dof_count] * v[rod->dof_count];
+    rb->head.touch = tdl_dot(rod->dof_count, impulse, v) + stretching;
+    return stretching;
+}
+
 void rod_body_advance(Body* body, const BodyStep* t) {
     Rod *rod = rod_of(body), *mates[ROD_GROUP_SIZE];
     const RodStep* steps[ROD_GROUP_SIZE];
@@ -515,17 +540,19 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         RodBody* rb = rod_owner(mates[i]);
         steps[i] = &rb->step;
         judged[i] = is_judged(rb);
-        held_end_touch(mates[i], steps[i], rb->head.impulse);
-        if (mates[i]->held != NULL && rb->head.impulse != NULL) { // with the end where it has to be
-            rb->head.touch = tdl_dot(mates[i]->dof_count, rb->head.impulse, mates[i]->v_free);
-        }
+        double stretching = touch_held(rb, steps[i]);
         rb->head.account.missed = !held_end_met(mates[i]);
         rb->head.account.gave = held_end_limit(mates[i]);
         bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
         rb->head.account.swings = rb->middle != NULL;
         if (!middle && (t->losses || t->estimate || supplied)) {
-            rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
+            rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free,
+                                            rb->head.touch - stretching);
             held_end_add_losses(mates[i], steps[i], &rb->losses);
+            if (mates[i]->held != NULL && !is_moved(rb)) { // what it seems to do is the step's own
+                rb->losses.numerical -= rb->losses.hold;
+                rb->losses.hold = 0.0;
+            }
         }
         rb->head.account.error = t->estimate && !middle ? estimate(rb) : 0.0;
         if (supplied) { // an end that is held still does no work

@@ -549,12 +549,11 @@ static bool predict(Rod* rod, const RodStep* step) {
         return false;
     }
     solve_columns(rod, 1, v);
-    return held_end_predict(rod, step, solve_columns);
+    return held_end_predict(rod, step);
 }
 
 static void solve(const Rod* rod, double* x) {
     solve_columns(rod, 1, x);
-    held_end_project(rod, x);
 }
 
 static void advance(Rod* rod, const RodStep* step, const double* v) {
@@ -678,6 +677,7 @@ const RodModel SUPER_CLOTHOID = {
     .expect = tension_expect,
     .predict = predict,
     .solve = solve,
+    .solve_columns = solve_columns,
     .advance = advance,
     .losses = losses,
     .momenta = momenta,

@@ -541,12 +541,11 @@ static bool predict(Rod* rod, const RodStep* step) {
         return false;
     }
     tdl_cholesky_solve(n, A, n, 1, v, n);
-    return held_end_predict(rod, step, solve_columns);
+    return held_end_predict(rod, step);
 }
 
 static void solve(const Rod* rod, double* x) {
     solve_columns(rod, 1, x);
-    held_end_project(rod, x);
 }
 
 void super_helix_move_root(Rod* rod, const RodStep* step) {
@@ -726,6 +725,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .expect = tension_expect,
     .predict = predict,
     .solve = solve,
+    .solve_columns = solve_columns,
     .advance = advance,
     .losses = losses,
     .momenta = momenta,

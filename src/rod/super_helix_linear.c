@@ -32,8 +32,6 @@ static void refresh(Rod* rod) {
 
 // --- the step -------------------------------------------------------------------------------
 
-static void solve_unheld(const Rod* rod, int count, double* X);
-
 static TdlVec3 chord(const Rod* rod, int element) {
     LanePlace at = lane_place(rod, element);
     return lane_vec_of(&at.e->span, at.lane);
@@ -67,7 +65,7 @@ static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok
     }
     super_helix_predict_group(group, steps, ok);
     for (int lane = 0; lane < group->count; ++lane) {
-        ok[lane] = ok[lane] && held_end_predict(group->rods[lane], steps[lane], solve_unheld);
+        ok[lane] = ok[lane] && held_end_predict(group->rods[lane], steps[lane]);
     }
 }
 
@@ -329,23 +327,15 @@ static void unwhiten(const Rod* rod, double* x) {
     up(rod, 1, true, &all);
 }
 
-static void solve_unheld(const Rod* rod, int count, double* X) {
+void super_helix_solve_columns(const Rod* rod, int count, double* X) {
     for (int k = 0; k < count; k += LANE_COUNT) {
         int some = count - k < LANE_COUNT ? count - k : LANE_COUNT;
         solve_four(rod, some, X + (size_t)k * (size_t)rod->tree_dofs);
     }
 }
 
-void super_helix_solve_columns(const Rod* rod, int count, double* X) {
-    solve_unheld(rod, count, X);
-    for (int k = 0; k < count && rod->end_hold != TDL_HOLD_FREE; ++k) {
-        held_end_project(rod, X + (size_t)k * (size_t)rod->dof_count);
-    }
-}
-
 static void solve(const Rod* rod, double* x) {
     solve_four(rod, 1, x);
-    held_end_project(rod, x);
 }
 
 // --- what is there --------------------------------------------------------------------------
