@@ -182,6 +182,14 @@ static bool is_closed(const RodBody* rb) {
     return is_judged(rb) && !is_supplied(rb);
 }
 
+static void predict_for(Rod* const* mates, int count, const RodStep* const* steps, bool* ok) {
+    if (count > 1) {
+        mates[0]->model->predict_group(mates[0]->group, steps, ok);
+    } else {
+        ok[0] = mates[0]->model->predict(mates[0], steps[0]);
+    }
+}
+
 static void predict_batch(Rod* const* mates, int count) {
     const RodStep* steps[ROD_GROUP_SIZE];
     bool ok[ROD_GROUP_SIZE];
@@ -189,11 +197,7 @@ static void predict_batch(Rod* const* mates, int count) {
         RodBody* rb = rod_owner(mates[i]);
         steps[i] = goes_by_middle(mates[i]) ? &rb->middle->half : &rb->step;
     }
-    if (count > 1) {
-        mates[0]->model->predict_group(mates[0]->group, steps, ok);
-    } else {
-        ok[0] = mates[0]->model->predict(mates[0], steps[0]);
-    }
+    predict_for(mates, count, steps, ok);
     for (int i = 0; i < count; ++i) {
         RodBody* rb = rod_owner(mates[i]);
         rb->head.account.failed |= !ok[i];
@@ -255,12 +259,14 @@ static void restore_middle(Rod* const* mates, int count) {
 }
 
 // Super-models that would end the step with more energy than the midpoint rule's swings explain
-// make it by Euler's.
+// make it by Euler's. Those of the batch that do find their step again, as it was.
 static void refuse_gains(Rod* const* mates, int count, const BodyStep* t) {
     bool refused[ROD_GROUP_SIZE] = {false}, some = false;
     for (int i = 0; i < count; ++i) {
         if (goes_by_middle(mates[i])) {
             rod_middle_keep(rod_owner(mates[i])->middle, mates[i]);
+        } else {
+            some = true;
         }
     }
     finish_middle(mates, count);
@@ -289,8 +295,32 @@ static void refuse_gains(Rod* const* mates, int count, const BodyStep* t) {
     }
 }
 
+// Super-models that come from Euler's rule get the velocities of the shape that they are in: those
+// of a step of no time. (I.8)
+static void bring_up(Rod* const* mates, int count) {
+    RodStep still[ROD_GROUP_SIZE];
+    const RodStep* steps[ROD_GROUP_SIZE];
+    bool ok[ROD_GROUP_SIZE] = {false}, some = false;
+    for (int i = 0; i < count; ++i) {
+        some = some || (goes_by_middle(mates[i]) && rod_middle_is_behind(mates[i]));
+        still[i] = (RodStep){.base_end = mates[i]->base.now, .end_end = mates[i]->end.now};
+        steps[i] = &still[i];
+    }
+    if (some) {
+        predict_for(mates, count, steps, ok);
+    }
+    for (int i = 0; i < count && some; ++i) {
+        if (goes_by_middle(mates[i]) && rod_middle_is_behind(mates[i]) && ok[i]) {
+            rod_middle_catch_up(mates[i]);
+        }
+    }
+}
+
 static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
     bool reduced = mates[0]->model->reduced;
+    if (reduced) {
+        bring_up(mates, count);
+    }
     for (int i = 0; i < count; ++i) {
         if (goes_by_middle(mates[i])) {
             rod_middle_start(rod_owner(mates[i])->middle, mates[i], &rod_owner(mates[i])->step);
@@ -480,15 +510,11 @@ static void judge_branches(const Rod* rod, const BodyStep* t) {
     }
 }
 
-// Of a batch in which some go by the midpoint rule: whether all do, which then are moved by it
-// alone. Else the elements are brought back to the start of the step.
+// Whether all of a batch go by the midpoint rule, which then are moved by it alone.
 static bool all_by_middle(Rod* const* mates, int count) {
     int taken = 0;
     for (int i = 0; i < count; ++i) {
         taken += goes_by_middle(mates[i]);
-    }
-    if (taken > 0 && taken < count) {
-        mates[0]->model->refresh(mates[0]);
     }
     return taken == count && mates[0]->model->reduced;
 }
