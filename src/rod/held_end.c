@@ -59,6 +59,14 @@ typedef struct Hold {
 
 enum { HOLD_DOUBLES = (sizeof(Hold) + sizeof(double) - 1) / sizeof(double) };
 
+double held_end_reach(const Rod* rod) {
+    return (1.0 + GIVES_AT) * rod_length(rod);
+}
+
+double held_end_most(const Rod* rod) {
+    return GIVES_AT * rod_stretch_stiffness(rod);
+}
+
 static int row_count(TdlHold end) {
     return end == TDL_HOLD_CLAMPED ? 6 : end == TDL_HOLD_PINNED ? 3 : 0;
 }
@@ -187,13 +195,13 @@ static bool may_give(const Rod* rod, const RodStep* step) {
     double length = rod_length(rod);
     TdlVec3 chord = tdl_sub3(step->end_end.position, step->base_end.position);
     TdlVec3 off = tdl_sub3(rod_end(rod).position, rod->end.now.position);
-    return tdl_norm3(chord) > (1.0 + GIVES_AT) * length || tdl_norm3(off) > OFF * length;
+    return tdl_norm3(chord) > held_end_reach(rod) || tdl_norm3(off) > OFF * length;
 }
 
 // A hold that would have to pull too hard pulls as hard as it may, and turns nothing.
 static void limit(Rod* rod, const RodStep* step) {
     Hold* hold = hold_of(rod);
-    double most = GIVES_AT * rod_stretch_stiffness(rod) * step->dt;
+    double most = held_end_most(rod) * step->dt;
     double force = tdl_norm3(tdl_load3(hold->impulse, 0)), change[ROWS];
     hold->gives = force > most && may_give(rod, step);
     if (!hold->gives) {
@@ -515,7 +523,6 @@ void held_end_advance(Rod* rod, const RodStep* step) {
     state->stretch_before = state->stretch;
     state->stretch += step->dt * rate_of(rod);
     state->force = tdl_scale3(1.0 / step->dt, tdl_load3(hold->impulse, 0));
-    state->torque = tdl_scale3(1.0 / step->dt, tdl_load3(hold->impulse, 1));
     rod_set_stretch(rod);
 }
 
@@ -524,5 +531,5 @@ bool held_end_met(const Rod* rod) {
 }
 
 double held_end_limit(const Rod* rod) {
-    return rod->held != NULL && hold_of(rod)->gives ? GIVES_AT * rod_stretch_stiffness(rod) : 0.0;
+    return rod->held != NULL && hold_of(rod)->gives ? held_end_most(rod) : 0.0;
 }

@@ -31,6 +31,11 @@ void held_end_touch(Rod* rod, const RodStep* step, const double* impulse);
 void held_end_add_losses(const Rod* rod, const RodStep* step, RodLosses* losses);
 void held_end_advance(Rod* rod, const RodStep* step);
 
+// How far apart the ends of a rod, of any model, can be held, m; and the force (N) of a hold that
+// leads them further: a quarter of EA.
+double held_end_reach(const Rod* rod);
+double held_end_most(const Rod* rod);
+
 // Whether the step under way ends where the hold is, or the hold gives way; and the force (N) that
 // it then pulls with, else 0.
 bool held_end_met(const Rod* rod);

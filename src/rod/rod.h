@@ -26,7 +26,7 @@ typedef struct RodBase {
 // Everything else of these models is inextensible.
 typedef struct RodHeld {
     double stretch, stretch_before; // present length over that at rest; in the shape before
-    TdlVec3 force, torque;          // N, N m: of the hold on the end, in the last step
+    TdlVec3 force;                  // N, of the hold on the end, in the last step
 } RodHeld;
 
 // A point load: at s in [0, 1] of an element.
@@ -124,6 +124,9 @@ typedef struct RodLosses {
     double given;     // J, the part of that work which has no potential: of wind and torques
     double hold;      // J, done by the holds of ends that move
     double jump;      // J, of the change of velocity in the step: |V - V_n|^2 / 2
+    TdlVec3 start;    // N s, done at the start by its hold; of a super-model all that its momentum
+                      // asks for: with what contacts and the hold of the far end do
+    TdlVec3 end;      // N s, at the far end, with contacts too; zero for super-models
 } RodLosses;
 
 // Momenta of a rod, and its mass and moments, about its start.

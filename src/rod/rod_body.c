@@ -209,6 +209,7 @@ const BodyKind ROD_BODY = {
     .mass = rod_centre,
     .energy = energy,
     .point = rod_point,
+    .hold = rod_hold_force,
     .state_size = state_size,
     .save = save,
     .load = load,

@@ -142,8 +142,11 @@ void rod_middle_restore(const RodMiddle* m, Rod* rod) {
 
 void rod_middle_lose(RodMiddle* m, const Rod* rod) {
     RodLosses half = rod->model->losses(rod, &m->half, rod->v_free, 0.0);
-    m->losses = (RodLosses){
-        .damping = 2.0 * half.damping, .work = 2.0 * half.work, .given = 2.0 * half.given};
+    m->losses = (RodLosses){.damping = 2.0 * half.damping,
+                            .work = 2.0 * half.work,
+                            .given = 2.0 * half.given,
+                            .start = tdl_scale3(2.0, half.start),
+                            .end = tdl_scale3(2.0, half.end)};
 }
 
 void rod_middle_finish(const RodMiddle* m, Rod* rod) {

@@ -47,12 +47,31 @@ static bool ends_move(const RodBody* rb) {
     return !still;
 }
 
+// The end of a nodal rod goes where its hold leads it, but no further from the start than a hold
+// can pull it; held_end.h does the same for super-models, which stretch by the force alone.
+static void limit_reach(RodBody* rb) {
+    const Rod* rod = rb->rod;
+    RodStep* step = &rb->step;
+    if (rod->model->reduced || rod->start_hold == TDL_HOLD_FREE || rod->end_hold == TDL_HOLD_FREE) {
+        return;
+    }
+    TdlVec3 chord = tdl_sub3(step->end_end.position, step->base_end.position);
+    double distance = tdl_norm3(chord), most = held_end_reach(rod);
+    if (distance > most) {
+        step->end_end.position = tdl_axpy3(step->base_end.position, most / distance, chord);
+        TdlVec3 way = tdl_sub3(step->end_end.position, rod->end.now.position);
+        step->end_rate.linear = tdl_scale3(1.0 / step->dt, way);
+        rb->gave = held_end_most(rod);
+    }
+}
+
 void rod_body_prepare(Body* body, const BodyStep* t) {
     RodBody* rb = (RodBody*)body;
     Rod* rod = rb->rod;
     rod->settling = t->settling;
     rod->expects = false;
     rb->losses = (RodLosses){0};
+    rb->gave = 0.0;
     rb->step = (RodStep){.dt = t->dt,
                          .gravity = t->gravity,
                          .wind = t->wind,
@@ -73,6 +92,7 @@ void rod_body_prepare(Body* body, const BodyStep* t) {
     } else if (rb->led[1]) {
         rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
     }
+    limit_reach(rb);
     rb->moved = ends_move(rb);
     rb->kept.known = rb->kept.known && rod_keeps(rod);
     if (rod_keeps(rod)) {
@@ -324,6 +344,9 @@ static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
     for (int i = 0; i < count; ++i) {
         if (goes_by_middle(mates[i])) {
             rod_middle_start(rod_owner(mates[i])->middle, mates[i], &rod_owner(mates[i])->step);
+            if (t->holds) {
+                rod_hold_start(rod_owner(mates[i]));
+            }
         }
     }
     if (reduced) {
@@ -332,7 +355,8 @@ static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
         predict_batch(mates, count);
     }
     for (int i = 0; i < count; ++i) {
-        if (goes_by_middle(mates[i]) && (t->losses || is_supplied(rod_owner(mates[i])))) {
+        if (goes_by_middle(mates[i]) &&
+            (t->losses || t->holds || is_supplied(rod_owner(mates[i])))) {
             rod_middle_lose(rod_owner(mates[i])->middle, mates[i]);
         }
     }
@@ -568,10 +592,10 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         judged[i] = is_judged(rb);
         double stretching = touch_held(rb, steps[i]);
         rb->head.account.missed = !held_end_met(mates[i]);
-        rb->head.account.gave = held_end_limit(mates[i]);
+        rb->head.account.gave = fmax(rb->gave, held_end_limit(mates[i]));
         bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
         rb->head.account.swings = rb->middle != NULL;
-        if (!middle && (t->losses || t->estimate || supplied)) {
+        if (!middle && (t->losses || t->estimate || t->holds || supplied)) {
             rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free,
                                             rb->head.touch - stretching);
             held_end_add_losses(mates[i], steps[i], &rb->losses);
@@ -579,6 +603,7 @@ void rod_body_advance(Body* body, const BodyStep* t) {
                 rb->losses.numerical -= rb->losses.hold;
                 rb->losses.hold = 0.0;
             }
+            rod_hold_find(rb);
         }
         rb->head.account.error = t->estimate && !middle ? estimate(rb) : 0.0;
         if (supplied) { // an end that is held still does no work
@@ -601,6 +626,9 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         RodBody* rb = rod_owner(mates[i]);
         if (rod_keeps(mates[i]) && goes_by_middle(mates[i])) {
             rod_kept_note(&rb->kept, mates[i], mates[i]->v);
+        }
+        if (t->holds) {
+            rod_hold_end(rb);
         }
         note_fall(rb, t);
         changed = judge(rb, t, judged[i]) || changed;

@@ -623,6 +623,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         loss_add(&sum, at, &own);
         add_taut_losses(e, at, d, &sum);
         sum.brought += loss_power(at, brought.force, brought.moment);
+        sum.carried = tdl_add3(sum.carried, brought.force);
         sum.pointing += loss_power(at, loads.force, loads.moment);
         sum.turning += loss_power(at, torques.force, torques.moment);
         sum.bending += bending_of(rod, d, d);

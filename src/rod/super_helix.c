@@ -686,6 +686,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         sum.brought +=
             loss_power(at, tdl_mul33_3(R, brought.force), tdl_mul33_3(R, brought.moment));
         sum.brought += tdl_dot3(brought.generalised, d);
+        sum.carried = tdl_add3(sum.carried, tdl_mul33_3(R, brought.force));
         sum.bending += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), d));
         TdlVec3 strain = tdl_sub3(e->axes.q, tdl_load3(rod->q_rest, i));
         sum.stress += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), strain));

@@ -100,8 +100,9 @@ static void move(Rod* rod, const double* change) {
 // --- losses ---------------------------------------------------------------------------------
 
 static RodLosses add_losses(RodLosses a, RodLosses b) {
-    return (RodLosses){a.damping + b.damping, a.numerical + b.numerical, a.work + b.work,
-                       a.given + b.given,     a.hold + b.hold,           a.jump + b.jump};
+    return (RodLosses){a.damping + b.damping,      a.numerical + b.numerical, a.work + b.work,
+                       a.given + b.given,          a.hold + b.hold,           a.jump + b.jump,
+                       tdl_add3(a.start, b.start), tdl_add3(a.end, b.end)};
 }
 
 static void add_load_power(const Rod* rod, int element, Twist at, TdlVec3 d, LossSum* sum) {
@@ -136,6 +137,7 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
                          tdl_mul33_3(lane_mat_of(&e->turn, lane), d));
         sum.brought += loss_power(at, lane_vec_of(&e->force, lane), lane_vec_of(&e->moment, lane)) +
                        tdl_dot3(lane_vec_of(&e->own, lane), d);
+        sum.carried = tdl_add3(sum.carried, lane_vec_of(&e->force, lane));
         sum.bending += k[0] * d.x * d.x + k[1] * d.y * d.y + k[2] * d.z * d.z;
         TdlVec3 strain = tdl_sub3(tdl_load3(rod->q, i), tdl_load3(rod->q_rest, i));
         sum.stress += k[0] * d.x * strain.x + k[1] * d.y * strain.y + k[2] * d.z * strain.z;

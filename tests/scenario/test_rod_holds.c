@@ -213,14 +213,16 @@ static void keep_message(void* user, TdlLogLevel level, const char* message) {
 // An end that is led beyond what the rod can be stretched to: it follows as far as its hold may
 // pull, straight and in time still, and every step tells.
 TEST(a_hold_that_cannot_be_met_gives_way_and_says_so) {
-    const char* models[3] = {"super-helix", "super-helix-dense", "super-clothoid"};
-    for (int k = 0; k < 3; ++k) {
+    const char* models[6] = {"super-helix", "super-helix-dense", "super-clothoid",
+                             "der",         "mass-spring",       "corde"};
+    for (int k = 0; k < 6; ++k) {
         char heard[512] = "";
         TdlHost host = tdl_host_default();
         host.log = keep_message;
         host.log_user = heard;
         TdlWorldDef world_def = tdl_world_def_default();
         world_def.step = 2.0e-3;
+        world_def.holds = true;
         TdlWorld* world;
         CHECK(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
         TdlRodDef def = tdl_rod_def_default();
@@ -246,7 +248,11 @@ TEST(a_hold_that_cannot_be_met_gives_way_and_says_so) {
         CHECK_NEAR(end, 1.25 * 0.3, 1.0e-3 * 0.3);
         CHECK_BELOW(info.energy.kinetic, 1.0e-12);
         CHECK(info.forced > 0);
-        CHECK(strstr(heard, "gives way: it pulls with 0.785 N") != NULL);
+        CHECK(strstr(heard, "the hold of rod 0 gives way: it pulls with 0.785 N") != NULL);
+        TdlVec3 force;
+        CHECK(tdl_rod_hold_force(world, rod, true, &force) == TDL_STATUS_OK);
+        double most = 0.25 * def.young * 3.14159265358979323846e-6;
+        CHECK_NEAR3(force, ((TdlVec3){most, 0.0, force.z}), 1.0e-3 * most);
         tdl_world_destroy(world);
     }
 }
@@ -254,8 +260,9 @@ TEST(a_hold_that_cannot_be_met_gives_way_and_says_so) {
 // The same, and back again: the end comes back no faster than its hold may pull, nothing comes from
 // nowhere, and then it is held as before.
 TEST(a_hold_that_gave_way_is_met_again) {
-    const char* models[3] = {"super-helix", "super-helix-dense", "super-clothoid"};
-    for (int k = 0; k < 3; ++k) {
+    const char* models[6] = {"super-helix", "super-helix-dense", "super-clothoid",
+                             "der",         "mass-spring",       "corde"};
+    for (int k = 0; k < 6; ++k) {
         TdlHost host = tdl_host_default();
         TdlWorldDef world_def = tdl_world_def_default();
         world_def.step = 2.0e-3;
