@@ -38,9 +38,10 @@ enum { MAX_CLOSINGS = 20, MAX_TURNS = 12, MAX_SHORTENINGS = 6 };
 static const double NUDGE = 1.0e-7;
 
 // A step in which it misses by more than this is too long; so is one that presses it to less than
-// this share of its length.
+// this share of its length, or in which a clamp turns by so much more than its end.
 static const double MET = 1.0e-10;
 static const double PRESSED = 0.5;
+static const double HALF_TURN = 3.141592653589793;
 
 // Rows; columns of A^-1 that are found at once.
 enum { ROWS = 6, SOME = 4 };
@@ -341,13 +342,28 @@ static void close_anew(Rod* rod, const RodStep* step) {
     }
 }
 
+// A frame does not tell whole turns: whether a clamped end has turned by one more, or less, than it
+// was led.
+static bool slips(const Rod* rod, const RodStep* step) {
+    int n = rod->dof_count;
+    double target[ROWS], off[3];
+    if (rod->end_hold != TDL_HOLD_CLAMPED) {
+        return false;
+    }
+    find_target(rod, step, target);
+    for (int r = 0; r < 3; ++r) {
+        off[r] = tdl_dot(n, rows_of(rod) + (ptrdiff_t)(3 + r) * n, rod->v_free) - target[3 + r];
+    }
+    return !(step->dt * tdl_norm3(tdl_load3(off, 0)) < HALF_TURN);
+}
+
 static void close_end(Rod* rod, const RodStep* step) {
     Hold* hold = hold_of(rod);
     close_as_at_start(rod, step);
     if (!(hold->miss <= MET)) {
         close_anew(rod, step);
     }
-    if (!(rod->held_state.stretch + step->dt * rate_of(rod) > PRESSED)) {
+    if (slips(rod, step) || !(rod->held_state.stretch + step->dt * rate_of(rod) > PRESSED)) {
         hold->miss = INFINITY;
     }
 }
