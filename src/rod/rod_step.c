@@ -211,7 +211,7 @@ static void predict_for(Rod* const* mates, int count, const RodStep* const* step
 }
 
 static void predict_batch(Rod* const* mates, int count) {
-    const RodStep* steps[ROD_GROUP_SIZE];
+    const RodStep* steps[ROD_GROUP_SIZE] = {NULL};
     bool ok[ROD_GROUP_SIZE];
     for (int i = 0; i < count; ++i) {
         RodBody* rb = rod_owner(mates[i]);
@@ -319,7 +319,7 @@ static void refuse_gains(Rod* const* mates, int count, const BodyStep* t) {
 // of a step of no time. (I.8)
 static void bring_up(Rod* const* mates, int count) {
     RodStep still[ROD_GROUP_SIZE];
-    const RodStep* steps[ROD_GROUP_SIZE];
+    const RodStep* steps[ROD_GROUP_SIZE] = {NULL};
     bool ok[ROD_GROUP_SIZE] = {false}, some = false;
     for (int i = 0; i < count; ++i) {
         some = some || (goes_by_middle(mates[i]) && rod_middle_is_behind(mates[i]));
