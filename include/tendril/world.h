@@ -28,6 +28,7 @@ typedef struct TdlWorldDef {
     TdlIntegrator integrator; // default: Euler
     int thread_count;         // 0: one per processor; default 1. Results do not depend on it
     bool losses;              // every step tells where energy goes; default false
+    bool holds;               // and the forces of what holds the ends of rods; default false
     double energy_limit; // > 0: share of the energy at play that a body may gain from nowhere, in a
                          // step or over many, before the step fails; default 0.05
     TdlContactDef contacts;
@@ -146,6 +147,8 @@ typedef enum TdlQuantity {
     TDL_QUANTITY_TORQUE,    // N m, of these on the first, about its position
     TDL_QUANTITY_CENTRE,    // m, their common centre of mass
     TDL_QUANTITY_POINT,     // m, of the first: its point at an arc length
+    TDL_QUANTITY_START,     // N, of the first, the force of what holds its start, where the world
+    TDL_QUANTITY_END,       // is to find `holds`; and its end
     TDL_QUANTITY_COUNT
 } TdlQuantity;
 

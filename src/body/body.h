@@ -26,6 +26,7 @@ typedef struct BodyStep {
     bool losses;           // where energy goes is asked for
     bool hurried;          // the step has had its share of work: contacts as they come
     bool estimate;         // `error` of the account is
+    bool holds;            // so are the forces of what holds bodies
 } BodyStep;
 
 // A place on a body: (u, v) in its element, each in [0, 1]. Of curves u runs along the element; of
@@ -182,6 +183,9 @@ struct BodyKind {
     double (*mass)(const Body* body, TdlVec3* centre);
     TdlEnergy (*energy)(const Body* body, TdlVec3 gravity);
     TdlVec3 (*point)(const Body* body, double at); // optional: at an arc length, m
+    // Optional: the force of what holds it at its start or its end, N, in the last step, where that
+    // is asked for.
+    TdlVec3 (*hold)(const TdlWorld* world, const Body* body, bool end);
 
     // --- the state, in a layout of its own; optional, all or none (see Body.state)
     size_t (*state_size)(const Body* body); // bytes
@@ -229,6 +233,10 @@ const TdlHost* world_host(const TdlWorld* world);
 
 double world_now(const TdlWorld* world); // s, its time
 TdlIntegrator world_integrator(const TdlWorld* world);
+bool world_finds_holds(const TdlWorld* world); // BodyStep.holds
+
+// The sum of all contact forces on a body, N.
+TdlVec3 world_contact_force(const TdlWorld* world, const Body* body);
 
 // The energy of a body was changed from outside the step.
 void world_count_energy(const TdlWorld* world, Body* body);

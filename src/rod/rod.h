@@ -26,7 +26,7 @@ typedef struct RodBase {
 // Everything else of these models is inextensible.
 typedef struct RodHeld {
     double stretch, stretch_before; // present length over that at rest; in the shape before
-    TdlVec3 force, torque;          // N, N m: of the hold on the end, in the last step
+    TdlVec3 force;                  // N, of the hold on the end, in the last step
 } RodHeld;
 
 // A point load: at s in [0, 1] of an element.
@@ -84,7 +84,7 @@ typedef struct Rod {
     bool expects;
     bool taut;      // tension counts in this step (tension.h)
     double* v_free; // [tree_dofs] velocity without contacts, found by predict; a branch's lies in
-                    // its tree's
+                    // its tree's; where `held` is there, the rate of the stretch behind it
     double* work;
     double* held; // of held_end.h, where the model asks for it; else null
 
@@ -124,6 +124,9 @@ typedef struct RodLosses {
     double given;     // J, the part of that work which has no potential: of wind and torques
     double hold;      // J, done by the holds of ends that move
     double jump;      // J, of the change of velocity in the step: |V - V_n|^2 / 2
+    TdlVec3 start;    // N s, done at the start by its hold; of a super-model all that its momentum
+                      // asks for: with what contacts and the hold of the far end do
+    TdlVec3 end;      // N s, at the far end, with contacts too; zero for super-models
 } RodLosses;
 
 // Momenta of a rod, and its mass and moments, about its start.
@@ -192,8 +195,10 @@ struct RodModel {
 
     // False when A is not positive definite or something is not finite.
     bool (*predict)(Rod* rod, const RodStep* step);
-    void (*solve)(const Rod* rod, double* x); // x := A^-1 x, after predict; at the root of a tree
-    // Optional: the same for `count` columns, one after the other
+    // x := A^-1 x, after predict; at the root of a tree. Without the hold of an end that is left to
+    // held_end.h
+    void (*solve)(const Rod* rod, double* x);
+    // Optional: the same for `count` columns, one after the other. Needed for held_end.h
     void (*solve_columns)(const Rod* rod, int count, double* X);
     // Optional: A^-1 in halves, A = L L' from the tip to the root. X := L^-1 X for `count` columns
     // of `used` coordinates each, the others being zero before and after: as many as `movers` tells

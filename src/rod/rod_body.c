@@ -27,6 +27,10 @@ static TdlEnergy energy(const Body* body, TdlVec3 gravity) {
 
 static void solve(const Body* body, int count, double* X) {
     const Rod* rod = rod_of(body);
+    if (rod->held != NULL) {
+        held_end_solve(rod, count, X);
+        return;
+    }
     if (rod->model->solve_columns != NULL && rod->child == NULL) {
         rod->model->solve_columns(rod, count, X);
         return;
@@ -49,12 +53,34 @@ static void unwhiten(const Body* body, double* x) {
 }
 
 static BodySupport support(const Body* body, const BodyPlace* place) {
-    TdlSpan span = rod_of(body)->model->movers(rod_of(body), place->element);
+    const Rod* rod = rod_of(body);
+    if (rod->held != NULL) { // with its stretch, the last of them
+        return (BodySupport){0, rod->dof_count + 1, NULL};
+    }
+    TdlSpan span = rod->model->movers(rod, place->element);
     return (BodySupport){span.first, span.count, NULL};
 }
 
+// From rows of the first `used` coordinates of a held rod to rows of all, with its stretch.
+static void widen_rows(const Rod* rod, const BodyPlace* place, TdlMat3 basis, int used,
+                       double* out) {
+    int n = rod->dof_count;
+    TdlVec3 axes[3] = {basis.cx, basis.cy, basis.cz};
+    TdlVec3 stretching = held_end_stretching(rod, rod->model->point(rod, place->element, place->u));
+    for (int k = 2; k >= 0; --k) {
+        double* row = out + (ptrdiff_t)k * (n + 1);
+        memmove(row, out + (ptrdiff_t)k * used, (size_t)used * sizeof *row);
+        memset(row + used, 0, (size_t)(n - used) * sizeof *row);
+        row[n] = tdl_dot3(axes[k], stretching);
+    }
+}
+
 static void rows(const Body* body, const BodyPlace* place, TdlMat3 basis, double* out) {
-    rod_of(body)->model->jacobian(rod_of(body), place->element, place->u, basis, out);
+    const Rod* rod = rod_of(body);
+    rod->model->jacobian(rod, place->element, place->u, basis, out);
+    if (rod->held != NULL) {
+        widen_rows(rod, place, basis, rod->model->movers(rod, place->element).count, out);
+    }
 }
 
 static TdlVec3 prescribed(const Body* body, const BodyPlace* place) {
@@ -133,7 +159,7 @@ static void share_system(Rod* rod) {
     Rod* root = (Rod*)rod_tree_root(rod);
     Body *own = &rod_owner(rod)->head, *system = &rod_owner(root)->head;
     own->system = system;
-    own->dof_count = rod == root ? rod->tree_dofs : 0;
+    own->dof_count = rod == root ? rod->tree_dofs + (rod->held != NULL) : 0;
     own->v_free = rod->v_free;
     for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
         share_system(branch);
@@ -184,6 +210,7 @@ const BodyKind ROD_BODY = {
     .mass = rod_centre,
     .energy = energy,
     .point = rod_point,
+    .hold = rod_hold_force,
     .state_size = state_size,
     .save = save,
     .load = load,
@@ -270,7 +297,7 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* ou
         rod_join(host, rb->rod, rod_of(last));
     }
     rb->end_placed = rod_end(rb->rod);
-    rb->head.linear = rb->rod->model->residual == NULL;
+    rb->head.linear = rb->rod->model->residual == NULL && rb->rod->held == NULL;
     rb->head.hears = rb->rod->held != NULL;
     share_system((Rod*)rod_tree_root(rb->rod));
     status = world_add_body(world, &rb->head);

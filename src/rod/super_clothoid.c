@@ -549,12 +549,11 @@ static bool predict(Rod* rod, const RodStep* step) {
         return false;
     }
     solve_columns(rod, 1, v);
-    return held_end_predict(rod, step, solve_columns);
+    return held_end_predict(rod, step);
 }
 
 static void solve(const Rod* rod, double* x) {
     solve_columns(rod, 1, x);
-    held_end_project(rod, x);
 }
 
 static void advance(Rod* rod, const RodStep* step, const double* v) {
@@ -624,6 +623,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         loss_add(&sum, at, &own);
         add_taut_losses(e, at, d, &sum);
         sum.brought += loss_power(at, brought.force, brought.moment);
+        sum.carried = tdl_add3(sum.carried, brought.force);
         sum.pointing += loss_power(at, loads.force, loads.moment);
         sum.turning += loss_power(at, torques.force, torques.moment);
         sum.bending += bending_of(rod, d, d);
@@ -678,6 +678,7 @@ const RodModel SUPER_CLOTHOID = {
     .expect = tension_expect,
     .predict = predict,
     .solve = solve,
+    .solve_columns = solve_columns,
     .advance = advance,
     .losses = losses,
     .momenta = momenta,

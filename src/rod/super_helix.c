@@ -541,12 +541,11 @@ static bool predict(Rod* rod, const RodStep* step) {
         return false;
     }
     tdl_cholesky_solve(n, A, n, 1, v, n);
-    return held_end_predict(rod, step, solve_columns);
+    return held_end_predict(rod, step);
 }
 
 static void solve(const Rod* rod, double* x) {
     solve_columns(rod, 1, x);
-    held_end_project(rod, x);
 }
 
 void super_helix_move_root(Rod* rod, const RodStep* step) {
@@ -687,6 +686,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         sum.brought +=
             loss_power(at, tdl_mul33_3(R, brought.force), tdl_mul33_3(R, brought.moment));
         sum.brought += tdl_dot3(brought.generalised, d);
+        sum.carried = tdl_add3(sum.carried, tdl_mul33_3(R, brought.force));
         sum.bending += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), d));
         TdlVec3 strain = tdl_sub3(e->axes.q, tdl_load3(rod->q_rest, i));
         sum.stress += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), strain));
@@ -726,6 +726,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .expect = tension_expect,
     .predict = predict,
     .solve = solve,
+    .solve_columns = solve_columns,
     .advance = advance,
     .losses = losses,
     .momenta = momenta,

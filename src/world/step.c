@@ -451,6 +451,7 @@ static TdlStatus begin_part(Step* s) {
                               .wind = world->def.wind,
                               .settling = settling(&world->def, part->start),
                               .losses = world->def.losses,
+                              .holds = world->def.holds,
                               .hurried = is_spent(s),
                               .estimate = world->def.losses || is_adaptive(world)};
     if (world->contacts != NULL) {

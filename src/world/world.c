@@ -165,6 +165,16 @@ TdlIntegrator world_integrator(const TdlWorld* world) {
     return world->def.integrator;
 }
 
+bool world_finds_holds(const TdlWorld* world) {
+    return world->def.holds;
+}
+
+TdlVec3 world_contact_force(const TdlWorld* world, const Body* body) {
+    TdlWrench wrench = {0};
+    tdl_body_contact_wrench(world, body->id, &wrench);
+    return wrench.force;
+}
+
 void world_count_energy(const TdlWorld* world, Body* body) {
     if (body->kind->energy != NULL) {
         body->energy = body->kind->energy(body, world->def.gravity);
