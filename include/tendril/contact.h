@@ -51,7 +51,7 @@ typedef struct TdlContactDef {
     double tolerance;             // > 0: relative error of the solver; default 1e-8
     int max_iterations;           // > 0, of the solver; default 1000
     double overlap;               // > 0, new overlap, in radii of the thinner, at which a step is
-                                  // made again in parts; default 0.5
+                                  // made again in parts; default 0.1
     TdlContactStart start;        // default separate
 } TdlContactDef;
 

@@ -455,7 +455,7 @@ static const Field CONTACTS_FIELDS[] = {
      .kind = FIELD_REAL,
      AT(ContactsSpec, overlap),
      .range = {1.0e-3, 1.0, false, false},
-     .fallback = "0.5",
+     .fallback = "0.1",
      .help = "New overlap, over the radius of the thinner of two things, at which a step is made "
              "again in parts."},
     {.key = "start",

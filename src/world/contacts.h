@@ -39,8 +39,8 @@ TdlStatus contacts_note_tried(TdlWorld* world);
 
 // At the end of a step that is going to be done again since places overlap anew: keeps in mind
 // where; and, in the shape before that step, makes contacts of these places, beside those known.
-TdlStatus contacts_note_sunk(Contacts* contacts);
-TdlStatus contacts_hold_sunk(TdlWorld* world);
+TdlStatus contacts_note_sunk(Contacts* contacts, bool again);
+TdlStatus contacts_hold_sunk(TdlWorld* world, bool again);
 
 // Looks again in the shape before that step, up to a gap for bodies that come so much closer, and
 // marks those that came close: they take part in the next solve.

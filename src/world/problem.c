@@ -306,13 +306,13 @@ static void fill_contact(void* user, int i, int worker) {
     p->bias[i] = normal_bias(p, x, law, bounces, u.x + fixed.x);
     if (c->apart) {
         // no deeper, and that is all: an opening asked for would be energy (W.11)
-    } else if (c->sunk > 0.0 && retry->dof_count == p->dof_start[p->body_count]) {
+    } else if (c->held && retry->dof_count == p->dof_start[p->body_count]) {
         // so much more than in the attempt before (W.8)
         double tried = problem_normal_motion(p, i, retry->velocity) + fixed.x;
         p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
     } else if (c->loss > 0.0) {
         double share = p->dt / p->world->def.step; // what is lost goes with the square (W.9)
-        p->bias[i] += share * share * c->loss / p->dt;
+        p->bias[i] += fmin(share * share * c->loss, LOST_MOST * c->radius) / p->dt;
     }
     TdlVec3 back = tdl_scale3(1.0 / p->dt, tdl_tmul33_3(x->basis, c->slid));
     back.x = 0.0;

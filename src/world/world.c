@@ -22,7 +22,7 @@ TdlWorldDef tdl_world_def_default(void) {
                                       .solver = TDL_FRICTION_ALTERNATING,
                                       .tolerance = 1.0e-8,
                                       .max_iterations = 1000,
-                                      .overlap = 0.5}};
+                                      .overlap = 0.1}};
 }
 
 static bool law_is_good(TdlContactLaw law) {

@@ -5,9 +5,10 @@
 
 #include <time.h>
 
-// A step is attempted at most so often for its contacts: 16 halvings, three attempts each, and the
-// parts that are left then.
-enum { ATTEMPTS_MOST = 120 };
+// A step is attempted at most so often for its contacts: 16 halvings make 33 parts, of which each
+// has six attempts (one that looks further and four with places held), and the parts that are left
+// then.
+enum { ATTEMPTS_MOST = 240 };
 
 static const char HEAD[] = "time: {step: 1e-3, end: 1e-3}\n"
                            "materials: [{name: m, young: 1e9}]\n"
