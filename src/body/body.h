@@ -34,7 +34,7 @@ typedef struct BodyPlace {
     int element;
     double u, v;
     TdlVec3 point; // m, of the place itself: on a curve's centreline, on a surface
-    TdlVec3 touch; // m, where it is touched: between the two surfaces
+    TdlVec3 touch; // m, where it is touched, as part of the body; it may be beside `point`
 } BodyPlace;
 
 // The coordinates that move a place: a list of `count` in rising order or, where it is null, those
@@ -54,6 +54,7 @@ typedef struct BodyShape {
     bool stiff;                    // its curves do not bend: it never touches itself
     bool winds;                    // its elements are short and thick enough to wind about others
     bool slender;                  // its elements are long and thin
+    bool frameless;                // a torque does nothing to its places: touched at `point`
     double size;                   // m, what an overlap is measured against; 0: it does not count
     const struct Surface* surface; // null: none
     bool obstacle;                 // it has a round or flat shape, told by `obstacle`

@@ -193,18 +193,28 @@ bool nodal_is_held(const Rod* rod, int dof) {
 }
 
 // A torque across an edge is a pair of forces on its ends; along it, it acts on its frame. (D.11)
-static void add_torque(const NodalShape* shape, const RodLoad* load, double* out) {
+// `out` begins with the coordinates of the edge's first vertex.
+static void add_torque(const NodalShape* shape, int element, TdlVec3 torque, double* out) {
     const NodalKind* kind = nodal_kind(shape->rod);
-    int at = load->element * nodal_stride(shape->rod);
-    TdlVec3 edge = nodal_edge(shape, load->element);
+    TdlVec3 edge = nodal_edge(shape, element);
     if (kind->edge_dofs < 4) { // the frame does not carry all of it
-        TdlVec3 pair = tdl_scale3(1.0 / tdl_dot3(edge, edge), tdl_cross3(load->torque, edge));
-        tdl_store3(out + at, 0, tdl_sub3(tdl_load3(out + at, 0), pair));
-        double* next = out + at + nodal_stride(shape->rod);
+        TdlVec3 pair = tdl_scale3(1.0 / tdl_dot3(edge, edge), tdl_cross3(torque, edge));
+        tdl_store3(out, 0, tdl_sub3(tdl_load3(out, 0), pair));
+        double* next = out + nodal_stride(shape->rod);
         tdl_store3(next, 0, tdl_add3(tdl_load3(next, 0), pair));
     }
     if (kind->edge_dofs > 0) {
-        kind->torque(shape, load->element, load->torque, out + at + 3);
+        kind->torque(shape, element, torque, out + 3);
+    }
+}
+
+void nodal_add_torques(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                       double* rows) {
+    (void)s;
+    NodalShape shape = nodal_shape(rod);
+    int n = nodal_movers(rod, element).count;
+    for (int k = 0; k < 3; ++k) {
+        add_torque(&shape, element, torque[k], rows + (ptrdiff_t)k * n);
     }
 }
 
@@ -222,7 +232,7 @@ void nodal_dead_load(const NodalShape* shape, TdlVec3 pull, bool torques, double
         tdl_store3(a, 0, tdl_axpy3(tdl_load3(a, 0), (1.0 - load->s) * l, load->force));
         tdl_store3(b, 0, tdl_axpy3(tdl_load3(b, 0), load->s * l, load->force));
         if (torques && tdl_dot3(load->torque, load->torque) > 0.0) {
-            add_torque(shape, load, out);
+            add_torque(shape, load->element, load->torque, out + load->element * stride);
         }
     }
 }

@@ -146,6 +146,8 @@ TdlMat3 nodal_end_frame(const Rod* rod);
 TdlVec3 nodal_point(const Rod* rod, int element, double s);
 TdlSpan nodal_movers(const Rod* rod, int element);
 void nodal_jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
+void nodal_add_torques(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                       double* rows);
 TdlEnergy nodal_energy(const Rod* rod, TdlVec3 gravity);
 double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian);
 
@@ -169,7 +171,7 @@ void nodal_hold_vector(const Rod* rod, double* x);
     .solve_columns = nodal_solve_columns, .expect = nodal_expect, .residual = nodal_residual,      \
     .predict_again = nodal_predict_again, .advance = nodal_advance, .losses = nodal_losses,        \
     .curves = nodal_curves, .end_frame = nodal_end_frame, .point = nodal_point,                    \
-    .movers = nodal_movers, .jacobian = nodal_jacobian, .energy = nodal_energy,                    \
-    .potential = nodal_potential, .own_statics = &NODAL_STATICS
+    .movers = nodal_movers, .jacobian = nodal_jacobian, .add_torques = nodal_add_torques,          \
+    .energy = nodal_energy, .potential = nodal_potential, .own_statics = &NODAL_STATICS
 
 #endif

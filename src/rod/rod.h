@@ -233,6 +233,12 @@ struct RodModel {
     // rows[k * movers.count + j] = basis_k . d point / d q_(movers.first + j), k = 0, 1, 2.
     void (*jacobian)(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
 
+    // Adds to such rows what torques on the section at (element, s) do, one a row: torque_k times
+    // the angular velocity of the section for a unit rate of q_(movers.first + j).
+    void (*add_torques)(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                        double* rows);
+    bool frameless; // sections do not turn about the tangent: a torque along it does nothing
+
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);
 
     // Optional: moves the state by a change of the coordinates (else q += change) and refreshes;

@@ -54,7 +54,14 @@ static BodySupport support(const Body* body, const BodyPlace* place) {
 }
 
 static void rows(const Body* body, const BodyPlace* place, TdlMat3 basis, double* out) {
-    rod_of(body)->model->jacobian(rod_of(body), place->element, place->u, basis, out);
+    const Rod* rod = rod_of(body);
+    rod->model->jacobian(rod, place->element, place->u, basis, out);
+    TdlVec3 arm = tdl_sub3(place->touch, place->point);
+    if (tdl_dot3(arm, arm) > 0.0) {
+        const TdlVec3 torque[3] = {tdl_cross3(arm, basis.cx), tdl_cross3(arm, basis.cy),
+                                   tdl_cross3(arm, basis.cz)};
+        rod->model->add_torques(rod, place->element, place->u, torque, out);
+    }
 }
 
 static TdlVec3 prescribed(const Body* body, const BodyPlace* place) {
@@ -63,7 +70,7 @@ static TdlVec3 prescribed(const Body* body, const BodyPlace* place) {
         return (TdlVec3){0};
     }
     Twist rate = root->step.base_rate;
-    TdlVec3 arm = tdl_sub3(place->point, root->rod->base.now.position);
+    TdlVec3 arm = tdl_sub3(place->touch, root->rod->base.now.position);
     return tdl_add3(rate.linear, tdl_cross3(rate.angular, arm));
 }
 

@@ -46,6 +46,7 @@ BodyShape rod_shape(const Body* body, int segments) {
                        .pieces = each,
                        .winds = winds(rod),
                        .slender = rod->at_rest.element_length > PIECE_RADII * rod_radius(rod),
+                       .frameless = rod->model->frameless,
                        .size = rod_radius(rod)};
 }
 

@@ -215,6 +215,10 @@ static double foresee_loss(const TdlWorld* world, const Candidate* was, int inde
 static TdlVec3 find_slid(const Seen* seen, const Candidate* was, const Candidate* x, double dt) {
     const TdlContact* contact = &x->site.contact;
     TdlVec3 moved[2], none = {0};
+    if (seen_body(seen, contact, 0)->system->dof_count > 0 &&
+        seen_body(seen, contact, 1)->system->dof_count > 0) {
+        return none; // they may roll on each other
+    }
     for (int side = 0; side < 2; ++side) {
         bool curve = seen_curve(seen, contact, side) != NULL;
         double shift = curve ? fabs(x->site.arc[side] - was->site.arc[side]) : 0.0;

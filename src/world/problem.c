@@ -193,14 +193,13 @@ double problem_side_product(const Problem* p, int side, int row, const double* a
 }
 
 // The rows of one side, and what they make of the velocities without contacts.
-static void fill_side(const Problem* p, int i, int which, TdlVec3 touch, TdlVec3* u,
-                      TdlVec3* fixed) {
+static void fill_side(const Problem* p, int i, int which, TdlVec3* u, TdlVec3* fixed) {
     const Seen* seen = &p->contacts->seen;
     const TdlContact* x = contact_of(p, i);
     const Body* body = seen_body(seen, x, which);
     double sign = which == 0 ? -1.0 : 1.0;
     BodyPlace place = seen_place(seen, x, which);
-    place.touch = touch;
+    place.touch = seen_acting(seen, x, which);
     if (body->kind->prescribed != NULL) {
         TdlVec3 v = tdl_tmul33_3(x->basis, body->kind->prescribed(body, &place));
         *fixed = tdl_axpy3(*fixed, sign, v);
@@ -297,9 +296,9 @@ static void fill_contact(void* user, int i, int worker) {
     const Candidate* c = &p->contacts->found.at[p->of[i]];
     const TdlContact* x = &c->site.contact;
     const Body *a = seen_body(&p->contacts->seen, x, 0), *b = seen_body(&p->contacts->seen, x, 1);
-    TdlVec3 touch = seen_touch(&p->contacts->seen, x), u = {0}, fixed = {0};
-    fill_side(p, i, 0, touch, &u, &fixed);
-    fill_side(p, i, 1, touch, &u, &fixed);
+    TdlVec3 u = {0}, fixed = {0};
+    fill_side(p, i, 0, &u, &fixed);
+    fill_side(p, i, 1, &u, &fixed);
     TdlContactLaw law = contact_law(p->world, a, b);
     p->mu[i] = law.mu;
     bool bounces = a->bounces && b->bounces && !c->apart;
