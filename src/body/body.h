@@ -178,6 +178,9 @@ struct BodyKind {
     double (*mass)(const Body* body, TdlVec3* centre);
     TdlEnergy (*energy)(const Body* body, TdlVec3 gravity);
     TdlVec3 (*point)(const Body* body, double at); // optional: at an arc length, m
+    // Optional: moves it as a whole, and its velocity stays; false, and nothing moves, when it is
+    // held.
+    bool (*shift)(Body* body, TdlVec3 by);
 
     // --- the state, in a layout of its own; optional, all or none (see Body.state)
     size_t (*state_size)(const Body* body); // bytes

@@ -154,6 +154,12 @@ static TdlPose pose(const Body* body) {
     return rigid_of(body)->pose;
 }
 
+static bool shift(Body* body, TdlVec3 by) {
+    Rigid* rigid = rigid_of(body);
+    rigid->pose.position = tdl_add3(rigid->pose.position, by);
+    return true;
+}
+
 static double speed(const Body* body) {
     return tdl_norm3(tdl_load3(rigid_of(body)->v, 0));
 }
@@ -172,6 +178,7 @@ static const BodyKind RIGID_BODY = {
     .velocity = velocity,
     .mass = mass,
     .energy = energy,
+    .shift = shift,
     .state_size = state_size,
     .save = save,
     .load = load,

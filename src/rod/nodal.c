@@ -120,6 +120,16 @@ TdlVec3 nodal_point(const Rod* rod, int element, double s) {
     return tdl_scale3(rod->element_length, x);
 }
 
+void nodal_shift(Rod* rod, TdlVec3 by) {
+    by = tdl_scale3(1.0 / rod->element_length, by);
+    for (int i = 0; i <= rod->element_count; ++i) {
+        double *now = rod->q + i * nodal_stride(rod),
+               *before = rod->q_before + i * nodal_stride(rod);
+        tdl_store3(now, 0, tdl_add3(tdl_load3(now, 0), by));
+        tdl_store3(before, 0, tdl_add3(tdl_load3(before, 0), by));
+    }
+}
+
 TdlSpan nodal_movers(const Rod* rod, int element) {
     int stride = nodal_stride(rod);
     return (TdlSpan){element * stride, stride + 3};

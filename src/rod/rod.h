@@ -245,6 +245,9 @@ struct RodModel {
     // for statics at the root of a tree, with the coordinates of all.
     void (*move)(Rod* rod, const double* change);
 
+    // Optional: moves all coordinates that are places, now and before, by a displacement.
+    void (*shift)(Rod* rod, TdlVec3 by);
+
     // Optional: the model's own way to equilibrium (else Newton's method with the dense Hessian).
     const RodStatics* own_statics;
 
@@ -313,6 +316,9 @@ double rod_mass(const Rod* rod);
 
 // Potential energy of the point forces, zero at the origin.
 double rod_load_energy(const Rod* rod);
+
+// Moves a free rod as a whole.
+void rod_shift(Rod* rod, TdlVec3 by);
 
 // Puts the rod at rest in its present shape.
 void rod_stop(Rod* rod);

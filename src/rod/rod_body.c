@@ -78,6 +78,18 @@ static TdlPose pose(const Body* body) {
     return rod_of(body)->base.now;
 }
 
+static bool shift(Body* body, TdlVec3 by) {
+    Rod* rod = rod_of(body);
+    bool held = rod->start_hold != TDL_HOLD_FREE || rod->end_hold != TDL_HOLD_FREE;
+    if (held || rod->parent != NULL || rod->child != NULL) {
+        return false;
+    }
+    if (tdl_dot3(by, by) > 0.0) {
+        rod_shift(rod, by);
+    }
+    return true;
+}
+
 // --- the state -------------------------------------------------------------------------------
 
 // What a body's state has beside that of its rod: of the midpoint rule, and of momenta that are
@@ -190,6 +202,7 @@ const BodyKind ROD_BODY = {
     .mass = rod_centre,
     .energy = energy,
     .point = rod_point,
+    .shift = shift,
     .state_size = state_size,
     .save = save,
     .load = load,

@@ -57,7 +57,12 @@ void contacts_tell_near(TdlWorld* world);
 
 // Before a step: looks for the contacts of bodies that were changed from outside, tells of those
 // that overlap, and refuses them where the world's definition says so.
-TdlStatus contacts_look_at_start(TdlWorld* world);
+// `energy` receives what parting them took, J.
+TdlStatus contacts_look_at_start(TdlWorld* world, double* energy);
+
+// Puts bodies that are inside each other, or through each other's triangles, beside each other;
+// TDL_STATUS_BAD_INPUT, by name, where that cannot be.
+TdlStatus contacts_part_placed(TdlWorld* world, double* energy);
 
 // Bodies were added or removed: what detection sees is laid out anew.
 void contacts_lay_out_again(Contacts* contacts);

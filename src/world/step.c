@@ -721,7 +721,9 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     info = info == NULL ? &local : info;
     *info = (TdlStepInfo){.fault.element = -1};
     world->step_start.size = 0; // nothing to go back to yet
-    TdlStatus status = world->contacts == NULL ? TDL_STATUS_OK : contacts_look_at_start(world);
+    double parted = 0.0;
+    TdlStatus status =
+        world->contacts == NULL ? TDL_STATUS_OK : contacts_look_at_start(world, &parted);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -747,6 +749,8 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
         tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: energy rose by %.3g J",
                 world->step_count + 1, start, info->energy_rise);
     }
+    info->push += parted;
+    info->energy_rise += fmax(info->push, 0.0); // nobody gave it, either
     ++world->step_count;
     info->step = world->step_count;
     info->time = tdl_world_time(world);
