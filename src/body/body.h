@@ -114,6 +114,8 @@ struct Body {
     double* impulse; // [dof_count] H' r, of a body that is not linear in the step or `hears`; else
                      // null
     double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
+    bool push_free;  // all that is pushed with it is free: their angular momentum is kept,
+    TdlVec3 push_frame; // m/s, as seen from what moves so. (W.25)
 
     TdlEnergy energy; // in the present state; a kind with `energy` counts it in `advance`
     BodyAccount account;

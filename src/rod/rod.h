@@ -248,6 +248,10 @@ struct RodModel {
     // Optional: moves all coordinates that are places, now and before, by a displacement.
     void (*shift)(Rod* rod, TdlVec3 by);
 
+    // Optional: after the coordinates of a free rod were moved: turns it, so that its angular
+    // momentum, as seen from a frame, is what it was. (W.25)
+    void (*keep_pushed)(Rod* rod, const double* moved, TdlVec3 frame);
+
     // Optional: the model's own way to equilibrium (else Newton's method with the dense Hessian).
     const RodStatics* own_statics;
 
