@@ -74,7 +74,8 @@ typedef struct TdlStepInfo {
     double numerical;   // J taken by the time steps; what they give is negative
     double given;       // J done by wind, torques and ends that are moved
     TdlEnergy energy;   // at the end of the step
-    double energy_rise; // J gained by bodies whose clamp is still; 0 unless at the floor of splits
+    double energy_rise; // J that nobody gave: by bodies whose clamp is still, at the floor of
+                        // splits, and by `push`, where that put energy in
     double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds; // wall
     double residual; // of the equations of bodies that are not linear in a step, relative
     int rounds;      // most often that contacts were solved in a substep; 0: nothing touched

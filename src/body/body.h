@@ -35,7 +35,7 @@ typedef struct BodyPlace {
     int element;
     double u, v;
     TdlVec3 point; // m, of the place itself: on a curve's centreline, on a surface
-    TdlVec3 touch; // m, where it is touched: between the two surfaces
+    TdlVec3 touch; // m, where it is touched, as part of the body; it may be beside `point`
 } BodyPlace;
 
 // The coordinates that move a place: a list of `count` in rising order or, where it is null, those
@@ -55,6 +55,7 @@ typedef struct BodyShape {
     bool stiff;                    // its curves do not bend: it never touches itself
     bool winds;                    // its elements are short and thick enough to wind about others
     bool slender;                  // its elements are long and thin
+    bool frameless;                // a torque does nothing to its places: touched at `point`
     double size;                   // m, what an overlap is measured against; 0: it does not count
     const struct Surface* surface; // null: none
     bool obstacle;                 // it has a round or flat shape, told by `obstacle`
@@ -116,6 +117,8 @@ struct Body {
     double* impulse; // [dof_count] H' r, of a body that is not linear in the step or `hears`; else
                      // null: nothing
     double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
+    bool push_free;  // all that is pushed with it is free: their angular momentum is kept,
+    TdlVec3 push_frame; // m/s, as seen from what moves so. (W.25)
 
     TdlEnergy energy; // in the present state; a kind with `energy` counts it in `advance`
     BodyAccount account;
@@ -186,6 +189,9 @@ struct BodyKind {
     // Optional: the force of what holds it at its start or its end, N, in the last step, where that
     // is asked for.
     TdlVec3 (*hold)(const TdlWorld* world, const Body* body, bool end);
+    // Optional: moves it as a whole, and its velocity stays; false, and nothing moves, when it is
+    // held.
+    bool (*shift)(Body* body, TdlVec3 by);
 
     // --- the state, in a layout of its own; optional, all or none (see Body.state)
     size_t (*state_size)(const Body* body); // bytes

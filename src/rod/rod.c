@@ -480,6 +480,15 @@ double rod_load_energy(const Rod* rod) {
     return sum;
 }
 
+void rod_shift(Rod* rod, TdlVec3 by) {
+    rod->base.now.position = tdl_add3(rod->base.now.position, by);
+    rod->base.before.position = tdl_add3(rod->base.before.position, by);
+    if (rod->model->shift != NULL) {
+        rod->model->shift(rod, by);
+    }
+    rod->model->refresh(rod);
+}
+
 void rod_stop(Rod* rod) {
     size_t size = (size_t)rod->dof_count * sizeof(double);
     memset(rod->v, 0, size);

@@ -239,11 +239,24 @@ struct RodModel {
     // rows[k * movers.count + j] = basis_k . d point / d q_(movers.first + j), k = 0, 1, 2.
     void (*jacobian)(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
 
+    // Adds to such rows what torques on the section at (element, s) do, one a row: torque_k times
+    // the angular velocity of the section for a unit rate of q_(movers.first + j).
+    void (*add_torques)(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                        double* rows);
+    bool frameless; // sections do not turn about the tangent: a torque along it does nothing
+
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);
 
     // Optional: moves the state by a change of the coordinates (else q += change) and refreshes;
     // for statics at the root of a tree, with the coordinates of all.
     void (*move)(Rod* rod, const double* change);
+
+    // Optional: moves all coordinates that are places, now and before, by a displacement.
+    void (*shift)(Rod* rod, TdlVec3 by);
+
+    // Optional: after the coordinates of a free rod were moved: turns it, so that its angular
+    // momentum, as seen from a frame, is what it was. (W.25)
+    void (*keep_pushed)(Rod* rod, const double* moved, TdlVec3 frame);
 
     // Optional: the model's own way to equilibrium (else Newton's method with the dense Hessian).
     const RodStatics* own_statics;
@@ -313,6 +326,9 @@ double rod_mass(const Rod* rod);
 
 // Potential energy of the point forces, zero at the origin.
 double rod_load_energy(const Rod* rod);
+
+// Moves a free rod as a whole.
+void rod_shift(Rod* rod, TdlVec3 by);
 
 // Puts the rod at rest in its present shape.
 void rod_stop(Rod* rod);

@@ -78,6 +78,12 @@ static void widen_rows(const Rod* rod, const BodyPlace* place, TdlMat3 basis, in
 static void rows(const Body* body, const BodyPlace* place, TdlMat3 basis, double* out) {
     const Rod* rod = rod_of(body);
     rod->model->jacobian(rod, place->element, place->u, basis, out);
+    TdlVec3 arm = tdl_sub3(place->touch, place->point);
+    if (tdl_dot3(arm, arm) > 0.0) {
+        const TdlVec3 torque[3] = {tdl_cross3(arm, basis.cx), tdl_cross3(arm, basis.cy),
+                                   tdl_cross3(arm, basis.cz)};
+        rod->model->add_torques(rod, place->element, place->u, torque, out);
+    }
     if (rod->held != NULL) {
         widen_rows(rod, place, basis, rod->model->movers(rod, place->element).count, out);
     }
@@ -89,12 +95,24 @@ static TdlVec3 prescribed(const Body* body, const BodyPlace* place) {
         return (TdlVec3){0};
     }
     Twist rate = root->step.base_rate;
-    TdlVec3 arm = tdl_sub3(place->point, root->rod->base.now.position);
+    TdlVec3 arm = tdl_sub3(place->touch, root->rod->base.now.position);
     return tdl_add3(rate.linear, tdl_cross3(rate.angular, arm));
 }
 
 static TdlPose pose(const Body* body) {
     return rod_of(body)->base.now;
+}
+
+static bool shift(Body* body, TdlVec3 by) {
+    Rod* rod = rod_of(body);
+    bool held = rod->start_hold != TDL_HOLD_FREE || rod->end_hold != TDL_HOLD_FREE;
+    if (held || rod->parent != NULL || rod->child != NULL) {
+        return false;
+    }
+    if (tdl_dot3(by, by) > 0.0) {
+        rod_shift(rod, by);
+    }
+    return true;
 }
 
 // --- the state -------------------------------------------------------------------------------
@@ -211,6 +229,7 @@ const BodyKind ROD_BODY = {
     .energy = energy,
     .point = rod_point,
     .hold = rod_hold_force,
+    .shift = shift,
     .state_size = state_size,
     .save = save,
     .load = load,

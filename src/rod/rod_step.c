@@ -483,12 +483,21 @@ static void push(RodBody* rb, const BodyStep* t) {
         rod->held_state.stretch += head->push[rod->dof_count];
         rod_set_stretch(rod);
     }
+    bool keeps = head->push_free && rod_keeps(rod) && rb->kept.known;
+    TdlVec3 centre = keeps ? rod_kept_centre(rod) : (TdlVec3){0};
     if (rod->model->move != NULL) {
         rod->model->move(rod, head->push);
     } else {
         for (int i = 0; i < rod->dof_count; ++i) {
             rod->q[i] += head->push[i];
         }
+        if (head->push_free && rod->model->keep_pushed != NULL) {
+            rod->model->keep_pushed(rod, head->push, head->push_frame);
+        }
+        rod->model->refresh(rod);
+    }
+    if (keeps) {
+        rod_kept_push(&rb->kept, rod, centre, head->push_frame);
         rod->model->refresh(rod);
     }
     head->energy = rod_energy(rod, t->gravity);
@@ -625,6 +634,9 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         memcpy(mates[i]->v, mates[i]->v_free, (size_t)mates[i]->dof_count * sizeof(double));
         if (rod_keeps(mates[i]) && !goes_by_middle(mates[i])) {
             rod_kept_note(&rb->kept, mates[i], mates[i]->v);
+        }
+        if (rb->head.push != NULL && rod_keeps(mates[i])) {
+            rod_kept_foresee(&rb->kept, mates[i], rb->head.push);
         }
     }
     if (count > 1 && !moved) {

@@ -423,6 +423,31 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
     }
 }
 
+static void add_torques(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                        double* rows) {
+    HelixAxes axes = helix_axes(tdl_load3(rod->q, element));
+    double f[HELIX_COUNT];
+    helix_functions(axes.y, s, f);
+    TdlMat3 own = tdl_mul33(start_of(rod, element).rotation, helix_rotation_rate(&axes, f));
+    size_t n = (size_t)super_helix_movers(rod, element).count;
+    for (int k = 0; k < 3; ++k) {
+        double* row = rows + (size_t)k * n;
+        super_helix_add_torque(row + rod->tree_first, element, own, torque[k]);
+        int count = element;
+        for (const Rod* at = rod; at != NULL; count = at->parent_element + 1, at = at->parent) {
+            for (int i = 0; i < count; ++i) {
+                LanePlace place = lane_place(at, i);
+                super_helix_add_torque(row + at->tree_first, i,
+                                       lane_mat_of(&place.e->turn, place.lane), torque[k]);
+            }
+            if (at->root_dofs >= 3) {
+                super_helix_add_torque(row + at->tree_first, at->element_count, tdl_identity33(),
+                                       torque[k]);
+            }
+        }
+    }
+}
+
 static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
     const LaneRoot* root = lane_root_of(rod->group);
     double m = root->m[rod->lane];
@@ -464,6 +489,7 @@ const RodModel SUPER_HELIX = {
     .point = point,
     .movers = super_helix_movers,
     .jacobian = jacobian,
+    .add_torques = add_torques,
     .energy = energy,
     .move = move,
 };
