@@ -32,8 +32,12 @@ typedef enum TdlContactResponse {
 
 /// What is done about bodies that overlap when the first step begins.
 typedef enum TdlContactStart {
-    TDL_START_SEPARATE = 0, // they are moved apart, by a tenth of the thinner radius a step at most
-    TDL_START_REFUSE,       // the first step fails
+    // They are moved apart, by a tenth of the thinner radius a step at most. What is inside boxes
+    // and closed meshes or through triangles is put beside them at once, at rest as it is; where it
+    // cannot be moved the first step fails.
+    TDL_START_SEPARATE = 0,
+    TDL_START_REFUSE, // the first step fails
+    TDL_START_KEEP,   // as `separate`, but what is inside or through stays
 } TdlContactStart;
 
 /// Contacts of a world: what is looked for, and how the impulses are found.
@@ -51,7 +55,7 @@ typedef struct TdlContactDef {
     double tolerance;             // > 0: relative error of the solver; default 1e-8
     int max_iterations;           // > 0, of the solver; default 1000
     double overlap;               // > 0, new overlap, in radii of the thinner, at which a step is
-                                  // made again in parts; default 0.5
+                                  // made again in parts; default 0.1
     TdlContactStart start;        // default separate
 } TdlContactDef;
 

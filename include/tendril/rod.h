@@ -117,6 +117,12 @@ TDL_API TdlStatus tdl_rod_points(const TdlWorld* world, TdlBodyId rod, int sampl
 TDL_API TdlStatus tdl_rod_coordinates(const TdlWorld* world, TdlBodyId rod, const double** q);
 TDL_API TdlStatus tdl_rod_velocities(const TdlWorld* world, TdlBodyId rod, const double** v);
 
+/// The force (N) of what holds the start of a rod, or its end, on the rod: its mean over the last
+/// step, or over the last part of one that was split. Zero where that end is free or no step was
+/// made. Refused unless the world is to find `holds`. The start of a branch is held by its parent,
+/// and not told.
+TDL_API TdlStatus tdl_rod_hold_force(const TdlWorld* world, TdlBodyId rod, bool end, TdlVec3* out);
+
 /// How stable the equilibrium is to which a rod was last settled: the smallest eigenvalue of the
 /// Hessian of its potential energy, over its smallest stiffness (K3 / element length) for the
 /// super-models and relative to the stiffness of the material in its shape for the others. About

@@ -28,6 +28,7 @@ typedef struct TdlWorldDef {
     TdlIntegrator integrator; // default: Euler
     int thread_count;         // 0: one per processor; default 1. Results do not depend on it
     bool losses;              // every step tells where energy goes; default false
+    bool holds;               // and the forces of what holds the ends of rods; default false
     double energy_limit; // > 0: share of the energy at play that a body may gain from nowhere, in a
                          // step or over many, before the step fails; default 0.05
     TdlContactDef contacts;
@@ -73,7 +74,8 @@ typedef struct TdlStepInfo {
     double numerical;   // J taken by the time steps; what they give is negative
     double given;       // J done by wind, torques and ends that are moved
     TdlEnergy energy;   // at the end of the step
-    double energy_rise; // J gained by bodies whose clamp is still; 0 unless at the floor of splits
+    double energy_rise; // J that nobody gave: by bodies whose clamp is still, at the floor of
+                        // splits, and by `push`, where that put energy in
     double predict_seconds, detect_seconds, build_seconds, solve_seconds, advance_seconds; // wall
     double residual; // of the equations of bodies that are not linear in a step, relative
     int rounds;      // most often that contacts were solved in a substep; 0: nothing touched
@@ -146,6 +148,8 @@ typedef enum TdlQuantity {
     TDL_QUANTITY_TORQUE,    // N m, of these on the first, about its position
     TDL_QUANTITY_CENTRE,    // m, their common centre of mass
     TDL_QUANTITY_POINT,     // m, of the first: its point at an arc length
+    TDL_QUANTITY_START,     // N, of the first, the force of what holds its start, where the world
+    TDL_QUANTITY_END,       // is to find `holds`; and its end
     TDL_QUANTITY_COUNT
 } TdlQuantity;
 

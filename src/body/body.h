@@ -26,6 +26,7 @@ typedef struct BodyStep {
     bool losses;           // where energy goes is asked for
     bool hurried;          // the step has had its share of work: contacts as they come
     bool estimate;         // `error` of the account is
+    bool holds;            // so are the forces of what holds bodies
 } BodyStep;
 
 // A place on a body: (u, v) in its element, each in [0, 1]. Of curves u runs along the element; of
@@ -34,7 +35,7 @@ typedef struct BodyPlace {
     int element;
     double u, v;
     TdlVec3 point; // m, of the place itself: on a curve's centreline, on a surface
-    TdlVec3 touch; // m, where it is touched: between the two surfaces
+    TdlVec3 touch; // m, where it is touched, as part of the body; it may be beside `point`
 } BodyPlace;
 
 // The coordinates that move a place: a list of `count` in rising order or, where it is null, those
@@ -54,6 +55,7 @@ typedef struct BodyShape {
     bool stiff;                    // its curves do not bend: it never touches itself
     bool winds;                    // its elements are short and thick enough to wind about others
     bool slender;                  // its elements are long and thin
+    bool frameless;                // a torque does nothing to its places: touched at `point`
     double size;                   // m, what an overlap is measured against; 0: it does not count
     const struct Surface* surface; // null: none
     bool obstacle;                 // it has a round or flat shape, told by `obstacle`
@@ -115,6 +117,8 @@ struct Body {
     double* impulse; // [dof_count] H' r, of a body that is not linear in the step or `hears`; else
                      // null: nothing
     double* push;    // [dof_count] displacement out of overlaps, which `advance` adds; null: none
+    bool push_free;  // all that is pushed with it is free: their angular momentum is kept,
+    TdlVec3 push_frame; // m/s, as seen from what moves so. (W.25)
 
     TdlEnergy energy; // in the present state; a kind with `energy` counts it in `advance`
     BodyAccount account;
@@ -156,8 +160,8 @@ struct BodyKind {
                        const double* impulse);
     void (*predict_again)(Body* body, const BodyStep* step, const double* v);
     // Optional, with these: adds to v_free what Newton's method would change at the velocity that
-    // `residual` was asked about last, with A as it is.
-    void (*correct)(const Body* body, double* v_free);
+    // `residual` was asked about last, with A as it is. False: this body is to be linearised anew.
+    bool (*correct)(const Body* body, double* v_free);
 
     // --- A, after predict, of bodies with coordinates; called from several threads at once. X has
     // `count` columns one after the other.
@@ -182,6 +186,12 @@ struct BodyKind {
     double (*mass)(const Body* body, TdlVec3* centre);
     TdlEnergy (*energy)(const Body* body, TdlVec3 gravity);
     TdlVec3 (*point)(const Body* body, double at); // optional: at an arc length, m
+    // Optional: the force of what holds it at its start or its end, N, in the last step, where that
+    // is asked for.
+    TdlVec3 (*hold)(const TdlWorld* world, const Body* body, bool end);
+    // Optional: moves it as a whole, and its velocity stays; false, and nothing moves, when it is
+    // held.
+    bool (*shift)(Body* body, TdlVec3 by);
 
     // --- the state, in a layout of its own; optional, all or none (see Body.state)
     size_t (*state_size)(const Body* body); // bytes
@@ -229,6 +239,10 @@ const TdlHost* world_host(const TdlWorld* world);
 
 double world_now(const TdlWorld* world); // s, its time
 TdlIntegrator world_integrator(const TdlWorld* world);
+bool world_finds_holds(const TdlWorld* world); // BodyStep.holds
+
+// The sum of all contact forces on a body, N.
+TdlVec3 world_contact_force(const TdlWorld* world, const Body* body);
 
 // The energy of a body was changed from outside the step.
 void world_count_energy(const TdlWorld* world, Body* body);

@@ -12,6 +12,7 @@ typedef struct Ray {
     const Surface* surface;
     TdlVec3 from, way;
     int count;    // triangles that it meets
+    int outwards; // those that it leaves through, less those that it enters through
     double first; // share of the way to the first
 } Ray;
 
@@ -33,12 +34,13 @@ static void meet_triangle(void* user, int f) {
     double u = tdl_dot3(b, across) / det, v = -tdl_dot3(a, across) / det;
     if (t >= 0.0 && t <= 1.0 && u >= 0.0 && v >= 0.0 && u + v <= 1.0) {
         ++ray->count;
+        ray->outwards += det < 0.0 ? 1 : -1;
         ray->first = fmin(ray->first, t);
     }
 }
 
 static Ray follow(const Surface* surface, TdlVec3 from, TdlVec3 to) {
-    Ray ray = {surface, from, tdl_sub3(to, from), 0, INFINITY};
+    Ray ray = {surface, from, tdl_sub3(to, from), .first = INFINITY};
     SurfaceBox box = {{fmin(from.x, to.x), fmin(from.y, to.y), fmin(from.z, to.z)},
                       {fmax(from.x, to.x), fmax(from.y, to.y), fmax(from.z, to.z)}};
     surface_each_near(surface, box, meet_triangle, &ray);
@@ -51,12 +53,12 @@ bool surface_encloses(const Surface* surface, TdlVec3 point) {
         point.x > box->hi.x || point.y > box->hi.y || point.z > box->hi.z) {
         return false;
     }
-    int odd = 0;
+    int within = 0;
     for (int k = 0; k < 3; ++k) {
         TdlVec3 out = tdl_axpy3(point, 2.0 * surface->size, RAYS[k]);
-        odd += follow(surface, point, out).count % 2;
+        within += follow(surface, point, out).outwards > 0;
     }
-    return odd >= 2;
+    return within >= 2;
 }
 
 double surface_distance(const Surface* surface, TdlVec3 point) {

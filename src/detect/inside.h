@@ -5,8 +5,9 @@
 
 #include "body/surface.h"
 
-// Whether a closed surface encloses a point: the triangles on the way out are odd in number, on the
-// ways of two directions out of three. A surface that is not closed encloses nothing.
+// Whether a closed surface encloses a point: more triangles are left through than entered on the
+// way out, on the ways of two directions out of three. A surface that is not closed, and one that
+// is a room, turned inside out, encloses nothing.
 bool surface_encloses(const Surface* surface, TdlVec3 point);
 
 // How far a point is from the triangles, m, to a millionth of that.

@@ -204,3 +204,38 @@ void tdl_ldl_solve(int n, const double* l, int ld, int rhs_count, double* b, int
     }
     tdl_lower_transpose_solve(n, l, ld, true, rhs_count, b, ldb);
 }
+
+bool tdl_gauss_solve(int n, double* a, int ld, double* b) {
+    ptrdiff_t step = (ptrdiff_t)ld;
+    for (int k = 0; k < n; ++k) {
+        int largest = k;
+        for (int i = k + 1; i < n; ++i) {
+            largest = fabs(a[i + k * step]) > fabs(a[largest + k * step]) ? i : largest;
+        }
+        double pivot = a[largest + k * step], swap = b[k];
+        if (!(pivot != 0.0 && isfinite(pivot))) {
+            return false;
+        }
+        b[k] = b[largest];
+        b[largest] = swap;
+        for (int j = k; j < n; ++j) {
+            swap = a[k + j * step];
+            a[k + j * step] = a[largest + j * step];
+            a[largest + j * step] = swap;
+        }
+        for (int i = k + 1; i < n; ++i) {
+            double share = a[i + k * step] / pivot;
+            for (int j = k + 1; j < n; ++j) {
+                a[i + j * step] -= share * a[k + j * step];
+            }
+            b[i] -= share * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; --k) {
+        for (int j = k + 1; j < n; ++j) {
+            b[k] -= a[k + j * step] * b[j];
+        }
+        b[k] /= a[k + k * step];
+    }
+    return true;
+}

@@ -23,6 +23,10 @@ void tdl_lower_transpose_solve(int n, const double* l, int ld, bool unit, int rh
 void tdl_cholesky_solve(int n, const double* l, int ld, int rhs_count, double* b, int ldb);
 void tdl_ldl_solve(int n, const double* l, int ld, int rhs_count, double* b, int ldb);
 
+// Solves A x = b in place for a whole matrix of any kind, which is overwritten: elimination with
+// rows exchanged. False when a pivot is zero or not finite.
+bool tdl_gauss_solve(int n, double* a, int ld, double* b);
+
 // sum a_i b_i, in four interleaved sums: the same bits on every call
 double tdl_dot(int n, const double* a, const double* b);
 

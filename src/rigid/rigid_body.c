@@ -37,13 +37,33 @@ static double total(TdlEnergy e) {
     return e.kinetic + e.elastic + e.gravity;
 }
 
+// The angular momentum that was I w before it was turned, less what moving its centre gave. (W.25)
+static void keep_pushed(Body* body, TdlVec3 momentum) {
+    Rigid* rigid = rigid_of(body);
+    TdlVec3 from = tdl_sub3(tdl_load3(rigid->v, 0), body->push_frame);
+    TdlVec3 lost = tdl_scale3(rigid->mass, tdl_cross3(tdl_load3(body->push, 0), from));
+    double x[RIGID_DOFS] = {0};
+    tdl_store3(x, 1, tdl_sub3(momentum, lost));
+    rigid_solve(rigid, x);
+    tdl_store3(rigid->v, 1, tdl_load3(x, 1));
+}
+
+static TdlVec3 spin_of(const Rigid* rigid) {
+    TdlVec3 w = tdl_tmul33_3(rigid->pose.rotation, tdl_load3(rigid->v, 1));
+    return tdl_mul33_3(rigid->pose.rotation, tdl_mul33_3(rigid->inertia, w));
+}
+
 // Moves it out of what it overlaps; its velocity stays.
 static void push(Body* body, const BodyStep* t) {
     Rigid* rigid = rigid_of(body);
     double before = total(rigid_energy(rigid, t->gravity));
+    TdlVec3 spin = spin_of(rigid);
     TdlMat3 turn = tdl_rotation_exp(tdl_load3(body->push, 1));
     rigid->pose.position = tdl_add3(rigid->pose.position, tdl_load3(body->push, 0));
     rigid->pose.rotation = tdl_rotation_nearest(tdl_mul33(turn, rigid->pose.rotation));
+    if (body->push_free) {
+        keep_pushed(body, spin);
+    }
     body->account.push = total(rigid_energy(rigid, t->gravity)) - before;
 }
 
@@ -154,6 +174,12 @@ static TdlPose pose(const Body* body) {
     return rigid_of(body)->pose;
 }
 
+static bool shift(Body* body, TdlVec3 by) {
+    Rigid* rigid = rigid_of(body);
+    rigid->pose.position = tdl_add3(rigid->pose.position, by);
+    return true;
+}
+
 static double speed(const Body* body) {
     return tdl_norm3(tdl_load3(rigid_of(body)->v, 0));
 }
@@ -172,6 +198,7 @@ static const BodyKind RIGID_BODY = {
     .velocity = velocity,
     .mass = mass,
     .energy = energy,
+    .shift = shift,
     .state_size = state_size,
     .save = save,
     .load = load,

@@ -29,6 +29,12 @@ RodLosses loss_total(const Rod* rod, const RodStep* step, const LossSum* sum, do
     // the equation of motion, tested with v
     out.hold = (1.0 + slowed) * m * sum->square - m * sum->brought - out.work + dt * sum->stress +
                dt * (rod->damping + dt) * bending;
+    TdlVec3 gain = tdl_axpy3(tdl_scale3(-1.0, sum->carried), 1.0 + slowed, sum->motion);
+    out.start = tdl_scale3(m, gain);
+    out.start = tdl_axpy3(out.start, -dt * m * rod->element_count, rod_pull(rod, step));
+    for (int k = 0; k < rod->load_count; ++k) {
+        out.start = tdl_axpy3(out.start, -dt, rod->loads[k].force);
+    }
     return out;
 }
 

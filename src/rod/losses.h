@@ -11,6 +11,7 @@ typedef struct LossSum {
     double taut;     // that part of it
     double brought;  // their product with the velocities brought along
     TdlVec3 motion;  // their sum
+    TdlVec3 carried; // that of those brought along
     double bending;  // v'Kv
     double stress;   // v'K (q - q_rest)
     double pointing; // power of the point loads

@@ -238,6 +238,7 @@ const NodalModel MASS_SPRING = {
     .rod = {.name = "mass-spring",
             .work_count = work_count,
             .dof_count = dof_count,
+            .frameless = true,
             NODAL_FUNCTIONS},
     .kind = {.edge_dofs = 0,
              .element_count = element_count,

@@ -1,12 +1,16 @@
 // Geometry and energies of the nodal rods. The step is in nodal_step.c, statics in nodal_statics.c.
 #include "rod/nodal.h"
 
+#include "math/eigen.h"
 #include "math/rotation.h"
 
 #include <string.h>
 
 // Turning of one element, rad, that neighbouring edges still tell from its complement.
 static const double MAX_TURNING = 3.0;
+
+// An axis about which a rod has less than this share of its largest moment of inertia is none.
+static const double NO_AXIS = 1.0e-14;
 
 // --- sections -------------------------------------------------------------------------------
 
@@ -120,6 +124,92 @@ TdlVec3 nodal_point(const Rod* rod, int element, double s) {
     return tdl_scale3(rod->element_length, x);
 }
 
+void nodal_shift(Rod* rod, TdlVec3 by) {
+    by = tdl_scale3(1.0 / rod->element_length, by);
+    for (int i = 0; i <= rod->element_count; ++i) {
+        double *now = rod->q + i * nodal_stride(rod),
+               *before = rod->q_before + i * nodal_stride(rod);
+        tdl_store3(now, 0, tdl_add3(tdl_load3(now, 0), by));
+        tdl_store3(before, 0, tdl_add3(tdl_load3(before, 0), by));
+    }
+}
+
+// The angular momentum of places of vertices that move so, in element lengths, about the origin.
+static TdlVec3 moment_of(const Rod* rod, const double* places, TdlVec3 frame) {
+    TdlVec3 sum = {0};
+    for (int i = 0; i <= rod->element_count; ++i) {
+        int at = i * nodal_stride(rod);
+        TdlVec3 v = tdl_sub3(tdl_load3(rod->v + at, 0), frame);
+        TdlVec3 p = tdl_scale3(nodal_mass(rod, at), v);
+        sum = tdl_add3(sum, tdl_cross3(tdl_load3(places + at, 0), p));
+    }
+    return sum;
+}
+
+static TdlVec3 centre_of(const Rod* rod) {
+    TdlVec3 sum = {0};
+    double total = 0.0;
+    for (int i = 0; i <= rod->element_count; ++i) {
+        int at = i * nodal_stride(rod);
+        sum = tdl_axpy3(sum, nodal_mass(rod, at), tdl_load3(rod->q + at, 0));
+        total += nodal_mass(rod, at);
+    }
+    return tdl_scale3(1.0 / total, sum);
+}
+
+// Velocities of vertex i and edge i when the rod turns about its centre as w tells; the frames are
+// those of the shape in which velocities were found. (D.14)
+static void turn_at(const Rod* rod, int i, TdlVec3 centre, TdlVec3 w, double out[7]) {
+    NodalShape before = {.rod = rod, .q = rod->q_before};
+    TdlVec3 arm = tdl_sub3(tdl_load3(rod->q + i * nodal_stride(rod), 0), centre);
+    tdl_store3(out, 0, tdl_cross3(w, arm));
+    if (nodal_kind(rod)->edge_dofs > 0 && i < rod->element_count) {
+        nodal_kind(rod)->spin(&before, i, w, out + 3);
+    }
+}
+
+static TdlMat3 inertia_of(const Rod* rod, TdlVec3 centre) {
+    const TdlVec3 axis[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+    double J[3][3] = {{0.0}};
+    int stride = nodal_stride(rod);
+    for (int i = 0; i <= rod->element_count; ++i) {
+        double turn[3][7];
+        for (int k = 0; k < 3; ++k) {
+            turn_at(rod, i, centre, axis[k], turn[k]);
+        }
+        for (int c = 0; c < (i < rod->element_count ? stride : 3); ++c) {
+            double m = nodal_mass(rod, i * stride + c);
+            for (int k = 0; k < 9; ++k) {
+                J[k / 3][k % 3] += m * turn[k / 3][c] * turn[k % 3][c];
+            }
+        }
+    }
+    return (TdlMat3){tdl_load3(J[0], 0), tdl_load3(J[1], 0), tdl_load3(J[2], 0)};
+}
+
+void nodal_keep_pushed(Rod* rod, const double* moved, TdlVec3 frame) {
+    frame = tdl_scale3(1.0 / rod->element_length, frame);
+    TdlVec3 lost = moment_of(rod, moved, frame), centre = centre_of(rod), w = {0};
+    double values[3], turn[7];
+    TdlMat3 axes;
+    tdl_eigen_3(inertia_of(rod, centre), values, &axes);
+    const TdlVec3 axis[3] = {axes.cx, axes.cy, axes.cz};
+    for (int k = 0; k < 3; ++k) {
+        bool turns = values[k] > NO_AXIS * values[2];
+        w = tdl_axpy3(w, turns ? -tdl_dot3(lost, axis[k]) / values[k] : 0.0, axis[k]);
+    }
+    for (int i = 0; i <= rod->element_count; ++i) {
+        int stride = nodal_stride(rod);
+        turn_at(rod, i, centre, w, turn);
+        for (int c = 0; c < (i < rod->element_count ? stride : 3); ++c) {
+            rod->v[i * stride + c] += turn[c];
+        }
+    }
+    if (nodal_kind(rod)->tidy != NULL) {
+        nodal_kind(rod)->tidy(rod, rod->q);
+    }
+}
+
 TdlSpan nodal_movers(const Rod* rod, int element) {
     int stride = nodal_stride(rod);
     return (TdlSpan){element * stride, stride + 3};
@@ -193,18 +283,28 @@ bool nodal_is_held(const Rod* rod, int dof) {
 }
 
 // A torque across an edge is a pair of forces on its ends; along it, it acts on its frame. (D.11)
-static void add_torque(const NodalShape* shape, const RodLoad* load, double* out) {
+// `out` begins with the coordinates of the edge's first vertex.
+static void add_torque(const NodalShape* shape, int element, TdlVec3 torque, double* out) {
     const NodalKind* kind = nodal_kind(shape->rod);
-    int at = load->element * nodal_stride(shape->rod);
-    TdlVec3 edge = nodal_edge(shape, load->element);
+    TdlVec3 edge = nodal_edge(shape, element);
     if (kind->edge_dofs < 4) { // the frame does not carry all of it
-        TdlVec3 pair = tdl_scale3(1.0 / tdl_dot3(edge, edge), tdl_cross3(load->torque, edge));
-        tdl_store3(out + at, 0, tdl_sub3(tdl_load3(out + at, 0), pair));
-        double* next = out + at + nodal_stride(shape->rod);
+        TdlVec3 pair = tdl_scale3(1.0 / tdl_dot3(edge, edge), tdl_cross3(torque, edge));
+        tdl_store3(out, 0, tdl_sub3(tdl_load3(out, 0), pair));
+        double* next = out + nodal_stride(shape->rod);
         tdl_store3(next, 0, tdl_add3(tdl_load3(next, 0), pair));
     }
     if (kind->edge_dofs > 0) {
-        kind->torque(shape, load->element, load->torque, out + at + 3);
+        kind->torque(shape, element, torque, out + 3);
+    }
+}
+
+void nodal_add_torques(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                       double* rows) {
+    (void)s;
+    NodalShape shape = nodal_shape(rod);
+    int n = nodal_movers(rod, element).count;
+    for (int k = 0; k < 3; ++k) {
+        add_torque(&shape, element, torque[k], rows + (ptrdiff_t)k * n);
     }
 }
 
@@ -222,7 +322,7 @@ void nodal_dead_load(const NodalShape* shape, TdlVec3 pull, bool torques, double
         tdl_store3(a, 0, tdl_axpy3(tdl_load3(a, 0), (1.0 - load->s) * l, load->force));
         tdl_store3(b, 0, tdl_axpy3(tdl_load3(b, 0), load->s * l, load->force));
         if (torques && tdl_dot3(load->torque, load->torque) > 0.0) {
-            add_torque(shape, load, out);
+            add_torque(shape, load->element, load->torque, out + load->element * stride);
         }
     }
 }

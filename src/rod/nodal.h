@@ -145,8 +145,12 @@ RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, dou
 void nodal_curves(const Rod* rod, RodCurve* curves);
 TdlMat3 nodal_end_frame(const Rod* rod);
 TdlVec3 nodal_point(const Rod* rod, int element, double s);
+void nodal_shift(Rod* rod, TdlVec3 by);
+void nodal_keep_pushed(Rod* rod, const double* moved, TdlVec3 frame);
 TdlSpan nodal_movers(const Rod* rod, int element);
 void nodal_jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
+void nodal_add_torques(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                       double* rows);
 TdlEnergy nodal_energy(const Rod* rod, TdlVec3 gravity);
 double nodal_potential(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian);
 
@@ -171,6 +175,7 @@ void nodal_hold_vector(const Rod* rod, double* x);
     .predict_again = nodal_predict_again, .correct = nodal_correct, .advance = nodal_advance,      \
     .losses = nodal_losses, .curves = nodal_curves, .end_frame = nodal_end_frame,                  \
     .point = nodal_point, .movers = nodal_movers, .jacobian = nodal_jacobian,                      \
-    .energy = nodal_energy, .potential = nodal_potential, .own_statics = &NODAL_STATICS
+    .add_torques = nodal_add_torques, .energy = nodal_energy, .shift = nodal_shift,                \
+    .keep_pushed = nodal_keep_pushed, .potential = nodal_potential, .own_statics = &NODAL_STATICS
 
 #endif

@@ -58,6 +58,9 @@ RodLosses nodal_losses(const Rod* rod, const RodStep* step, const double* v, dou
         out.hold += held ? power : 0.0;
         out.numerical -= held ? 0.0 : power;
     }
+    double l = rod->element_length; // places are counted in it
+    out.start = tdl_scale3(1.0 / l, tdl_load3(push, 0));
+    out.end = tdl_scale3(1.0 / l, tdl_load3(push + w.n - 3, 0));
     if (nodal_kind(rod)->tidy != NULL) {
         out.numerical += nodal_elastic_energy(&end);
         nodal_kind(rod)->tidy(rod, w.q);

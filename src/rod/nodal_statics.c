@@ -181,6 +181,19 @@ static void add_change(Rod* rod, const double* change) {
     nodal_kind(rod)->keep_frames(rod, true);
 }
 
+static void find_metric(Work* w);
+static bool factor_shifted(Work* w, double shift);
+
+// What costs nothing, as the spin of a straight rod between pins, may come out negative.
+static bool factor_near(Work* w) {
+    memcpy(w->factor, w->hessian, (size_t)w->n * NODAL_STRIDE * sizeof(double));
+    if (banded_cholesky(w->n, NODAL_WIDTH, w->factor) == w->n) {
+        return true;
+    }
+    find_metric(w);
+    return factor_shifted(w, LEAST_SHIFT);
+}
+
 // Newton's method with the stress as unknown, the limit of (D.16) for endless steps. False, and the
 // rod back where it was, where it does not lead to a minimum near by.
 static bool find_near(Work* w) {
@@ -190,8 +203,7 @@ static bool find_near(Work* w) {
     find_forces(w, NULL);
     for (int k = 0; k < NEWTON_STEPS; ++k) {
         nodal_derive(rod, w->gravity, w->force, w->gradient, w->hessian);
-        memcpy(w->factor, w->hessian, (size_t)w->n * NODAL_STRIDE * sizeof(double));
-        if (banded_cholesky(w->n, NODAL_WIDTH, w->factor) != w->n) {
+        if (!factor_near(w)) {
             break;
         }
         if (turn <= TURNED || (turn < SAME_ENERGY && largest_of(w->gradient, w->n) <= w->noise)) {

@@ -341,7 +341,8 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);
     size_t held = model->end_turning != NULL ? held_end_count(def->end, rod->dof_count) : 0;
-    double* block = tdl_alloc_array(&host->mem, 6 * dofs + memory + work + held, sizeof(double));
+    double* block =
+        tdl_alloc_array(&host->mem, 6 * dofs + 1 + memory + work + held, sizeof(double));
     rod->q = block;
     // two more: for a hand in the world, and for the hold in statics
     rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 2, sizeof *rod->loads);
@@ -353,7 +354,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     rod->memory = block + 3 * dofs;
     rod->q_rest = rod->memory + memory;
     rod->v_free = rod->q_rest + dofs;
-    rod->expected = rod->v_free + dofs;
+    rod->expected = rod->v_free + dofs + 1;
     rod->work = rod->expected + dofs;
     rod->held = held > 0 ? rod->work + work : NULL;
     if (held > 0) {
@@ -477,6 +478,15 @@ double rod_load_energy(const Rod* rod) {
         sum -= tdl_dot3(load->force, rod->model->point(rod, load->element, load->s));
     }
     return sum;
+}
+
+void rod_shift(Rod* rod, TdlVec3 by) {
+    rod->base.now.position = tdl_add3(rod->base.now.position, by);
+    rod->base.before.position = tdl_add3(rod->base.before.position, by);
+    if (rod->model->shift != NULL) {
+        rod->model->shift(rod, by);
+    }
+    rod->model->refresh(rod);
 }
 
 void rod_stop(Rod* rod) {

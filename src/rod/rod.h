@@ -26,7 +26,7 @@ typedef struct RodBase {
 // Everything else of these models is inextensible.
 typedef struct RodHeld {
     double stretch, stretch_before; // present length over that at rest; in the shape before
-    TdlVec3 force, torque;          // N, N m: of the hold on the end, in the last step
+    TdlVec3 force;                  // N, of the hold on the end, in the last step
 } RodHeld;
 
 // A point load: at s in [0, 1] of an element.
@@ -84,7 +84,7 @@ typedef struct Rod {
     bool expects;
     bool taut;      // tension counts in this step (tension.h)
     double* v_free; // [tree_dofs] velocity without contacts, found by predict; a branch's lies in
-                    // its tree's
+                    // its tree's; where `held` is there, the rate of the stretch behind it
     double* work;
     double* held; // of held_end.h, where the model asks for it; else null
 
@@ -124,6 +124,9 @@ typedef struct RodLosses {
     double given;     // J, the part of that work which has no potential: of wind and torques
     double hold;      // J, done by the holds of ends that move
     double jump;      // J, of the change of velocity in the step: |V - V_n|^2 / 2
+    TdlVec3 start;    // N s, done at the start by its hold; of a super-model all that its momentum
+                      // asks for: with what contacts and the hold of the far end do
+    TdlVec3 end;      // N s, at the far end, with contacts too; zero for super-models
 } RodLosses;
 
 // Momenta of a rod, and its mass and moments, about its start.
@@ -192,8 +195,10 @@ struct RodModel {
 
     // False when A is not positive definite or something is not finite.
     bool (*predict)(Rod* rod, const RodStep* step);
-    void (*solve)(const Rod* rod, double* x); // x := A^-1 x, after predict; at the root of a tree
-    // Optional: the same for `count` columns, one after the other
+    // x := A^-1 x, after predict; at the root of a tree. Without the hold of an end that is left to
+    // held_end.h
+    void (*solve)(const Rod* rod, double* x);
+    // Optional: the same for `count` columns, one after the other. Needed for held_end.h
     void (*solve_columns)(const Rod* rod, int count, double* X);
     // Optional: A^-1 in halves, A = L L' from the tip to the root. X := L^-1 X for `count` columns
     // of `used` coordinates each, the others being zero before and after: as many as `movers` tells
@@ -234,11 +239,24 @@ struct RodModel {
     // rows[k * movers.count + j] = basis_k . d point / d q_(movers.first + j), k = 0, 1, 2.
     void (*jacobian)(const Rod* rod, int element, double s, TdlMat3 basis, double* rows);
 
+    // Adds to such rows what torques on the section at (element, s) do, one a row: torque_k times
+    // the angular velocity of the section for a unit rate of q_(movers.first + j).
+    void (*add_torques)(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                        double* rows);
+    bool frameless; // sections do not turn about the tangent: a torque along it does nothing
+
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);
 
     // Optional: moves the state by a change of the coordinates (else q += change) and refreshes;
     // for statics at the root of a tree, with the coordinates of all.
     void (*move)(Rod* rod, const double* change);
+
+    // Optional: moves all coordinates that are places, now and before, by a displacement.
+    void (*shift)(Rod* rod, TdlVec3 by);
+
+    // Optional: after the coordinates of a free rod were moved: turns it, so that its angular
+    // momentum, as seen from a frame, is what it was. (W.25)
+    void (*keep_pushed)(Rod* rod, const double* moved, TdlVec3 frame);
 
     // Optional: the model's own way to equilibrium (else Newton's method with the dense Hessian).
     const RodStatics* own_statics;
@@ -308,6 +326,9 @@ double rod_mass(const Rod* rod);
 
 // Potential energy of the point forces, zero at the origin.
 double rod_load_energy(const Rod* rod);
+
+// Moves a free rod as a whole.
+void rod_shift(Rod* rod, TdlVec3 by);
 
 // Puts the rod at rest in its present shape.
 void rod_stop(Rod* rod);

@@ -64,6 +64,19 @@ TdlStatus tdl_rod_info(const TdlWorld* world, TdlBodyId id, TdlRodInfo* out) {
     return TDL_STATUS_OK;
 }
 
+TdlStatus tdl_rod_hold_force(const TdlWorld* world, TdlBodyId id, bool end, TdlVec3* out) {
+    const RodBody* rb = find(world, id);
+    if (rb == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    if (!world_finds_holds(world)) {
+        return tdl_fail(world_host(world), TDL_STATUS_BAD_ARGUMENT,
+                        "the world does not find the forces of holds (TdlWorldDef.holds)");
+    }
+    *out = rod_hold_force(world, &rb->head, end);
+    return TDL_STATUS_OK;
+}
+
 TdlStatus tdl_rod_stability(const TdlWorld* world, TdlBodyId id, double* out) {
     const RodBody* rb = find(world, id);
     if (rb == NULL) {

@@ -27,6 +27,10 @@ static TdlEnergy energy(const Body* body, TdlVec3 gravity) {
 
 static void solve(const Body* body, int count, double* X) {
     const Rod* rod = rod_of(body);
+    if (rod->held != NULL) {
+        held_end_solve(rod, count, X);
+        return;
+    }
     if (rod->model->solve_columns != NULL && rod->child == NULL) {
         rod->model->solve_columns(rod, count, X);
         return;
@@ -49,12 +53,40 @@ static void unwhiten(const Body* body, double* x) {
 }
 
 static BodySupport support(const Body* body, const BodyPlace* place) {
-    TdlSpan span = rod_of(body)->model->movers(rod_of(body), place->element);
+    const Rod* rod = rod_of(body);
+    if (rod->held != NULL) { // with its stretch, the last of them
+        return (BodySupport){0, rod->dof_count + 1, NULL};
+    }
+    TdlSpan span = rod->model->movers(rod, place->element);
     return (BodySupport){span.first, span.count, NULL};
 }
 
+// From rows of the first `used` coordinates of a held rod to rows of all, with its stretch.
+static void widen_rows(const Rod* rod, const BodyPlace* place, TdlMat3 basis, int used,
+                       double* out) {
+    int n = rod->dof_count;
+    TdlVec3 axes[3] = {basis.cx, basis.cy, basis.cz};
+    TdlVec3 stretching = held_end_stretching(rod, rod->model->point(rod, place->element, place->u));
+    for (int k = 2; k >= 0; --k) {
+        double* row = out + (ptrdiff_t)k * (n + 1);
+        memmove(row, out + (ptrdiff_t)k * used, (size_t)used * sizeof *row);
+        memset(row + used, 0, (size_t)(n - used) * sizeof *row);
+        row[n] = tdl_dot3(axes[k], stretching);
+    }
+}
+
 static void rows(const Body* body, const BodyPlace* place, TdlMat3 basis, double* out) {
-    rod_of(body)->model->jacobian(rod_of(body), place->element, place->u, basis, out);
+    const Rod* rod = rod_of(body);
+    rod->model->jacobian(rod, place->element, place->u, basis, out);
+    TdlVec3 arm = tdl_sub3(place->touch, place->point);
+    if (tdl_dot3(arm, arm) > 0.0) {
+        const TdlVec3 torque[3] = {tdl_cross3(arm, basis.cx), tdl_cross3(arm, basis.cy),
+                                   tdl_cross3(arm, basis.cz)};
+        rod->model->add_torques(rod, place->element, place->u, torque, out);
+    }
+    if (rod->held != NULL) {
+        widen_rows(rod, place, basis, rod->model->movers(rod, place->element).count, out);
+    }
 }
 
 static TdlVec3 prescribed(const Body* body, const BodyPlace* place) {
@@ -63,12 +95,24 @@ static TdlVec3 prescribed(const Body* body, const BodyPlace* place) {
         return (TdlVec3){0};
     }
     Twist rate = root->step.base_rate;
-    TdlVec3 arm = tdl_sub3(place->point, root->rod->base.now.position);
+    TdlVec3 arm = tdl_sub3(place->touch, root->rod->base.now.position);
     return tdl_add3(rate.linear, tdl_cross3(rate.angular, arm));
 }
 
 static TdlPose pose(const Body* body) {
     return rod_of(body)->base.now;
+}
+
+static bool shift(Body* body, TdlVec3 by) {
+    Rod* rod = rod_of(body);
+    bool held = rod->start_hold != TDL_HOLD_FREE || rod->end_hold != TDL_HOLD_FREE;
+    if (held || rod->parent != NULL || rod->child != NULL) {
+        return false;
+    }
+    if (tdl_dot3(by, by) > 0.0) {
+        rod_shift(rod, by);
+    }
+    return true;
 }
 
 // --- the state -------------------------------------------------------------------------------
@@ -133,7 +177,7 @@ static void share_system(Rod* rod) {
     Rod* root = (Rod*)rod_tree_root(rod);
     Body *own = &rod_owner(rod)->head, *system = &rod_owner(root)->head;
     own->system = system;
-    own->dof_count = rod == root ? rod->tree_dofs : 0;
+    own->dof_count = rod == root ? rod->tree_dofs + (rod->held != NULL) : 0;
     own->v_free = rod->v_free;
     for (Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
         share_system(branch);
@@ -184,6 +228,8 @@ const BodyKind ROD_BODY = {
     .mass = rod_centre,
     .energy = energy,
     .point = rod_point,
+    .hold = rod_hold_force,
+    .shift = shift,
     .state_size = state_size,
     .save = save,
     .load = load,
@@ -270,7 +316,7 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* ou
         rod_join(host, rb->rod, rod_of(last));
     }
     rb->end_placed = rod_end(rb->rod);
-    rb->head.linear = rb->rod->model->residual == NULL;
+    rb->head.linear = rb->rod->model->residual == NULL && rb->rod->held == NULL;
     rb->head.hears = rb->rod->held != NULL;
     share_system((Rod*)rod_tree_root(rb->rod));
     status = world_add_body(world, &rb->head);

@@ -47,6 +47,21 @@ bool rod_middle_can(const Rod* rod, const RodStep* step) {
     return still && alone && unheld && rod->settling == 0.0;
 }
 
+// Euler's step leaves the velocities in the shape that it started from.
+bool rod_middle_is_behind(const Rod* rod) {
+    size_t size = (size_t)rod->dof_count * sizeof(double);
+    TdlPose now = rod->base.now, before = rod->base.before;
+    return rod->model->reduced &&
+           (memcmp(rod->q, rod->q_before, size) != 0 || memcmp(&now, &before, sizeof now) != 0);
+}
+
+void rod_middle_catch_up(Rod* rod) {
+    size_t size = (size_t)rod->dof_count * sizeof(double);
+    memcpy(rod->v, rod->v_free, size);
+    memcpy(rod->q_before, rod->q, size);
+    rod->base.before = rod->base.now;
+}
+
 void rod_middle_start(RodMiddle* m, const Rod* rod, const RodStep* step) {
     size_t size = (size_t)rod->dof_count * sizeof(double);
     memcpy(m->q, rod->q, size);
@@ -127,8 +142,11 @@ void rod_middle_restore(const RodMiddle* m, Rod* rod) {
 
 void rod_middle_lose(RodMiddle* m, const Rod* rod) {
     RodLosses half = rod->model->losses(rod, &m->half, rod->v_free, 0.0);
-    m->losses = (RodLosses){
-        .damping = 2.0 * half.damping, .work = 2.0 * half.work, .given = 2.0 * half.given};
+    m->losses = (RodLosses){.damping = 2.0 * half.damping,
+                            .work = 2.0 * half.work,
+                            .given = 2.0 * half.given,
+                            .start = tdl_scale3(2.0, half.start),
+                            .end = tdl_scale3(2.0, half.end)};
 }
 
 void rod_middle_finish(const RodMiddle* m, Rod* rod) {

@@ -23,6 +23,12 @@ TdlStatus rod_middle_create(const TdlHost* host, const Rod* rod, RodMiddle** out
 // Whether the rod can go by it now: nothing leads its ends, and a super-model's far end is free.
 bool rod_middle_can(const Rod* rod, const RodStep* step);
 
+// Whether its velocities are still those of the shape before, after a step by Euler's rule; and, of
+// one whose v_free was predicted for no time at all, gives it these: its momentum in the present
+// shape. (I.8)
+bool rod_middle_is_behind(const Rod* rod);
+void rod_middle_catch_up(Rod* rod);
+
 // Keeps the start of the step.
 void rod_middle_start(RodMiddle* m, const Rod* rod, const RodStep* step);
 

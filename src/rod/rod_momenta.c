@@ -129,9 +129,25 @@ static TdlVec3 centre_of(const Rod* rod, const RodMomenta* body) {
     return tdl_axpy3(rod->base.now.position, 1.0 / body->mass, body->first);
 }
 
-void rod_kept_start(RodKept* kept, const Rod* rod) {
+TdlVec3 rod_kept_centre(const Rod* rod) {
     RodMomenta body = momenta_of(rod, rod->v);
-    kept->centre = centre_of(rod, &body);
+    return centre_of(rod, &body);
+}
+
+void rod_kept_start(RodKept* kept, const Rod* rod) {
+    kept->centre = rod_kept_centre(rod);
+}
+
+void rod_kept_foresee(RodKept* kept, const Rod* rod, const double* push) {
+    RodMomenta body = momenta_of(rod, push);
+    kept->pushed = tdl_scale3(1.0 / body.mass, body.linear);
+}
+
+void rod_kept_push(RodKept* kept, Rod* rod, TdlVec3 centre, TdlVec3 frame) {
+    TdlVec3 missing = tdl_sub3(tdl_add3(centre, kept->pushed), rod_kept_centre(rod));
+    TdlVec3 momentum = tdl_axpy3(kept->linear, -rod_mass(rod), frame);
+    rod->base.now.position = tdl_add3(rod->base.now.position, missing);
+    kept->angular = tdl_sub3(kept->angular, tdl_cross3(kept->pushed, momentum));
 }
 
 void rod_kept_shift(const RodKept* kept, Rod* rod, const RodStep* step, bool middle) {

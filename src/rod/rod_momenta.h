@@ -15,6 +15,7 @@ typedef struct RodKept {
     TdlVec3 linear, angular;
     bool known;
     TdlVec3 centre; // of mass, before the attempt
+    TdlVec3 pushed; // m, how a push displaces that in it
     Twist rigid;    // motion of the root that alone has the momenta, in the last attempt
     double energy;  // J, of that motion
 } RodKept;
@@ -35,6 +36,13 @@ void rod_kept_note(RodKept* kept, const Rod* rod, const double* v);
 // rule or not: moves it so that this went as its momentum says. A refresh follows.
 void rod_kept_start(RodKept* kept, const Rod* rod);
 void rod_kept_shift(const RodKept* kept, Rod* rod, const RodStep* step, bool middle);
+
+// Before the rod is advanced, what a push is going to displace its centre of mass by; and after the
+// push, which found the centre at `centre`: takes it there and no further, and the angular momentum
+// that the rod goes on with, as seen from a frame, is what it was (W.25). A refresh follows.
+void rod_kept_foresee(RodKept* kept, const Rod* rod, const double* push);
+TdlVec3 rod_kept_centre(const Rod* rod);
+void rod_kept_push(RodKept* kept, Rod* rod, TdlVec3 centre, TdlVec3 frame);
 
 // Slows what the rod does beside moving as a whole, so that `surplus` of its kinetic energy is
 // gone, or all of that motion. Returns what was taken.

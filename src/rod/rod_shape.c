@@ -20,6 +20,11 @@ static int winding_pieces(const Rod* rod) {
     return pieces <= MAX_WINDING ? (int)pieces : 1;
 }
 
+// However short they are: short ones have the places that the pieces of longer ones would have.
+static bool winds(const Rod* rod) {
+    return rod->at_rest.element_length <= MAX_WINDING * WINDING_RADII * rod_radius(rod);
+}
+
 // Curves that stand for an element.
 static int curves_each(const Rod* rod, int segments) {
     if (!rod->model->reduced) {
@@ -39,8 +44,9 @@ BodyShape rod_shape(const Body* body, int segments) {
     int each = curves_each(rod, segments);
     return (BodyShape){.curve_count = rod->element_count * each,
                        .pieces = each,
-                       .winds = winding_pieces(rod) > 1,
+                       .winds = winds(rod),
                        .slender = rod->at_rest.element_length > PIECE_RADII * rod_radius(rod),
+                       .frameless = rod->model->frameless,
                        .size = rod_radius(rod)};
 }
 

@@ -47,12 +47,31 @@ static bool ends_move(const RodBody* rb) {
     return !still;
 }
 
+// The end of a nodal rod goes where its hold leads it, but no further from the start than a hold
+// can pull it; held_end.h does the same for super-models, which stretch by the force alone.
+static void limit_reach(RodBody* rb) {
+    const Rod* rod = rb->rod;
+    RodStep* step = &rb->step;
+    if (rod->model->reduced || rod->start_hold == TDL_HOLD_FREE || rod->end_hold == TDL_HOLD_FREE) {
+        return;
+    }
+    TdlVec3 chord = tdl_sub3(step->end_end.position, step->base_end.position);
+    double distance = tdl_norm3(chord), most = held_end_reach(rod);
+    if (distance > most) {
+        step->end_end.position = tdl_axpy3(step->base_end.position, most / distance, chord);
+        TdlVec3 way = tdl_sub3(step->end_end.position, rod->end.now.position);
+        step->end_rate.linear = tdl_scale3(1.0 / step->dt, way);
+        rb->gave = held_end_most(rod);
+    }
+}
+
 void rod_body_prepare(Body* body, const BodyStep* t) {
     RodBody* rb = (RodBody*)body;
     Rod* rod = rb->rod;
     rod->settling = t->settling;
     rod->expects = false;
     rb->losses = (RodLosses){0};
+    rb->gave = 0.0;
     rb->step = (RodStep){.dt = t->dt,
                          .gravity = t->gravity,
                          .wind = t->wind,
@@ -73,6 +92,7 @@ void rod_body_prepare(Body* body, const BodyStep* t) {
     } else if (rb->led[1]) {
         rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
     }
+    limit_reach(rb);
     rb->moved = ends_move(rb);
     rb->kept.known = rb->kept.known && rod_keeps(rod);
     if (rod_keeps(rod)) {
@@ -120,18 +140,28 @@ double rod_body_residual(const Body* body, const BodyStep* t, const double* v,
                          const double* impulse) {
     (void)t;
     const RodBody* rb = (const RodBody*)body;
+    if (rb->rod->held != NULL) {
+        return held_end_residual(rb->rod, &rb->step);
+    }
     return rb->rod->model->residual(rb->rod, &rb->step, v, impulse);
 }
 
 void rod_body_predict_again(Body* body, const BodyStep* t, const double* v) {
     (void)t;
     RodBody* rb = (RodBody*)body;
+    if (rb->rod->held != NULL) {
+        body->account.failed = !held_end_predict_again(rb->rod, &rb->step);
+        return;
+    }
     body->account.failed = !rb->rod->model->predict_again(rb->rod, &rb->step, v, body->impulse);
 }
 
-void rod_body_correct(const Body* body, double* v_free) {
+bool rod_body_correct(const Body* body, double* v_free) {
     const Rod* rod = ((const RodBody*)body)->rod;
-    rod->model->correct(rod, v_free);
+    if (rod->model->correct != NULL) {
+        rod->model->correct(rod, v_free);
+    }
+    return rod->model->correct != NULL;
 }
 
 static bool has_torque(const Rod* rod) {
@@ -180,18 +210,22 @@ static bool is_closed(const RodBody* rb) {
     return is_judged(rb) && !is_supplied(rb);
 }
 
-static void predict_batch(Rod* const* mates, int count) {
-    const RodStep* steps[ROD_GROUP_SIZE];
-    bool ok[ROD_GROUP_SIZE];
-    for (int i = 0; i < count; ++i) {
-        RodBody* rb = rod_owner(mates[i]);
-        steps[i] = goes_by_middle(mates[i]) ? &rb->middle->half : &rb->step;
-    }
+static void predict_for(Rod* const* mates, int count, const RodStep* const* steps, bool* ok) {
     if (count > 1) {
         mates[0]->model->predict_group(mates[0]->group, steps, ok);
     } else {
         ok[0] = mates[0]->model->predict(mates[0], steps[0]);
     }
+}
+
+static void predict_batch(Rod* const* mates, int count) {
+    const RodStep* steps[ROD_GROUP_SIZE] = {NULL};
+    bool ok[ROD_GROUP_SIZE];
+    for (int i = 0; i < count; ++i) {
+        RodBody* rb = rod_owner(mates[i]);
+        steps[i] = goes_by_middle(mates[i]) ? &rb->middle->half : &rb->step;
+    }
+    predict_for(mates, count, steps, ok);
     for (int i = 0; i < count; ++i) {
         RodBody* rb = rod_owner(mates[i]);
         rb->head.account.failed |= !ok[i];
@@ -253,12 +287,14 @@ static void restore_middle(Rod* const* mates, int count) {
 }
 
 // Super-models that would end the step with more energy than the midpoint rule's swings explain
-// make it by Euler's.
+// make it by Euler's. Those of the batch that do find their step again, as it was.
 static void refuse_gains(Rod* const* mates, int count, const BodyStep* t) {
     bool refused[ROD_GROUP_SIZE] = {false}, some = false;
     for (int i = 0; i < count; ++i) {
         if (goes_by_middle(mates[i])) {
             rod_middle_keep(rod_owner(mates[i])->middle, mates[i]);
+        } else {
+            some = true;
         }
     }
     finish_middle(mates, count);
@@ -287,11 +323,38 @@ static void refuse_gains(Rod* const* mates, int count, const BodyStep* t) {
     }
 }
 
+// Super-models that come from Euler's rule get the velocities of the shape that they are in: those
+// of a step of no time. (I.8)
+static void bring_up(Rod* const* mates, int count) {
+    RodStep still[ROD_GROUP_SIZE];
+    const RodStep* steps[ROD_GROUP_SIZE] = {NULL};
+    bool ok[ROD_GROUP_SIZE] = {false}, some = false;
+    for (int i = 0; i < count; ++i) {
+        some = some || (goes_by_middle(mates[i]) && rod_middle_is_behind(mates[i]));
+        still[i] = (RodStep){.base_end = mates[i]->base.now, .end_end = mates[i]->end.now};
+        steps[i] = &still[i];
+    }
+    if (some) {
+        predict_for(mates, count, steps, ok);
+    }
+    for (int i = 0; i < count && some; ++i) {
+        if (goes_by_middle(mates[i]) && rod_middle_is_behind(mates[i]) && ok[i]) {
+            rod_middle_catch_up(mates[i]);
+        }
+    }
+}
+
 static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
     bool reduced = mates[0]->model->reduced;
+    if (reduced) {
+        bring_up(mates, count);
+    }
     for (int i = 0; i < count; ++i) {
         if (goes_by_middle(mates[i])) {
             rod_middle_start(rod_owner(mates[i])->middle, mates[i], &rod_owner(mates[i])->step);
+            if (t->holds) {
+                rod_hold_start(rod_owner(mates[i]));
+            }
         }
     }
     if (reduced) {
@@ -300,7 +363,8 @@ static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
         predict_batch(mates, count);
     }
     for (int i = 0; i < count; ++i) {
-        if (goes_by_middle(mates[i]) && (t->losses || is_supplied(rod_owner(mates[i])))) {
+        if (goes_by_middle(mates[i]) &&
+            (t->losses || t->holds || is_supplied(rod_owner(mates[i])))) {
             rod_middle_lose(rod_owner(mates[i])->middle, mates[i]);
         }
     }
@@ -366,6 +430,16 @@ static bool turns_too_far(const Rod* rod, double dt) {
     return too_far;
 }
 
+// What rounding of places does to the energy goes with forces times lengths, J: of weight, of a
+// hold, and of the stretch of a rod whose edges stretch, T = sqrt(2 EA energy / L) at most.
+static double rounded(const Rod* rod, TdlVec3 gravity, TdlEnergy before) {
+    double length = rod_length(rod), away = length + tdl_norm3(rod->base.now.position);
+    double force = rod->model->reduced
+                       ? tdl_norm3(rod->held_state.force)
+                       : sqrt(2.0 * rod_stretch_stiffness(rod) * before.elastic / length);
+    return rod_mass(rod) * tdl_norm3(gravity) * length + force * away;
+}
+
 // Judges the energy of a rod that was advanced. True when its velocity was changed.
 static bool judge(RodBody* rb, const BodyStep* t, bool judged) {
     const Rod* rod = rb->rod;
@@ -383,8 +457,7 @@ static bool judge(RodBody* rb, const BodyStep* t, bool judged) {
     if (goes_by_middle(rod)) {
         return false;
     }
-    double reach = rod_mass(rod) * tdl_norm3(t->gravity) * rod_length(rod);
-    reach += tdl_norm3(rod->held_state.force) * rod_length(rod); // its stretch is rounded
+    double reach = rounded(rod, t->gravity, before);
     double slack = ENERGY_SLACK * (reach + fabs(before.gravity) + before.elastic + before.kinetic);
     double surplus = total(head->energy) - total(before) - head->touch - head->account.supplied;
     // bending itself gains in a step of a nodal rod, little but more than slow contact moves with
@@ -406,12 +479,25 @@ static void push(RodBody* rb, const BodyStep* t) {
         return;
     }
     double before = total(head->energy);
+    if (rod->held != NULL) {
+        rod->held_state.stretch += head->push[rod->dof_count];
+        rod_set_stretch(rod);
+    }
+    bool keeps = head->push_free && rod_keeps(rod) && rb->kept.known;
+    TdlVec3 centre = keeps ? rod_kept_centre(rod) : (TdlVec3){0};
     if (rod->model->move != NULL) {
         rod->model->move(rod, head->push);
     } else {
         for (int i = 0; i < rod->dof_count; ++i) {
             rod->q[i] += head->push[i];
         }
+        if (head->push_free && rod->model->keep_pushed != NULL) {
+            rod->model->keep_pushed(rod, head->push, head->push_frame);
+        }
+        rod->model->refresh(rod);
+    }
+    if (keeps) {
+        rod_kept_push(&rb->kept, rod, centre, head->push_frame);
         rod->model->refresh(rod);
     }
     head->energy = rod_energy(rod, t->gravity);
@@ -469,15 +555,11 @@ static void judge_branches(const Rod* rod, const BodyStep* t) {
     }
 }
 
-// Of a batch in which some go by the midpoint rule: whether all do, which then are moved by it
-// alone. Else the elements are brought back to the start of the step.
+// Whether all of a batch go by the midpoint rule, which then are moved by it alone.
 static bool all_by_middle(Rod* const* mates, int count) {
     int taken = 0;
     for (int i = 0; i < count; ++i) {
         taken += goes_by_middle(mates[i]);
-    }
-    if (taken > 0 && taken < count) {
-        mates[0]->model->refresh(mates[0]);
     }
     return taken == count && mates[0]->model->reduced;
 }
@@ -495,6 +577,20 @@ static void shift_free(Rod* const* mates, int count) {
     if (some) {
         mates[0]->model->refresh(mates[0]);
     }
+}
+
+// Closes a held end after contacts; what these do is then counted with the end where it has to be.
+// Returns the part that they do to its stretch, J.
+static double touch_held(RodBody* rb, const RodStep* step) {
+    Rod* rod = rb->rod;
+    const double *impulse = rb->head.impulse, *v = rod->v_free;
+    held_end_touch(rod, step, impulse);
+    if (rod->held == NULL || impulse == NULL) {
+        return 0.0;
+    }
+    double stretching = impulse[rod->dof_count] * v[rod->dof_count];
+    rb->head.touch = tdl_dot(rod->dof_count, impulse, v) + stretching;
+    return stretching;
 }
 
 void rod_body_advance(Body* body, const BodyStep* t) {
@@ -515,17 +611,20 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         RodBody* rb = rod_owner(mates[i]);
         steps[i] = &rb->step;
         judged[i] = is_judged(rb);
-        held_end_touch(mates[i], steps[i], rb->head.impulse);
-        if (mates[i]->held != NULL && rb->head.impulse != NULL) { // with the end where it has to be
-            rb->head.touch = tdl_dot(mates[i]->dof_count, rb->head.impulse, mates[i]->v_free);
-        }
+        double stretching = touch_held(rb, steps[i]);
         rb->head.account.missed = !held_end_met(mates[i]);
-        rb->head.account.gave = held_end_limit(mates[i]);
+        rb->head.account.gave = fmax(rb->gave, held_end_limit(mates[i]));
         bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
         rb->head.account.swings = rb->middle != NULL;
-        if (!middle && (t->losses || t->estimate || supplied)) {
-            rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free, rb->head.touch);
+        if (!middle && (t->losses || t->estimate || t->holds || supplied)) {
+            rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free,
+                                            rb->head.touch - stretching);
             held_end_add_losses(mates[i], steps[i], &rb->losses);
+            if (mates[i]->held != NULL && !is_moved(rb)) { // what it seems to do is the step's own
+                rb->losses.numerical -= rb->losses.hold;
+                rb->losses.hold = 0.0;
+            }
+            rod_hold_find(rb);
         }
         rb->head.account.error = t->estimate && !middle ? estimate(rb) : 0.0;
         if (supplied) { // an end that is held still does no work
@@ -535,6 +634,9 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         memcpy(mates[i]->v, mates[i]->v_free, (size_t)mates[i]->dof_count * sizeof(double));
         if (rod_keeps(mates[i]) && !goes_by_middle(mates[i])) {
             rod_kept_note(&rb->kept, mates[i], mates[i]->v);
+        }
+        if (rb->head.push != NULL && rod_keeps(mates[i])) {
+            rod_kept_foresee(&rb->kept, mates[i], rb->head.push);
         }
     }
     if (count > 1 && !moved) {
@@ -548,6 +650,9 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         RodBody* rb = rod_owner(mates[i]);
         if (rod_keeps(mates[i]) && goes_by_middle(mates[i])) {
             rod_kept_note(&rb->kept, mates[i], mates[i]->v);
+        }
+        if (t->holds) {
+            rod_hold_end(rb);
         }
         note_fall(rb, t);
         changed = judge(rb, t, judged[i]) || changed;

@@ -262,6 +262,27 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
     }
 }
 
+static void add_torques(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                        double* rows) {
+    size_t n = (size_t)movers(rod, element).count;
+    const ClothoidElement *el = elements_of(rod), *own = &el[element];
+    ClothoidState at;
+    clothoid_at(&own->shape, s, &at);
+    for (int k = 0; k < 3; ++k) {
+        double* row = rows + (size_t)k * n;
+        TdlVec3 local = tdl_tmul33_3(own->start.rotation, torque[k]);
+        for (int a = 0; a < 2; ++a) {
+            for (int i = 0; i < element; ++i) {
+                add3(row, i + a, tdl_tmul33_3(el[i].turn[a], torque[k]));
+            }
+            add3(row, element + a, tdl_tmul33_3(clothoid_turn(&at, a), local));
+        }
+        if (rod->root_dofs >= 3) {
+            add3(row, root_of(rod), torque[k]);
+        }
+    }
+}
+
 // --- mass -----------------------------------------------------------------------------------
 
 // Moments about a point that is `p` before the one `b` is about. (H.15)
@@ -549,12 +570,11 @@ static bool predict(Rod* rod, const RodStep* step) {
         return false;
     }
     solve_columns(rod, 1, v);
-    return held_end_predict(rod, step, solve_columns);
+    return held_end_predict(rod, step);
 }
 
 static void solve(const Rod* rod, double* x) {
     solve_columns(rod, 1, x);
-    held_end_project(rod, x);
 }
 
 static void advance(Rod* rod, const RodStep* step, const double* v) {
@@ -624,6 +644,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         loss_add(&sum, at, &own);
         add_taut_losses(e, at, d, &sum);
         sum.brought += loss_power(at, brought.force, brought.moment);
+        sum.carried = tdl_add3(sum.carried, brought.force);
         sum.pointing += loss_power(at, loads.force, loads.moment);
         sum.turning += loss_power(at, torques.force, torques.moment);
         sum.bending += bending_of(rod, d, d);
@@ -678,6 +699,7 @@ const RodModel SUPER_CLOTHOID = {
     .expect = tension_expect,
     .predict = predict,
     .solve = solve,
+    .solve_columns = solve_columns,
     .advance = advance,
     .losses = losses,
     .momenta = momenta,
@@ -688,6 +710,7 @@ const RodModel SUPER_CLOTHOID = {
     .point = super_clothoid_point,
     .movers = movers,
     .jacobian = jacobian,
+    .add_torques = add_torques,
     .energy = super_clothoid_energy,
     .move = move,
     .potential = super_clothoid_potential,

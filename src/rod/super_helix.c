@@ -232,6 +232,10 @@ TdlSpan super_helix_movers(const Rod* rod, int element) {
     return (TdlSpan){0, first_ones ? 3 * (element + 1) : rod->tree_dofs};
 }
 
+void super_helix_add_torque(double* row, int i, TdlMat3 turn, TdlVec3 torque) {
+    tdl_store3(row, i, tdl_add3(tdl_load3(row, i), tdl_tmul33_3(turn, torque)));
+}
+
 static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, double* rows) {
     size_t n = (size_t)super_helix_movers(rod, element).count;
     const Element* el = elements_of(rod);
@@ -252,6 +256,24 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
         tdl_store3(row, element, tdl_scale3(rod->element_length, tdl_tmul33_3(B, own)));
         super_helix_store_root(rod, force[k],
                                tdl_cross3(tdl_sub3(x, rod->base.now.position), force[k]), row);
+    }
+}
+
+static void add_torques(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                        double* rows) {
+    size_t n = (size_t)super_helix_movers(rod, element).count;
+    const Element* el = elements_of(rod);
+    double f[HELIX_COUNT];
+    helix_functions(el[element].axes.y, s, f);
+    TdlMat3 own = tdl_mul33(el[element].start.rotation, helix_rotation_rate(&el[element].axes, f));
+    for (int k = 0; k < 3; ++k) {
+        double* row = rows + (size_t)k * n;
+        for (int i = 0; i <= element; ++i) {
+            super_helix_add_torque(row, i, i < element ? el[i].turn : own, torque[k]);
+        }
+        if (rod->root_dofs >= 3) {
+            super_helix_add_torque(row, rod->element_count, tdl_identity33(), torque[k]);
+        }
     }
 }
 
@@ -541,12 +563,11 @@ static bool predict(Rod* rod, const RodStep* step) {
         return false;
     }
     tdl_cholesky_solve(n, A, n, 1, v, n);
-    return held_end_predict(rod, step, solve_columns);
+    return held_end_predict(rod, step);
 }
 
 static void solve(const Rod* rod, double* x) {
     solve_columns(rod, 1, x);
-    held_end_project(rod, x);
 }
 
 void super_helix_move_root(Rod* rod, const RodStep* step) {
@@ -687,6 +708,7 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         sum.brought +=
             loss_power(at, tdl_mul33_3(R, brought.force), tdl_mul33_3(R, brought.moment));
         sum.brought += tdl_dot3(brought.generalised, d);
+        sum.carried = tdl_add3(sum.carried, tdl_mul33_3(R, brought.force));
         sum.bending += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), d));
         TdlVec3 strain = tdl_sub3(e->axes.q, tdl_load3(rod->q_rest, i));
         sum.stress += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), strain));
@@ -726,6 +748,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .expect = tension_expect,
     .predict = predict,
     .solve = solve,
+    .solve_columns = solve_columns,
     .advance = advance,
     .losses = losses,
     .momenta = momenta,
@@ -736,6 +759,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .point = point,
     .movers = super_helix_movers,
     .jacobian = jacobian,
+    .add_torques = add_torques,
     .energy = energy,
     .move = move,
     .potential = super_helix_potential,

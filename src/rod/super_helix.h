@@ -39,6 +39,7 @@ void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, doubl
 TdlPose super_helix_end_pose(const Rod* rod, const double* q, TdlPose start, double l);
 
 // Writes the turning of the end for a change of q_i into the three rows of end_turning.
+void super_helix_add_torque(double* row, int i, TdlMat3 turn, TdlVec3 torque);
 void super_helix_store_turning(const Rod* rod, int i, TdlMat3 turn, double* rows);
 
 // A start that is not clamped: takes its velocity from the last of v; moves it over a step.

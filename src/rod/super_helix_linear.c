@@ -32,8 +32,6 @@ static void refresh(Rod* rod) {
 
 // --- the step -------------------------------------------------------------------------------
 
-static void solve_unheld(const Rod* rod, int count, double* X);
-
 static TdlVec3 chord(const Rod* rod, int element) {
     LanePlace at = lane_place(rod, element);
     return lane_vec_of(&at.e->span, at.lane);
@@ -67,7 +65,7 @@ static void predict_group(RodGroup* group, const RodStep* const* steps, bool* ok
     }
     super_helix_predict_group(group, steps, ok);
     for (int lane = 0; lane < group->count; ++lane) {
-        ok[lane] = ok[lane] && held_end_predict(group->rods[lane], steps[lane], solve_unheld);
+        ok[lane] = ok[lane] && held_end_predict(group->rods[lane], steps[lane]);
     }
 }
 
@@ -102,8 +100,9 @@ static void move(Rod* rod, const double* change) {
 // --- losses ---------------------------------------------------------------------------------
 
 static RodLosses add_losses(RodLosses a, RodLosses b) {
-    return (RodLosses){a.damping + b.damping, a.numerical + b.numerical, a.work + b.work,
-                       a.given + b.given,     a.hold + b.hold,           a.jump + b.jump};
+    return (RodLosses){a.damping + b.damping,      a.numerical + b.numerical, a.work + b.work,
+                       a.given + b.given,          a.hold + b.hold,           a.jump + b.jump,
+                       tdl_add3(a.start, b.start), tdl_add3(a.end, b.end)};
 }
 
 static void add_load_power(const Rod* rod, int element, Twist at, TdlVec3 d, LossSum* sum) {
@@ -138,6 +137,7 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
                          tdl_mul33_3(lane_mat_of(&e->turn, lane), d));
         sum.brought += loss_power(at, lane_vec_of(&e->force, lane), lane_vec_of(&e->moment, lane)) +
                        tdl_dot3(lane_vec_of(&e->own, lane), d);
+        sum.carried = tdl_add3(sum.carried, lane_vec_of(&e->force, lane));
         sum.bending += k[0] * d.x * d.x + k[1] * d.y * d.y + k[2] * d.z * d.z;
         TdlVec3 strain = tdl_sub3(tdl_load3(rod->q, i), tdl_load3(rod->q_rest, i));
         sum.stress += k[0] * d.x * strain.x + k[1] * d.y * strain.y + k[2] * d.z * strain.z;
@@ -329,23 +329,15 @@ static void unwhiten(const Rod* rod, double* x) {
     up(rod, 1, true, &all);
 }
 
-static void solve_unheld(const Rod* rod, int count, double* X) {
+void super_helix_solve_columns(const Rod* rod, int count, double* X) {
     for (int k = 0; k < count; k += LANE_COUNT) {
         int some = count - k < LANE_COUNT ? count - k : LANE_COUNT;
         solve_four(rod, some, X + (size_t)k * (size_t)rod->tree_dofs);
     }
 }
 
-void super_helix_solve_columns(const Rod* rod, int count, double* X) {
-    solve_unheld(rod, count, X);
-    for (int k = 0; k < count && rod->end_hold != TDL_HOLD_FREE; ++k) {
-        held_end_project(rod, X + (size_t)k * (size_t)rod->dof_count);
-    }
-}
-
 static void solve(const Rod* rod, double* x) {
     solve_four(rod, 1, x);
-    held_end_project(rod, x);
 }
 
 // --- what is there --------------------------------------------------------------------------
@@ -431,6 +423,31 @@ static void jacobian(const Rod* rod, int element, double s, TdlMat3 basis, doubl
     }
 }
 
+static void add_torques(const Rod* rod, int element, double s, const TdlVec3 torque[3],
+                        double* rows) {
+    HelixAxes axes = helix_axes(tdl_load3(rod->q, element));
+    double f[HELIX_COUNT];
+    helix_functions(axes.y, s, f);
+    TdlMat3 own = tdl_mul33(start_of(rod, element).rotation, helix_rotation_rate(&axes, f));
+    size_t n = (size_t)super_helix_movers(rod, element).count;
+    for (int k = 0; k < 3; ++k) {
+        double* row = rows + (size_t)k * n;
+        super_helix_add_torque(row + rod->tree_first, element, own, torque[k]);
+        int count = element;
+        for (const Rod* at = rod; at != NULL; count = at->parent_element + 1, at = at->parent) {
+            for (int i = 0; i < count; ++i) {
+                LanePlace place = lane_place(at, i);
+                super_helix_add_torque(row + at->tree_first, i,
+                                       lane_mat_of(&place.e->turn, place.lane), torque[k]);
+            }
+            if (at->root_dofs >= 3) {
+                super_helix_add_torque(row + at->tree_first, at->element_count, tdl_identity33(),
+                                       torque[k]);
+            }
+        }
+    }
+}
+
 static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
     const LaneRoot* root = lane_root_of(rod->group);
     double m = root->m[rod->lane];
@@ -472,6 +489,7 @@ const RodModel SUPER_HELIX = {
     .point = point,
     .movers = super_helix_movers,
     .jacobian = jacobian,
+    .add_torques = add_torques,
     .energy = energy,
     .move = move,
 };

@@ -474,6 +474,7 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     def.integrator = (TdlIntegrator)scene->spec.time.integrator;
     def.thread_count = thread_count;
     def.losses = scene->spec.losses;
+    def.holds = scene_observes_holds(scene);
     def.energy_limit = scene->spec.time.energy_limit;
     def.error = scene->spec.time.error;
     def.contacts = make_contacts(&scene->spec.contacts);

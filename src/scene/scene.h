@@ -282,6 +282,7 @@ TdlStatus scene_check(TdlScene* scene);
 
 // The same for what is observed, when the rest is known to be right.
 TdlStatus scene_check_observers(TdlScene* scene);
+bool scene_observes_holds(const TdlScene* scene);
 
 // As tdl_scene_load, but from memory and without includes. Messages call it `name`.
 TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* text, size_t size,

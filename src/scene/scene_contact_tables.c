@@ -27,7 +27,7 @@ static const char* response_choices(void) {
 
 // In the order of TdlContactStart.
 static const char* start_choices(void) {
-    return "separate|refuse";
+    return "separate|refuse|keep";
 }
 
 // In the order of TdlFrictionSolverKind.
@@ -455,7 +455,7 @@ static const Field CONTACTS_FIELDS[] = {
      .kind = FIELD_REAL,
      AT(ContactsSpec, overlap),
      .range = {1.0e-3, 1.0, false, false},
-     .fallback = "0.5",
+     .fallback = "0.1",
      .help = "New overlap, over the radius of the thinner of two things, at which a step is made "
              "again in parts."},
     {.key = "start",
@@ -466,7 +466,9 @@ static const Field CONTACTS_FIELDS[] = {
      .help =
          "What is done about things that overlap at the start, which `check` and `run` tell of: "
          "`separate` moves them apart, by at most a tenth of the thinner radius a step and "
-         "without giving them velocity, as far as clamps let them; `refuse` ends the run with "
+         "without giving them velocity, as far as clamps let them, and puts what is inside boxes "
+         "and closed meshes or through triangles beside them before the first step, which fails "
+         "where nothing of it can be moved; `keep` leaves that so; `refuse` ends the run with "
          "exit status 3 before anything is written."},
     {0},
 };

@@ -24,6 +24,8 @@ static const struct QuantityRow {
                              "a rod, a body or a collider", true},
     [TDL_QUANTITY_CENTRE] = {"centre", "m", RODS | BODIES, "rods or bodies", false},
     [TDL_QUANTITY_POINT] = {"point", "m", RODS, "a rod", true},
+    [TDL_QUANTITY_START] = {"start_hold", "N", RODS, "a rod", true},
+    [TDL_QUANTITY_END] = {"end_hold", "N", RODS, "a rod", true},
 };
 
 // --- loading -------------------------------------------------------------------------------------
@@ -41,7 +43,8 @@ static TdlStatus find_quantity(const TdlScene* scene, ObserverSpec* o) {
     }
     if (found == TDL_QUANTITY_COUNT) {
         return fail_at(&scene->host, o->node->mark,
-                       "the observer needs one of the keys 'force', 'torque', 'centre', 'point'");
+                       "the observer needs one of the keys 'force', 'torque', 'centre', 'point', "
+                       "'start_hold', 'end_hold'");
     }
     o->quantity = (TdlQuantity)found;
     const Node* at = node_find(o->node, "at");
@@ -235,6 +238,15 @@ TdlStatus scene_check_observers(TdlScene* scene) {
 static const ObserverSpec* observer_at(const TdlScene* scene, int index) {
     TDL_ASSERT(index >= 0 && index < scene->spec.observers.count);
     return (const ObserverSpec*)scene->spec.observers.items + index;
+}
+
+bool scene_observes_holds(const TdlScene* scene) {
+    bool some = false;
+    for (int i = 0; i < scene->spec.observers.count; ++i) {
+        TdlQuantity quantity = observer_at(scene, i)->quantity;
+        some = some || quantity == TDL_QUANTITY_START || quantity == TDL_QUANTITY_END;
+    }
+    return some;
 }
 
 TdlSceneObserver tdl_scene_observer(const TdlScene* scene, int index) {

@@ -14,6 +14,9 @@ static const double RECOVERY = 0.85;
 // Overlap, in radii, that is left alone.
 static const double SLOP = 2.0e-3;
 
+// What a step loses of a gap is foreseen in the next up to so many radii. (W.9)
+static const double LOST_MOST = 0.25;
+
 // Sine of the angle between curves that lie side by side.
 static const double SIDE_BY_SIDE = 0.1;
 
@@ -26,6 +29,7 @@ typedef struct Candidate {
     double sunk;    // m by which it overlapped anew in the attempt before (W.8); else 0
     double loss;    // m that the last step lost of its gap and a whole one may lose again (W.9)
     TdlVec3 slid;   // m by which the second body slid although it stuck, to be taken back (W.14)
+    bool held;      // so much is asked for in this attempt, less than nothing too
     bool sticks;    // in the last solve
     bool fresh;     // it is new, or as deep as before the step
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap

@@ -39,8 +39,8 @@ TdlStatus contacts_note_tried(TdlWorld* world);
 
 // At the end of a step that is going to be done again since places overlap anew: keeps in mind
 // where; and, in the shape before that step, makes contacts of these places, beside those known.
-TdlStatus contacts_note_sunk(Contacts* contacts);
-TdlStatus contacts_hold_sunk(TdlWorld* world);
+TdlStatus contacts_note_sunk(Contacts* contacts, bool again);
+TdlStatus contacts_hold_sunk(TdlWorld* world, bool again);
 
 // Looks again in the shape before that step, up to a gap for bodies that come so much closer, and
 // marks those that came close: they take part in the next solve.
@@ -57,7 +57,12 @@ void contacts_tell_near(TdlWorld* world);
 
 // Before a step: looks for the contacts of bodies that were changed from outside, tells of those
 // that overlap, and refuses them where the world's definition says so.
-TdlStatus contacts_look_at_start(TdlWorld* world);
+// `energy` receives what parting them took, J.
+TdlStatus contacts_look_at_start(TdlWorld* world, double* energy);
+
+// Puts bodies that are inside each other, or through each other's triangles, beside each other;
+// TDL_STATUS_BAD_INPUT, by name, where that cannot be.
+TdlStatus contacts_part_placed(TdlWorld* world, double* energy);
 
 // Bodies were added or removed: what detection sees is laid out anew.
 void contacts_lay_out_again(Contacts* contacts);

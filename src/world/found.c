@@ -37,10 +37,9 @@ static const double LEVEL = 1.0e-6;
 // other would have hundreds.
 static const double MINIMA_SHARE = 0.25;
 
-// What a step loses of a gap is foreseen in the next beyond so many radii, and up to so many; what
-// is foreseen follows what was lost by this part in a step, so that forces do not jump with it.
+// What a step loses of a gap is foreseen in the next beyond so many radii; what is foreseen follows
+// what was lost by this part in a step, so that forces do not jump with it.
 static const double LOST_LEAST = 0.002;
-static const double LOST_MOST = 0.25;
 static const double LOST_FOLLOWS = 0.5;
 
 // A place counts as the same while it shifts by less than so many radii along a body; what it slid
@@ -207,7 +206,7 @@ static double foresee_loss(const TdlWorld* world, const Candidate* was, int inde
     }
     double whole = world->def.step / dt;
     double lost = c->retry.asked[index] + RECOVERY * fmin(then->gap, 0.0) - now->gap;
-    lost = fmin(lost * whole * whole, LOST_MOST * x->radius) - LOST_LEAST * x->radius;
+    lost = whole * whole * fmin(lost, LOST_MOST * x->radius) - LOST_LEAST * x->radius;
     return fmax(was->loss + LOST_FOLLOWS * (lost - was->loss), 0.0);
 }
 
@@ -216,6 +215,10 @@ static double foresee_loss(const TdlWorld* world, const Candidate* was, int inde
 static TdlVec3 find_slid(const Seen* seen, const Candidate* was, const Candidate* x, double dt) {
     const TdlContact* contact = &x->site.contact;
     TdlVec3 moved[2], none = {0};
+    if (seen_body(seen, contact, 0)->system->dof_count > 0 &&
+        seen_body(seen, contact, 1)->system->dof_count > 0) {
+        return none; // they may roll on each other
+    }
     for (int side = 0; side < 2; ++side) {
         bool curve = seen_curve(seen, contact, side) != NULL;
         double shift = curve ? fabs(x->site.arc[side] - was->site.arc[side]) : 0.0;
@@ -454,7 +457,7 @@ TdlStatus contacts_widen(TdlWorld* world, double reach) {
 
 bool contacts_take_part(const Candidate* x, double dt) {
     double near = NEAR_RADII * x->radius + NEAR_STEPS * dt * fmax(0.0, x->closing);
-    return !x->jointed && !x->passed_on && (x->missed || x->site.contact.gap <= near);
+    return !x->jointed && !x->passed_on && (x->missed || x->held || x->site.contact.gap <= near);
 }
 
 void contacts_expect(Contacts* c, double dt) {

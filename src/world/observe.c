@@ -64,6 +64,13 @@ TdlStatus tdl_world_observe(const TdlWorld* world, const TdlObserver* o, TdlVec3
             return TDL_STATUS_OK;
         }
         break;
+    case TDL_QUANTITY_START:
+    case TDL_QUANTITY_END:
+        if (body->kind->hold != NULL && world->def.holds) {
+            *out = body->kind->hold(world, body, o->quantity == TDL_QUANTITY_END);
+            return TDL_STATUS_OK;
+        }
+        break;
     case TDL_QUANTITY_COUNT:
         break;
     }

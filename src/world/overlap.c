@@ -266,13 +266,19 @@ static void tell(const TdlWorld* world, const TdlOverlap* worst, int count) {
             tdl_world_time(world), count, name[0], name[1], worst->depth);
 }
 
-TdlStatus contacts_look_at_start(TdlWorld* world) {
+TdlStatus contacts_look_at_start(TdlWorld* world, double* energy) {
     Contacts* c = world->contacts;
+    *energy = 0.0;
+    bool part = world->def.contacts.start == TDL_START_SEPARATE && world->step_count == 0;
     bool refuse = world->def.contacts.start == TDL_START_REFUSE && world->step_count == 0;
-    if (contacts_ready(c) && !refuse) {
+    if (contacts_ready(c) && !refuse && !part) {
         return TDL_STATUS_OK;
     }
     bool told = c->told && contacts_ready(c);
+    TdlStatus parted = part ? contacts_part_placed(world, energy) : TDL_STATUS_OK;
+    if (parted != TDL_STATUS_OK) {
+        return parted;
+    }
     TdlOverlap worst;
     int count;
     TdlStatus status = tdl_world_overlaps(world, 1, &worst, &count);

@@ -193,13 +193,13 @@ double problem_side_product(const Problem* p, int side, int row, const double* a
 }
 
 // The rows of one side, and the velocity that a script gives it.
-static void fill_side(const Problem* p, int i, int which, TdlVec3 touch, TdlVec3* fixed) {
+static void fill_side(const Problem* p, int i, int which, TdlVec3* fixed) {
     const Seen* seen = &p->contacts->seen;
     const TdlContact* x = contact_of(p, i);
     const Body* body = seen_body(seen, x, which);
     double sign = which == 0 ? -1.0 : 1.0;
     BodyPlace place = seen_place(seen, x, which);
-    place.touch = touch;
+    place.touch = seen_acting(seen, x, which);
     if (body->kind->prescribed != NULL) {
         TdlVec3 v = tdl_tmul33_3(x->basis, body->kind->prescribed(body, &place));
         *fixed = tdl_axpy3(*fixed, sign, v);
@@ -310,13 +310,13 @@ static void fill_free(void* user, int i, int worker) {
     p->bias[i] = normal_bias(p, x, law, bounces, u.x + fixed.x);
     if (c->apart) {
         // no deeper, and that is all: an opening asked for would be energy (W.11)
-    } else if (c->sunk > 0.0 && retry->dof_count == p->dof_start[p->body_count]) {
+    } else if (c->held && retry->dof_count == p->dof_start[p->body_count]) {
         // so much more than in the attempt before (W.8)
         double tried = problem_normal_motion(p, i, retry->velocity) + fixed.x;
         p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
     } else if (c->loss > 0.0) {
         double share = p->dt / p->world->def.step; // what is lost goes with the square (W.9)
-        p->bias[i] += share * share * c->loss / p->dt;
+        p->bias[i] += fmin(share * share * c->loss, LOST_MOST * c->radius) / p->dt;
     }
     tdl_store3(p->before, i, tdl_add3(u, fixed));
 }
@@ -325,9 +325,9 @@ static void fill_contact(void* user, int i, int worker) {
     const Problem* p = user;
     const Candidate* c = &p->contacts->found.at[p->of[i]];
     const TdlContact* x = &c->site.contact;
-    TdlVec3 touch = seen_touch(&p->contacts->seen, x), fixed = {0};
-    fill_side(p, i, 0, touch, &fixed);
-    fill_side(p, i, 1, touch, &fixed);
+    TdlVec3 fixed = {0};
+    fill_side(p, i, 0, &fixed);
+    fill_side(p, i, 1, &fixed);
     TdlVec3 back = tdl_scale3(1.0 / p->dt, tdl_tmul33_3(x->basis, c->slid));
     back.x = 0.0;
     tdl_store3(p->back, i, back);

@@ -115,6 +115,65 @@ static bool limit_cost(const Problem* p, const double* lambda, double* move) {
     return true;
 }
 
+// --- momentum ---------------------------------------------------------------------------------
+
+// Bodies that are pushed together: a tree of indices, and what is known of its root.
+typedef struct Group {
+    int parent;
+    bool seen, held; // a velocity was found; something of it is not free
+    TdlVec3 frame;   // m/s
+} Group;
+
+static int group_root(const Group* groups, int i) {
+    while (groups[i].parent != i) {
+        i = groups[i].parent;
+    }
+    return i;
+}
+
+static bool is_free(Body* body) {
+    return body->kind->shift != NULL && body->kind->shift(body, (TdlVec3){0});
+}
+
+// The velocity of a contact's second side.
+static TdlVec3 side_velocity(const Problem* p, int i) {
+    TdlVec3 own = {problem_side_product(p, 2 * i + 1, 0, p->velocity),
+                   problem_side_product(p, 2 * i + 1, 1, p->velocity),
+                   problem_side_product(p, 2 * i + 1, 2, p->velocity)};
+    return tdl_mul33_3(p->contacts->found.at[p->of[i]].site.contact.basis, own);
+}
+
+// Tells the bodies that are pushed against free ones alone from what frame they keep their angular
+// momentum: one for all that are pushed together, since the sum of their displacements times their
+// masses is nothing. (W.25)
+static bool tell_frames(Problem* p, const double* lambda, const bool* moved) {
+    Group* groups = ARENA_NEW(&p->contacts->arena, Group, p->body_count + 1);
+    if (groups == NULL) {
+        return false;
+    }
+    for (int i = 0; i < p->body_count; ++i) {
+        groups[i] = (Group){.parent = i, .held = moved[i] && !is_free(p->world->body[i])};
+    }
+    for (int i = 0; i < p->count; ++i) {
+        int a = p->body[2 * i], b = p->body[2 * i + 1];
+        if (lambda[i] > 0.0 && (a < 0 || b < 0)) {
+            groups[group_root(groups, a < 0 ? b : a)].held = true;
+        } else if (lambda[i] > 0.0) {
+            Group *x = &groups[group_root(groups, a)], *y = &groups[group_root(groups, b)];
+            x->held = x->held || y->held;
+            x->frame = x->seen ? x->frame : y->seen ? y->frame : side_velocity(p, i);
+            x->seen = true;
+            y->parent = x->parent;
+        }
+    }
+    for (int i = 0; i < p->body_count; ++i) {
+        const Group* own = &groups[group_root(groups, i)];
+        p->world->body[i]->push_free = moved[i] && own->seen && !own->held;
+        p->world->body[i]->push_frame = own->frame;
+    }
+    return true;
+}
+
 // Displacements that take overlaps away without opening others: a projected Gauss-Seidel on the
 // normals, over the contacts of the bodies that move.
 bool problem_push(Problem* p) {
@@ -156,7 +215,7 @@ bool problem_push(Problem* p) {
             }
         }
     }
-    if (!limit_cost(p, lambda, move)) {
+    if (!limit_cost(p, lambda, move) || !tell_frames(p, lambda, moved)) {
         return false;
     }
     for (int i = 0; i < p->body_count; ++i) {

@@ -13,6 +13,9 @@ static const double MISSED_RADII = 0.5;
 // Overlap in radii from which a place is held when the step is done again.
 static const double SUNK_RADII = 0.015;
 
+// A held place may run on over so many curves of the second body in a step.
+enum { NEXT_CURVES = 4 };
+
 static int compare_bodies(const int a[2], const int b[2]) {
     int k = a[0] != b[0] ? 0 : 1;
     return (a[k] > b[k]) - (a[k] < b[k]);
@@ -105,27 +108,6 @@ void contacts_guess_tried(Contacts* c) {
     }
 }
 
-TdlStatus contacts_note_sunk(Contacts* c) {
-    Retry* retry = &c->retry;
-    const Seen* seen = &c->seen;
-    retry->sunk_count = 0;
-    for (int i = 0; i < c->found.count; ++i) {
-        const Candidate* x = &c->found.at[i];
-        const TdlContact* contact = &x->site.contact;
-        bool curves = seen_curve(seen, contact, 0) != NULL && seen_curve(seen, contact, 1) != NULL;
-        bool sunk = x->fresh && contact->gap < -SUNK_RADII * x->radius;
-        if (!sunk || x->jointed || x->passed_on || !curves) {
-            continue; // where obstacles and surfaces are touched does not run away
-        }
-        if (!tdl_reserve(&c->host.mem, &retry->sunk, &retry->sunk_capacity, retry->sunk_count + 1,
-                         sizeof *retry->sunk)) {
-            return TDL_STATUS_NO_MEMORY;
-        }
-        retry->sunk[retry->sunk_count++] = x->site;
-    }
-    return TDL_STATUS_OK;
-}
-
 // The nearest place on a curve from a guess that is not far: three steps along the tangent.
 static double foot(const TdlCurve* curve, TdlVec3 from, double s) {
     for (int k = 0; k < 3; ++k) {
@@ -134,6 +116,82 @@ static double foot(const TdlCurve* curve, TdlVec3 from, double s) {
         s = fmin(fmax(s + along, 0.0), curve->end);
     }
     return s;
+}
+
+// How far a held place is from the second body in the present shape: the same place on the first,
+// the nearest on the second, which may have run on to the next of its curves.
+static double gap_of_held(const Seen* seen, ContactSite* site) {
+    TdlContact* x = &site->contact;
+    const TdlFibre* other = &seen->fibre[x->body[1]];
+    const TdlCurve* a = seen_curve(seen, x, 0);
+    TdlVec3 from = tdl_curve_point(a, x->u[0]);
+    for (int k = 0; k <= NEXT_CURVES; ++k) {
+        const TdlCurve* b = &other->curves[x->element[1]];
+        x->u[1] = foot(b, from, x->u[1]);
+        int next = x->u[1] >= b->end ? x->element[1] + 1 : x->element[1] - 1;
+        bool stays = (x->u[1] > 0.0 && x->u[1] < b->end) || next < 0 || next >= other->count;
+        if (stays || k == NEXT_CURVES) {
+            double radii = tdl_curve_radius(a, x->u[0]) + tdl_curve_radius(b, x->u[1]);
+            return tdl_norm3(tdl_sub3(tdl_curve_point(b, x->u[1]), from)) - radii;
+        }
+        x->u[1] = next < x->element[1] ? other->curves[next].end : 0.0;
+        x->element[1] = next;
+    }
+    return 0.0;
+}
+
+// The first of the held places within a radius of a candidate; where there is none, the count.
+// Those of its bodies begin at `from`.
+static int find_held(const Retry* retry, int from, int held, const Candidate* x) {
+    for (int i = from;
+         i < held && compare_bodies(retry->sunk[i].contact.body, x->site.contact.body) == 0; ++i) {
+        const ContactSite* site = &retry->sunk[i];
+        if (fabs(site->arc[0] - x->site.arc[0]) < x->radius &&
+            fabs(site->arc[1] - x->site.arc[1]) < x->radius) {
+            return i;
+        }
+    }
+    return held;
+}
+
+static bool is_sunk(const Seen* seen, const Candidate* x) {
+    const TdlContact* contact = &x->site.contact;
+    bool curves = seen_curve(seen, contact, 0) != NULL && seen_curve(seen, contact, 1) != NULL;
+    bool sunk = x->fresh && contact->gap < -SUNK_RADII * x->radius;
+    // where obstacles and surfaces are touched does not run away
+    return sunk && curves && !x->jointed && !x->passed_on;
+}
+
+TdlStatus contacts_note_sunk(Contacts* c, bool again) {
+    Retry* retry = &c->retry;
+    int held = again ? retry->sunk_count : 0, from = 0;
+    retry->sunk_count = held;
+    for (int i = 0; i < held; ++i) {
+        retry->sunk[i].contact.gap = gap_of_held(&c->seen, &retry->sunk[i]);
+    }
+    // both lists are sorted by bodies
+    for (int i = 0; i < c->found.count; ++i) {
+        const Candidate* x = &c->found.at[i];
+        const TdlContact* contact = &x->site.contact;
+        while (from < held && compare_bodies(retry->sunk[from].contact.body, contact->body) < 0) {
+            ++from;
+        }
+        int at = is_sunk(&c->seen, x) ? find_held(retry, from, held, x) : -1;
+        if (at >= 0 && at < held) {
+            double* gap = &retry->sunk[at].contact.gap;
+            *gap = fmin(*gap, contact->gap);
+        } else if (at == held) {
+            if (!tdl_reserve(&c->host.mem, &retry->sunk, &retry->sunk_capacity,
+                             retry->sunk_count + 1, sizeof *retry->sunk)) {
+                return TDL_STATUS_NO_MEMORY;
+            }
+            retry->sunk[retry->sunk_count++] = x->site;
+        }
+    }
+    if (held > 0) {
+        qsort(retry->sunk, (size_t)retry->sunk_count, sizeof *retry->sunk, contact_compare);
+    }
+    return TDL_STATUS_OK;
 }
 
 static bool is_end(const TdlCurve* curve, double s) {
@@ -176,25 +234,31 @@ static int compare_candidates(const void* a, const void* b) {
     return contact_compare(&((const Candidate*)a)->site, &((const Candidate*)b)->site);
 }
 
-// The first of the candidates at a site, within a radius along both; where there is none, the
+// The nearest of the candidates at a site, within a radius along both; where there is none, the
 // count. Those of its bodies begin at `from`.
 static int find_near(const Candidates* found, int from, int known, const ContactSite* site) {
+    int best = found->count;
+    double least = INFINITY;
     for (int i = from;
          i < known && compare_bodies(found->at[i].site.contact.body, site->contact.body) == 0;
          ++i) {
         const Candidate* x = &found->at[i];
-        if (!x->passed_on && fabs(x->site.arc[0] - site->arc[0]) < x->radius &&
-            fabs(x->site.arc[1] - site->arc[1]) < x->radius) {
-            return i;
+        double away =
+            fmax(fabs(x->site.arc[0] - site->arc[0]), fabs(x->site.arc[1] - site->arc[1]));
+        if (!x->passed_on && away < x->radius && away < least) {
+            least = away;
+            best = i;
         }
     }
-    return found->count;
+    return best;
 }
 
-// What a place sank by is asked for in the place of what it may lose.
-static void hold(Candidate* x, double sunk) {
-    if (sunk > 0.0) {
-        x->sunk = fmax(x->sunk, sunk);
+// What a place sank by is asked for in the place of what it may lose; of one that was held before
+// also what it opened by too much.
+static void hold(Candidate* x, double sunk, bool again) {
+    if (sunk > 0.0 || again) {
+        x->sunk = x->held ? fmax(x->sunk, sunk) : sunk;
+        x->held = true;
         x->loss = 0.0;
     } else {
         x->loss = fmin(x->loss, -sunk);
@@ -216,7 +280,7 @@ static TdlStatus tell_detector(Contacts* c) {
     return status;
 }
 
-TdlStatus contacts_hold_sunk(TdlWorld* world) {
+TdlStatus contacts_hold_sunk(TdlWorld* world, bool again) {
     Contacts* c = world->contacts;
     Candidates* found = &c->found;
     int most = found->count + c->retry.sunk_count;
@@ -240,7 +304,7 @@ TdlStatus contacts_hold_sunk(TdlWorld* world) {
             double radius = seen_radius(&c->seen, &site.contact);
             found->at[found->count++] = (Candidate){.site = site, .radius = radius, .missed = true};
         }
-        hold(&found->at[at], RECOVERY * fmin(found->at[at].site.contact.gap, 0.0) - later);
+        hold(&found->at[at], RECOVERY * fmin(found->at[at].site.contact.gap, 0.0) - later, again);
     }
     if (found->count > 0) {
         qsort(found->at, (size_t)found->count, sizeof *found->at, compare_candidates);

@@ -134,27 +134,19 @@ static Body* linearise_again(Round* round) {
     return failed;
 }
 
-// v_free,k+1 = v_free,k + A^-1 (H' r - F(v)), with A as it is. (W.15)
-static void correct(TdlWorld* world) {
+// v_free,k+1 = v_free,k + A^-1 (H' r - F(v)), with A as it is. (W.15) False when one of the bodies
+// has to be linearised anew: all are, then, from where they were led.
+static bool correct(TdlWorld* world) {
     double* kept = world->free_velocity;
     for (int i = 0; i < world->body_count; ++i) {
         const Body* body = world->body[i];
-        if (takes_part(body)) {
-            body->kind->correct(body, kept);
+        if (takes_part(body) && (body->kind->correct == NULL || !body->kind->correct(body, kept))) {
+            return false;
         }
         kept += body->dof_count;
     }
     recall_free_velocities(world);
     forget_contacts(world);
-}
-
-static bool can_correct(const TdlWorld* world) {
-    for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
-        if (takes_part(body) && body->kind->correct == NULL) {
-            return false;
-        }
-    }
     return true;
 }
 
@@ -189,13 +181,8 @@ TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
         if (out->ended) {
             return contacts_push(world);
         }
-        same =
-            out->residual < SAME_BELOW && out->residual <= SAME_GAIN * before && can_correct(world);
-        if (same) {
-            correct(world);
-            continue;
-        }
-        Body* failed = linearise_again(&round);
+        same = out->residual < SAME_BELOW && out->residual <= SAME_GAIN * before && correct(world);
+        Body* failed = same ? NULL : linearise_again(&round);
         if (failed != NULL) {
             out->culprit = failed;
             return TDL_STATUS_OK;

@@ -242,6 +242,23 @@ TdlVec3 seen_touch(const Seen* s, const TdlContact* x) {
     return tdl_scale3(0.5, tdl_add3(a, b));
 }
 
+static bool bends(const Seen* s, const TdlContact* x, int side) {
+    return seen_curve(s, x, side) != NULL && !s->fibre[x->body[side]].stiff;
+}
+
+static bool is_frameless(const Seen* s, const TdlContact* x, int side) {
+    return x->body[side] >= 0 && s->shape[x->body[side]].frameless;
+}
+
+TdlVec3 seen_acting(const Seen* s, const TdlContact* x, int side) {
+    bool both = has_coordinates(seen_body(s, x, 0)) && has_coordinates(seen_body(s, x, 1));
+    bool frameless[2] = {is_frameless(s, x, 0), is_frameless(s, x, 1)};
+    if ((!both && bends(s, x, side)) || frameless[side]) {
+        return x->point[side];
+    }
+    return both && frameless[1 - side] ? x->point[1 - side] : seen_touch(s, x);
+}
+
 double seen_radius(const Seen* s, const TdlContact* x) {
     double least = INFINITY;
     for (int side = 0; side < 2; ++side) {

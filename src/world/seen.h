@@ -77,6 +77,10 @@ BodyPlace seen_place(const Seen* seen, const TdlContact* contact, int side);
 // Where a contact acts: between the two surfaces.
 TdlVec3 seen_touch(const Seen* seen, const TdlContact* contact);
 
+// Where it acts on a side: on both in one place, so that they exchange no angular momentum out of
+// nothing. (W.23)
+TdlVec3 seen_acting(const Seen* seen, const TdlContact* contact, int side);
+
 // The smaller of the two radii.
 double seen_radius(const Seen* seen, const TdlContact* contact);
 

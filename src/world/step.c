@@ -24,6 +24,10 @@ enum { MAX_FAILED_HALVINGS = 64 };
 // as much as the world's definition allows.
 static const double SUNK = 0.03;
 
+// So often, while what sinks becomes less by this factor.
+enum { MAX_HOLDS = 4 };
+static const double HOLD_GAIN = 0.8;
+
 // For a new overlap that is left then, and is not as deep as that, a step is halved at most so
 // often: it comes from fast motion, and where it does not go away with shorter steps it can stay.
 enum { MAX_OVERLAP_HALVINGS = 4 };
@@ -82,7 +86,9 @@ typedef struct Step {
     int level;         // the world's, before the step
     SavedState* saved; // the state before the part
     double worst;      // deepest overlap before it, in radii
-    bool looked, held; // it was made again so
+    bool looked;       // it was made again so
+    int held;          // and so often with places held
+    double sunk;       // new overlap in the attempt before, in radii
     bool told_kept;    // that a part was kept that should not have been
     bool told_giving;  // that a hold gave way
     double reach;      // m that bodies came closer in the attempt that missed contacts
@@ -332,7 +338,9 @@ static bool sinks(const Step* s) {
     const TdlWorldDef* def = &s->world->def;
     bool settles = s->body_step.start < def->settle;
     double most = settles ? fmax(SUNK, def->contacts.overlap) : SUNK;
-    return s->attempt.fault == NULL && s->attempt.found.fresh < -most;
+    bool worth = s->held == 0 || s->attempt.found.fresh > HOLD_GAIN * s->sunk;
+    bool deep = s->attempt.fault == NULL || (s->attempt.overlaps && s->attempt.found.crossed == 0);
+    return deep && s->held < MAX_HOLDS && worth && s->attempt.found.fresh < -most;
 }
 
 static double total(TdlEnergy e) {
@@ -408,14 +416,14 @@ static Verdict judge_last(Step* s) {
 }
 
 static Verdict judge(Step* s) {
-    bool refused = (!settles_loosely(s) || s->looked || s->held) && contacts_refuse(s);
+    bool refused = (!settles_loosely(s) || s->looked || s->held > 0) && contacts_refuse(s);
     if (is_spent(s)) {
         return judge_last(s);
     }
-    if (refused && !s->looked && !s->held) {
+    if (refused && !s->looked && s->held == 0) {
         return LOOK_FURTHER;
     }
-    if (s->attempt.status == TDL_STATUS_OK && !s->held && !settles_loosely(s) && sinks(s)) {
+    if (s->attempt.status == TDL_STATUS_OK && !settles_loosely(s) && sinks(s)) {
         return HOLD_SUNK;
     }
     return judge_last(s);
@@ -442,7 +450,8 @@ static TdlStatus begin_part(Step* s) {
         return TDL_STATUS_NO_MEMORY;
     }
     s->worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
-    s->looked = s->held = false;
+    s->looked = false;
+    s->held = 0;
     s->reach = 0.0;
     s->body_step = (BodyStep){.start = part->start,
                               .end = part->end,
@@ -451,6 +460,7 @@ static TdlStatus begin_part(Step* s) {
                               .wind = world->def.wind,
                               .settling = settling(&world->def, part->start),
                               .losses = world->def.losses,
+                              .holds = world->def.holds,
                               .hurried = is_spent(s),
                               .estimate = world->def.losses || is_adaptive(world)};
     if (world->contacts != NULL) {
@@ -536,9 +546,10 @@ static TdlStatus look_further(Step* s) {
 
 // With the places held that overlap anew.
 static TdlStatus hold_sunk(Step* s) {
-    s->held = true;
+    bool again = s->held++ > 0;
+    s->sunk = s->attempt.found.fresh;
     say_again(s, "places overlap anew", "held too");
-    TdlStatus status = contacts_note_sunk(s->world->contacts);
+    TdlStatus status = contacts_note_sunk(s->world->contacts, again);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -547,7 +558,7 @@ static TdlStatus hold_sunk(Step* s) {
         return status;
     }
     status = s->reach > 0.0 ? contacts_widen(s->world, s->reach) : TDL_STATUS_OK;
-    return status == TDL_STATUS_OK ? contacts_hold_sunk(s->world) : status;
+    return status == TDL_STATUS_OK ? contacts_hold_sunk(s->world, again) : status;
 }
 
 static void split(Step* s) {
@@ -665,7 +676,9 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     info = info == NULL ? &local : info;
     *info = (TdlStepInfo){.fault.element = -1};
     world->step_start.size = 0; // nothing to go back to yet
-    TdlStatus status = world->contacts == NULL ? TDL_STATUS_OK : contacts_look_at_start(world);
+    double parted = 0.0;
+    TdlStatus status =
+        world->contacts == NULL ? TDL_STATUS_OK : contacts_look_at_start(world, &parted);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -691,6 +704,8 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
         tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: energy rose by %.3g J",
                 world->step_count + 1, start, info->energy_rise);
     }
+    info->push += parted;
+    info->energy_rise += fmax(info->push, 0.0); // nobody gave it, either
     ++world->step_count;
     info->step = world->step_count;
     info->time = tdl_world_time(world);

@@ -22,7 +22,7 @@ TdlWorldDef tdl_world_def_default(void) {
                                       .solver = TDL_FRICTION_ALTERNATING,
                                       .tolerance = 1.0e-8,
                                       .max_iterations = 1000,
-                                      .overlap = 0.5}};
+                                      .overlap = 0.1}};
 }
 
 static bool law_is_good(TdlContactLaw law) {
@@ -45,8 +45,9 @@ static const char* find_contact_fault(const TdlContactDef* def) {
     if (!(def->margin >= 0.0) || isinf(def->margin)) {
         return "margin must not be negative";
     }
-    if (def->start != TDL_START_SEPARATE && def->start != TDL_START_REFUSE) {
-        return "start must be separate or refuse";
+    if (def->start != TDL_START_SEPARATE && def->start != TDL_START_REFUSE &&
+        def->start != TDL_START_KEEP) {
+        return "start must be separate, refuse or keep";
     }
     if (!(def->overlap > 0.0 && def->overlap <= 1.0)) {
         return "overlap must be above 0 and at most 1";
@@ -163,6 +164,16 @@ double world_now(const TdlWorld* world) {
 
 TdlIntegrator world_integrator(const TdlWorld* world) {
     return world->def.integrator;
+}
+
+bool world_finds_holds(const TdlWorld* world) {
+    return world->def.holds;
+}
+
+TdlVec3 world_contact_force(const TdlWorld* world, const Body* body) {
+    TdlWrench wrench = {0};
+    tdl_body_contact_wrench(world, body->id, &wrench);
+    return wrench.force;
 }
 
 void world_count_energy(const TdlWorld* world, Body* body) {

@@ -423,3 +423,35 @@ TEST(a_log_of_other_columns_is_not_gone_on_with) {
     free(text);
     scratch_remove(&scratch);
 }
+
+// --- holds ---------------------------------------------------------------------------------------
+
+TEST(a_hold_carries_what_hangs) {
+    static const char* const models[] = {"super-helix", "super-clothoid", "der", "mass-spring",
+                                         "corde"};
+    for (int k = 0; k < 5; ++k) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "time: {end: 1}\n"
+            "materials: [{name: r, young: 1e7, density: 1000, damping: 0.01,\n"
+            "             mass_damping: 30}]\n"
+            "rods:\n"
+            "  - {name: rope, material: r, model: %s, length: 0.2, radius: 2e-3, elements: 8,\n"
+            "     clamp: {direction: [0, 0, -1]}, loads: [{at: 0.2, force: [0, 0, -0.3]}]}\n"
+            "observe:\n"
+            "  - {start_hold: rope}\n"
+            "  - {end_hold: rope}\n",
+            models[k]);
+        TdlScene* scene = load(text);
+        REQUIRE(scene != NULL);
+        TdlWorld* world = build(scene);
+        CHECK_NEAR3(tdl_scene_observe(scene, 0, world), ((TdlVec3){0}), 0.0);
+        go(world, 600);
+        double weight = 1000.0 * PI * 4.0e-6 * 0.2 * G + 0.3;
+        CHECK_NEAR3(tdl_scene_observe(scene, 0, world), ((TdlVec3){0, 0, weight}), 1e-6 * weight);
+        CHECK_NEAR3(tdl_scene_observe(scene, 1, world), ((TdlVec3){0}), 0.0);
+        tdl_world_destroy(world);
+        tdl_scene_destroy(scene);
+    }
+}

@@ -68,7 +68,7 @@ static void rows(const Body* body, const BodyPlace* place, TdlMat3 basis, double
 
 static BodyShape shape(const Body* body, int segments) {
     (void)body, (void)segments;
-    return (BodyShape){.curve_count = NODES - 1, .pieces = 1, .size = RADIUS};
+    return (BodyShape){.curve_count = NODES - 1, .pieces = 1, .frameless = true, .size = RADIUS};
 }
 
 static TdlVec3 node(const Bar* b, int i) {
@@ -118,7 +118,15 @@ static TdlWorld* make_world(int threads, TdlBodyId* bar) {
     add_box(world, (TdlVec3){0.06, 0.03, 0.02}, 1.0e-3,
             (TdlPose){{0.0, 0.0, 0.02}, tdl_identity33()}, (TdlVec3){0});
     *bar = add_bar(world);
-    add_rod(world, 0.05, 2.0e-3, 2, (TdlVec3){-0.02, 0.0, 0.04 + 6.0 * RADIUS}, (TdlVec3){0});
+    // a rod that hangs down on the bar from a clamp: a free one would roll off
+    TdlRodDef rod = tdl_rod_def_default();
+    TdlBodyId id;
+    rod.length = 0.05;
+    rod.radius[0] = rod.radius[1] = 2.0e-3;
+    rod.element_count = 2;
+    rod.young = 1.0e5;
+    rod.clamp.position = (TdlVec3){-0.05, 0.0, 0.04 + 6.0 * RADIUS};
+    CHECK(tdl_world_add_rod(world, &rod, &id) == TDL_STATUS_OK);
     return world;
 }
 

@@ -213,14 +213,16 @@ static void keep_message(void* user, TdlLogLevel level, const char* message) {
 // An end that is led beyond what the rod can be stretched to: it follows as far as its hold may
 // pull, straight and in time still, and every step tells.
 TEST(a_hold_that_cannot_be_met_gives_way_and_says_so) {
-    const char* models[3] = {"super-helix", "super-helix-dense", "super-clothoid"};
-    for (int k = 0; k < 3; ++k) {
+    const char* models[6] = {"super-helix", "super-helix-dense", "super-clothoid",
+                             "der",         "mass-spring",       "corde"};
+    for (int k = 0; k < 6; ++k) {
         char heard[512] = "";
         TdlHost host = tdl_host_default();
         host.log = keep_message;
         host.log_user = heard;
         TdlWorldDef world_def = tdl_world_def_default();
         world_def.step = 2.0e-3;
+        world_def.holds = true;
         TdlWorld* world;
         CHECK(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
         TdlRodDef def = tdl_rod_def_default();
@@ -246,7 +248,57 @@ TEST(a_hold_that_cannot_be_met_gives_way_and_says_so) {
         CHECK_NEAR(end, 1.25 * 0.3, 1.0e-3 * 0.3);
         CHECK_BELOW(info.energy.kinetic, 1.0e-12);
         CHECK(info.forced > 0);
-        CHECK(strstr(heard, "gives way: it pulls with 0.785 N") != NULL);
+        CHECK(strstr(heard, "the hold of rod 0 gives way: it pulls with 0.785 N") != NULL);
+        TdlVec3 force;
+        CHECK(tdl_rod_hold_force(world, rod, true, &force) == TDL_STATUS_OK);
+        double most = 0.25 * def.young * 3.14159265358979323846e-6;
+        CHECK_NEAR3(force, ((TdlVec3){most, 0.0, force.z}), 1.0e-3 * most);
+        tdl_world_destroy(world);
+    }
+}
+
+// The same, and back again: the end comes back no faster than its hold may pull, nothing comes from
+// nowhere, and then it is held as before.
+TEST(a_hold_that_gave_way_is_met_again) {
+    const char* models[6] = {"super-helix", "super-helix-dense", "super-clothoid",
+                             "der",         "mass-spring",       "corde"};
+    for (int k = 0; k < 6; ++k) {
+        TdlHost host = tdl_host_default();
+        TdlWorldDef world_def = tdl_world_def_default();
+        world_def.step = 2.0e-3;
+        world_def.losses = true;
+        TdlWorld* world;
+        CHECK(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
+        TdlRodDef def = tdl_rod_def_default();
+        def.model = models[k];
+        def.length = 0.3;
+        def.young = 1.0e6;
+        def.radius[0] = def.radius[1] = 1.0e-3;
+        def.mass_damping = 50.0;
+        def.damping = 0.02;
+        def.end = TDL_HOLD_PINNED;
+        TdlBodyId rod;
+        CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
+        TdlStepInfo info;
+        double nowhere = 0.0, limit = 0.25 * def.young * 3.14159265358979323846e-6;
+        int forced = 0, last_forced = 0;
+        TdlVec3 place = {0};
+        for (int i = 0; i < 1000; ++i) {
+            double way = i < 200 ? i / 200.0 : i < 400 ? 1.0 : fmax(0.0, 2.0 - i / 300.0);
+            place = (TdlVec3){0.29 + 0.15 * way, 0.0, 0.0};
+            CHECK(tdl_rod_lead(world, rod, true, place) == TDL_STATUS_OK);
+            REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
+            nowhere = fmax(nowhere, info.nowhere);
+            forced += info.forced;
+            last_forced = info.forced > 0 ? i : last_forced;
+        }
+        double off = tdl_norm3(tdl_sub3(look_rod_point(world, rod, 0.3), place));
+        printf("  %s: gave way in %d steps, at last in step %d; then off by %.1e m; %.1e J from "
+               "nowhere in a step, of %.1e J\n",
+               models[k], forced, last_forced, off, nowhere, limit * 0.3 * 0.125);
+        CHECK(forced > 100 && last_forced < 700);
+        CHECK_BELOW(off, 1.0e-12);
+        CHECK_BELOW(nowhere, 1.0e-9 * limit * 0.3);
         tdl_world_destroy(world);
     }
 }
@@ -286,6 +338,112 @@ TEST(a_held_rope_carries_a_ball) {
         printf("  %s, %.0e Pa: carries %.5f of %.5f N, %.1e J from nowhere\n", models[k % 3],
                def.young, force, weight, nowhere);
         CHECK_NEAR(force, weight, 0.02 * weight); // it may still swing a little
+        tdl_world_destroy(world);
+    }
+}
+
+typedef struct Dip {
+    double lowest, nowhere, impact, given; // m, J
+    int failed;
+} Dip;
+
+// A ball falls on a soft rope without damping, and is thrown back.
+static Dip dip(const char* model, double young) {
+    TdlHost host = tdl_host_default();
+    TdlWorldDef world_def = tdl_world_def_default();
+    world_def.losses = true;
+    TdlWorld* world;
+    CHECK(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
+    TdlRodDef def = tdl_rod_def_default();
+    def.model = model;
+    def.length = 0.3;
+    def.young = young;
+    def.radius[0] = def.radius[1] = 1.0e-3;
+    def.element_count = 20;
+    def.end = TDL_HOLD_CLAMPED;
+    TdlBodyId rod, ball;
+    CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
+    TdlRigidDef rigid = tdl_rigid_def_default();
+    rigid.radius = 0.01;
+    rigid.density = 3000.0;
+    rigid.pose.position = (TdlVec3){0.15, 0.0, 0.0111};
+    CHECK(tdl_world_add_rigid(world, &rigid, &ball) == TDL_STATUS_OK);
+    Dip out = {0};
+    for (int i = 0; i < 400 && out.failed == 0; ++i) {
+        TdlStepInfo info;
+        out.failed = tdl_world_step(world, &info) == TDL_STATUS_OK ? 0 : i + 1;
+        out.nowhere += info.nowhere;
+        out.impact += info.impact;
+        out.given += fabs(info.given);
+        out.lowest = fmin(out.lowest, look_rod_point(world, rod, 0.15).z);
+    }
+    tdl_world_destroy(world);
+    return out;
+}
+
+// Contacts know how a held rope stretches: the ball sinks as deep as on a rope of springs, contact
+// makes no energy, and holds that stand still do no work.
+TEST(a_ball_on_a_soft_rope_without_damping) {
+    const char* models[3] = {"super-helix", "super-helix-dense", "super-clothoid"};
+    double weight = 3000.0 * 4.0 / 3.0 * 3.14159265358979323846 * 1.0e-6 * 9.81;
+    for (int soft = 0; soft < 2; ++soft) {
+        double young = soft ? 1.0e6 : 3.0e6;
+        Dip like = dip("der", young);
+        for (int k = 0; k < 3; ++k) {
+            Dip own = dip(models[k], young);
+            double fall = -weight * like.lowest;
+            printf("  %s, %.0e Pa: sinks by %.4f m, der by %.4f m; of its fall %.1e from nowhere, "
+                   "%.1e lost in contact, %.1e given\n",
+                   models[k], young, -own.lowest, -like.lowest, own.nowhere / fall,
+                   own.impact / fall, own.given / fall);
+            CHECK(own.failed == 0);
+            CHECK_NEAR(own.lowest, like.lowest, 0.04 * fabs(like.lowest)); // of few elements
+            CHECK_BELOW(own.nowhere / fall, 2.0 * like.nowhere / fall + 1.0e-6);
+            CHECK_BELOW(-own.impact / fall, 0.02);
+            CHECK_BELOW(own.given / fall, 1.0e-9);
+        }
+    }
+}
+
+// Wind that stretches a held rope gives it what it has then, and what the step itself loses goes
+// with the step.
+TEST(wind_on_a_held_rope_gives_what_its_stretch_holds) {
+    const char* models[3] = {"super-helix", "super-helix-dense", "super-clothoid"};
+    for (int k = 0; k < 6; ++k) {
+        TdlHost host = tdl_host_default();
+        TdlWorldDef world_def = tdl_world_def_default();
+        world_def.gravity = (TdlVec3){0};
+        world_def.wind = (TdlVec3){0.0, 0.0, 4.0};
+        world_def.losses = true;
+        world_def.step = k < 3 ? 1.0e-3 : 2.5e-4;
+        TdlWorld* world;
+        CHECK(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
+        TdlRodDef def = tdl_rod_def_default();
+        def.model = models[k % 3];
+        def.length = 0.3;
+        def.young = 1.0e5;
+        def.radius[0] = def.radius[1] = 1.0e-3;
+        def.drag = 0.05;
+        def.element_count = 12;
+        def.start = def.end = TDL_HOLD_PINNED;
+        TdlBodyId rod;
+        CHECK(tdl_world_add_rod(world, &def, &rod) == TDL_STATUS_OK);
+        double given = 0.0, damping = 0.0, numerical = 0.0;
+        TdlStepInfo info;
+        for (int i = 0; i < (k < 3 ? 200 : 800); ++i) {
+            REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
+            given += info.given;
+            damping += info.damping;
+            numerical += info.numerical;
+        }
+        double has = info.energy.kinetic + info.energy.elastic;
+        printf(
+            "  %s, steps of %.2f ms: has %.2e J, was given %.2e J, %.2e J were damped and %.1e J "
+            "lost by the step\n",
+            models[k % 3], 1.0e3 * world_def.step, has, given, damping, numerical);
+        CHECK_NEAR(given, has + damping + numerical, 1.0e-9 * given);
+        CHECK(numerical > 0.0);
+        CHECK_BELOW(numerical, (k < 3 ? 0.1 : 0.025) * given);
         tdl_world_destroy(world);
     }
 }

@@ -225,6 +225,30 @@ TEST(fixed_sizes_agree_with_the_general_code) {
     }
 }
 
+// Whole matrices whose first pivot is zero, against what they were made of.
+TEST(elimination_exchanges_rows) {
+    uint64_t state = 7;
+    for (int n = 1; n <= 6; ++n) {
+        double whole[36], left[36], given[6] = {0}, wanted[6];
+        for (int i = 0; i < n * n; ++i) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            whole[i] = left[i] = i == 0 && n > 1 ? 0.0 : (double)(state >> 40) * 0x1p-23 - 1.0;
+        }
+        for (int j = 0; j < n; ++j) {
+            wanted[j] = 1.0 + j;
+            for (int i = 0; i < n; ++i) {
+                given[i] += whole[i + j * n] * wanted[j];
+            }
+        }
+        CHECK(tdl_gauss_solve(n, left, n, given));
+        for (int i = 0; i < n; ++i) {
+            CHECK_NEAR(given[i], wanted[i], 1.0e-12);
+        }
+    }
+    double flat[4] = {1.0, 2.0, 2.0, 4.0}, rhs[2] = {1.0, 1.0};
+    CHECK(!tdl_gauss_solve(2, flat, 2, rhs));
+}
+
 TEST(dot_products) {
     double u[11], v[11];
     for (int n = 0; n <= 11; ++n) {

@@ -57,6 +57,29 @@ TEST(points_in_a_box) {
     drop(box);
 }
 
+// Turned inside out it is a room, in which things are free.
+TEST(a_room_encloses_nothing) {
+    TdlVec3 vertices[8];
+    int triangles[36];
+    TdlMesh mesh = surface_box_mesh(HALF, vertices, triangles);
+    for (int i = 0; i < 12; ++i) {
+        int swap = triangles[3 * i];
+        triangles[3 * i] = triangles[3 * i + 1];
+        triangles[3 * i + 1] = swap;
+    }
+    TdlHost host = tdl_host_default();
+    Surface* room = NULL;
+    REQUIRE(surface_create(&host, &mesh, &(VertexMotion){0}, 0.0, &room) == TDL_STATUS_OK);
+    CHECK(room->closed);
+    Rng rng = rng_seed(3);
+    for (int i = 0; i < 1000; ++i) {
+        TdlVec3 p = {rng_range(&rng, -0.6, 0.6), rng_range(&rng, -0.6, 0.6),
+                     rng_range(&rng, -0.6, 0.6)};
+        CHECK(!surface_encloses(room, p));
+    }
+    drop(room);
+}
+
 TEST(an_open_surface_encloses_nothing) {
     Surface* lid = make_box(10);
     CHECK(!lid->closed);

@@ -282,7 +282,8 @@ TEST(each_mistake_of_observers_is_told_at_its_place) {
     check_fails(OBSERVED "  - {centre: zzz}\n",
                 "s:8:14: nothing is named 'zzz' that has a centre, rods or bodies");
     check_fails(OBSERVED "  - {at: 1}\n",
-                "s:8:5: the observer needs one of the keys 'force', 'torque', 'centre', 'point'");
+                "s:8:5: the observer needs one of the keys 'force', 'torque', 'centre', 'point', "
+                "'start_hold', 'end_hold'");
     check_fails(OBSERVED "  - {force: floor, torque: floor}\n",
                 "s:8:20: an observer has one quantity: force and torque are two observers");
     check_fails(OBSERVED "  - {force: floor, at: 0.1}\n", "s:8:20: a force has no at");

@@ -6,6 +6,7 @@
 #include "ref/clothoid_ref.h"
 #include "ref/whole_rows.h"
 #include "rod/clothoid_element.h"
+#include "rod/held_end.h"
 #include "rod/super_clothoid.h"
 #include "test.h"
 
@@ -637,25 +638,24 @@ TEST(a_held_end_stays_where_it_is) {
     }
 }
 
-// A^-1 of a held rod is symmetric and moves the end only by stretching the rod: along its
-// chord. (L.11)
+// A^-1 of a held rod, its stretch included, is symmetric and does not move the end. (L.11)
 TEST(forces_do_not_move_a_held_end) {
     Rng rng = rng_seed(83);
     for (int trial = 0; trial < 60; ++trial) {
         Rod* rod = random_rod_between_holds(&rng, trial);
-        double rows[6 * MAX_DOF], x[2][MAX_DOF], b[2][MAX_DOF];
+        double rows[6 * MAX_DOF], x[2][MAX_DOF + 1], b[2][MAX_DOF + 1];
         RodStep step = {
             .dt = 1.0e-3, .gravity = GRAVITY, .base_end = rod->base.now, .end_end = rod_end(rod)};
         int n = rod->dof_count, held = rod->end_hold == TDL_HOLD_CLAMPED ? 6 : 3;
         REQUIRE(rod->model->predict(rod, &step));
         for (int k = 0; k < 2; ++k) {
-            for (int i = 0; i < n; ++i) {
+            for (int i = 0; i <= n; ++i) {
                 x[k][i] = b[k][i] = rng_normal(&rng);
             }
-            rod->model->solve(rod, x[k]);
+            held_end_solve(rod, 1, x[k]);
         }
-        double size = sqrt(tdl_dot(n, b[0], x[0]) * tdl_dot(n, b[1], x[1]));
-        CHECK_NEAR(tdl_dot(n, b[1], x[0]), tdl_dot(n, b[0], x[1]), 1.0e-8 * size);
+        double size = sqrt(tdl_dot(n + 1, b[0], x[0]) * tdl_dot(n + 1, b[1], x[1]));
+        CHECK_NEAR(tdl_dot(n + 1, b[1], x[0]), tdl_dot(n + 1, b[0], x[1]), 1.0e-8 * size);
         whole_rows(rod, rod->element_count - 1, 1.0, tdl_identity33(), rows);
         rod->model->end_turning(rod, rows + 3 * n);
         double moved[6] = {0.0}, terms[6] = {0.0};
@@ -665,10 +665,9 @@ TEST(forces_do_not_move_a_held_end) {
                 terms[r] += fabs(rows[r * n + i] * x[0][i]);
             }
         }
-        TdlVec3 chord = tdl_unit3(tdl_sub3(rod_end(rod).position, rod->model->point(rod, 0, 0.0)));
-        TdlVec3 place = tdl_load3(moved, 0);
-        place = tdl_axpy3(place, -tdl_dot3(place, chord), chord);
-        double scale = tdl_norm3(tdl_load3(terms, 0));
+        TdlVec3 stretch = tdl_scale3(x[0][n], held_end_stretching(rod, rod_end(rod).position));
+        TdlVec3 place = tdl_add3(tdl_load3(moved, 0), stretch);
+        double scale = tdl_norm3(tdl_load3(terms, 0)) + tdl_norm3(stretch);
         CHECK_NEAR3(place, ((TdlVec3){0}), 1.0e-8 * scale); // the slack of the held end is 1e-12
         for (int r = 3; r < held; ++r) {
             CHECK_NEAR(moved[r], 0.0, 1.0e-8 * terms[r]);
