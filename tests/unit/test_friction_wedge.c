@@ -58,6 +58,7 @@ static TdlFrictionInfo solve_case(FrictionCase* c, TdlFrictionSolverKind kind, d
     TdlFrictionSolver* s;
     TdlFrictionInfo info = {0};
     o.solver = kind;
+    o.use_bodies = false; // wedges are sought in W, and then all that follows uses it
     if (case_problem(c, &host, &p) == TDL_STATUS_OK) {
         if (tdl_friction_solver_create(&host, &o, &s) == TDL_STATUS_OK) {
             CHECK(tdl_friction_solver_solve(s, p, r, NULL, &info) == TDL_STATUS_OK);

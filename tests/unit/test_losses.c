@@ -235,7 +235,7 @@ TEST(losses_are_those_of_the_points) {
         step.base_rate = (Twist){random_vector(&rng, 0.3), random_vector(&rng, 2.0)};
         // so short that its weight makes no rod taut (H.33): that share is not one of its points
         double pull = tdl_norm3(rod_pull(rod, &step)) * rod->element_count;
-        step.dt = fmin(step.dt, sqrt(0.49 * rod->element_length / (pull + 1.0e-9)));
+        step.dt = fmin(step.dt, sqrt(0.29 * rod->element_length / (pull + 1.0e-9)));
         REQUIRE(rod->model->predict(rod, &step));
         RodLosses losses = rod->model->losses(rod, &step, rod->v_free, 0.0);
 
