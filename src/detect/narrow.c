@@ -274,6 +274,9 @@ void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* 
         if (count > 0) {
             count = least_fast(def, a->curve, b->curve, near, boxes, count, found);
             out->certified = out->certified && found[0].certified;
+            // what is least at the edge of the stairs is followed down, to neighbours
+            double along = between + a->curve->end - found[0].s[0] + found[0].s[1];
+            count = along < a->apart - a->curve->end / STEPS ? 0 : count;
         }
     } else if (def->method == TDL_DISTANCE_FAST && straight(a->curve) && straight(b->curve)) {
         count = find_stretch(def, a->curve, b->curve, near, found, out);

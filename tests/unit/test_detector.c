@@ -487,6 +487,36 @@ TEST(a_ring_touches_itself_but_not_its_neighbours) {
     check_ring(false);
 }
 
+// A bow of three rad, bent to twice its radius, in pieces of a width: seen with a margin of three
+// radii, in which opposite places are. Places that are neighbours along it are no contacts, though
+// they are nearer to each other than a width.
+TEST(a_tight_bow_does_not_touch_its_neighbours) {
+    TdlHost host = tdl_host_default();
+    TdlCurve c[3];
+    double r = 1.0e-3;
+    TdlPose start = {{0}, tdl_identity33()};
+    TdlVec3 kappa = {0.0, 0.0, 0.5 / r};
+    for (int e = 0; e < 3; ++e) {
+        REQUIRE(tdl_curve_helix(&host, start, kappa, 2.0 * r, &c[e]) == TDL_STATUS_OK);
+        start.rotation = tdl_mul33(start.rotation, tdl_rotation_exp(tdl_scale3(2.0 * r, kappa)));
+        start.position = tdl_curve_point(&c[e], 2.0 * r);
+        tdl_curve_set_radius(&host, r, r, &c[e]);
+    }
+    TdlFibre fibre = {.curves = c, .count = 3};
+    TdlDetectorDef def = tdl_detector_def_default();
+    def.thread_count = 1;
+    def.margin = 3.0 * r;
+    TdlDetector* d;
+    REQUIRE(tdl_detector_create(&host, &def, &d) == TDL_STATUS_OK);
+    REQUIRE(tdl_detector_update(d, &fibre, 1, NULL, 0, NULL) == TDL_STATUS_OK);
+    int count;
+    const TdlContact* contact = tdl_detector_contacts(d, &count);
+    for (int i = 0; i < count; ++i) {
+        CHECK(contact[i].gap > 0.0);
+    }
+    tdl_detector_destroy(d);
+}
+
 TEST(colliders_in_closed_form) {
     TdlHost host = tdl_host_default();
     TdlCurve c;
