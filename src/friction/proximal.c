@@ -14,8 +14,9 @@
 static const double RHO_FIRST = 300.0, RHO_MOST = 1.0e10, GROWTH = 30.0, LEAST_GROWTH = 2.0;
 static const double FALL = 10.0;
 // Steps of such problems; after which it has failed, in all and without what is off falling to
-// this part; and failures in a row that end it.
+// this part; failures in a row, and problems without a step, that end it.
 enum { NO_STEPS = 2, EASY_STEPS = 6, MOST_STEPS = 40, IDLE_STEPS = 8, MOST_FAILURES = 12 };
+enum { MOST_IDLE = 6 };
 static const double FALLS = 0.7;
 // A problem is solved when velocities are off by this part of those it was to take away, or by no
 // more than rounding leaves of |b|. (F.33)
@@ -74,9 +75,9 @@ TdlStatus run_proximal(Run* run) {
     TdlStatus status = newton_init(&nw, run);
     nw.rho = RHO_FIRST;
     double growth = GROWTH, least = ROUNDING * sqrt(dot_product(run_size(run), before.b, before.b));
-    int limit = run->iterations + run->limit, failures = 0;
+    int limit = run->iterations + run->limit, failures = 0, idle = 0;
     while (status == TDL_STATUS_OK && !run_done(run) && run->iterations < limit &&
-           failures < MOST_FAILURES) {
+           failures < MOST_FAILURES && idle < MOST_IDLE) {
         int steps = 0, left = limit - run->iterations;
         bool good;
         status = solve_around(&nw, least, left < MOST_STEPS ? left : MOST_STEPS, &steps, &good);
@@ -85,6 +86,7 @@ TdlStatus run_proximal(Run* run) {
             run_offer(run, nw.du, nw.r);
         }
         failures = good ? 0 : failures + 1;
+        idle = steps == 0 ? idle + 1 : 0;
         adapt(&nw, good, steps, &growth);
     }
     *run->sys = before;

@@ -222,3 +222,30 @@ TEST(more_contacts_than_coordinates_are_solved) {
         }
     }
 }
+
+// No impulse does anything here: every problem is solved without a step, and that has an end.
+TEST(a_contact_that_nothing_moves_ends) {
+    TdlHost host = tdl_host_default();
+    const double mu = 0.5, b[3] = {-1.0, 0.3, 0.1}, blocks[9] = {0};
+    const int start[2] = {0, 1}, column = 0;
+    TdlFrictionMatrixDef def = {.laws = {.block_size = 3, .contact_count = 1, .mu = &mu},
+                                .b = b,
+                                .row_start = start,
+                                .column = &column,
+                                .blocks = blocks};
+    TdlFrictionProblem* p;
+    REQUIRE(tdl_friction_problem_create(&host, &def, &p) == TDL_STATUS_OK);
+    for (int k = 0; k < 2; ++k) {
+        TdlFrictionOptions o = tdl_friction_options_default();
+        o.solver = k == 0 ? TDL_FRICTION_PROXIMAL : TDL_FRICTION_AUTO;
+        TdlFrictionSolver* solver;
+        TdlFrictionInfo info;
+        double r[3] = {0};
+        REQUIRE(tdl_friction_solver_create(&host, &o, &solver) == TDL_STATUS_OK);
+        CHECK(tdl_friction_solver_solve(solver, p, r, NULL, &info) == TDL_STATUS_OK);
+        CHECK(info.outcome != TDL_FRICTION_CONVERGED);
+        CHECK(isfinite(r[0]) && isfinite(r[1]) && isfinite(r[2]));
+        tdl_friction_solver_destroy(solver);
+    }
+    tdl_friction_problem_destroy(p);
+}
