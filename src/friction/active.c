@@ -171,8 +171,8 @@ static TdlStatus build_part(const System* sys, const ActiveSet* a, Arena* arena,
     return part->sweep_bodies || status != TDL_STATUS_OK ? status : system_form_rows(part, arena);
 }
 
-static TdlStatus take_steps(Run* inner) {
-    inner->limit = STEPS;
+static TdlStatus take_steps(const Run* run, Run* inner) {
+    inner->limit = run->limit < STEPS ? run->limit : STEPS;
     return run_done(inner) ? TDL_STATUS_OK : run_proximal(inner);
 }
 
@@ -205,7 +205,7 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
         if (steps && !dear && inner->error > STALL * before) {
             begun = inner->iterations;
             inner->worth = run_worth(inner, most);
-            status = take_steps(inner);
+            status = take_steps(run, inner);
             if (status != TDL_STATUS_OK) {
                 return status;
             }
@@ -215,7 +215,7 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
         }
     }
     inner->worth = INFINITY;
-    return steps && !turned && !run_done(inner) ? take_steps(inner) : TDL_STATUS_OK;
+    return steps && !turned && !run_done(inner) ? take_steps(run, inner) : TDL_STATUS_OK;
 }
 
 // Until the error of those taken is `goal` of that of all, or what is asked for.

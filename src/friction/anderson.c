@@ -266,14 +266,11 @@ double run_sweep_work(const Run* run) {
     return d * d * blocks + sys->n * (300.0 + 8.0 * d * run->options->anderson_memory);
 }
 
-// n^3 when dense, bounded by the couplings met twice over
+// n^3 when dense, bounded by the couplings met twice over; or over the coordinates, where fewer
 double run_factor_work(const Run* run) {
     const System* sys = run->sys;
     double d = sys->d, per_row = (double)sys->block_count / sys->n;
-    double width = fmin(sys->n, 2.0 * per_row), m = 0.0;
-    for (int k = 0; k < sys->bodies_count; ++k) {
-        m += body_dofs(sys->problem, sys->bodies[k]);
-    }
+    double width = fmin(sys->n, 2.0 * per_row), m = system_coordinates(sys);
     double contacts = sys->n * width * width * d * d * d, coordinates = m * m * m;
     return m > 0.0 ? fmin(contacts, coordinates) : contacts;
 }

@@ -21,9 +21,9 @@ static const double BUDGET_EACH = 3.0e7, BUDGET_MOST = 5.0e11;
 // How a stage is entered and left.
 enum {
     WARM = 1,     // only with a guess that is much better than zero
-    LUKEWARM = 8, // only without one
-    FORMED = 2,   // W is formed before; not where it is too large for memory
-    COLD = 4,     // starts from zero: near-solutions of sweeps carry parts that are hard to undo
+    LUKEWARM = 2, // only without one
+    FORMED = 4,   // W is formed before; not where it is too large for memory
+    COLD = 8,     // starts from zero: near-solutions of sweeps carry parts that are hard to undo
 };
 
 typedef struct Stage {

@@ -11,15 +11,6 @@ enum { LENGTHS = 20 };
 // and many contacts open.
 static const double FIRST_LOOK = 1.0e-4;
 
-static int count_coordinates(const System* sys) {
-    const TdlFrictionProblem* p = sys->problem;
-    int count = 0;
-    for (int k = 0; k < sys->bodies_count; ++k) {
-        count += body_dofs(p, sys->bodies[k]);
-    }
-    return count;
-}
-
 TdlStatus newton_init(Newton* nw, Run* run) {
     System* sys = run->sys;
     Arena* arena = run->arena;
@@ -46,7 +37,7 @@ TdlStatus newton_init(Newton* nw, Run* run) {
         }
         nw->own[i] = (double)d / fmax(trace, 1.0e-300);
     }
-    nw->coordinates = count_coordinates(sys);
+    nw->coordinates = system_coordinates(sys);
     memcpy(nw->t, run->start != NULL ? run->start : run->best, size * sizeof(double));
     memcpy(nw->centre, nw->t, size * sizeof(double));
     return TDL_STATUS_OK;

@@ -189,6 +189,14 @@ TdlStatus system_list_bodies(System* sys, Arena* arena) {
     return sys->n >= LARGE_ISLAND ? list_sides(sys, arena) : TDL_STATUS_OK;
 }
 
+int system_coordinates(const System* sys) {
+    int count = 0;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        count += body_dofs(sys->problem, sys->bodies[k]);
+    }
+    return count;
+}
+
 TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* problem,
                        const int* contact, int n, const SystemSetup* setup) {
     int d = problem->d;

@@ -69,6 +69,9 @@ TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* prob
 // Lists the bodies that the contacts touch, where the problem has any, and the sides on them.
 TdlStatus system_list_bodies(System* sys, Arena* arena);
 
+// Coordinates of these bodies; 0 where the problem has none.
+int system_coordinates(const System* sys);
+
 // Forms the rows of W when the island has only bodies so far.
 TdlStatus system_form_rows(System* sys, Arena* arena);
 

@@ -249,3 +249,33 @@ TEST(a_contact_that_nothing_moves_ends) {
     }
     tdl_friction_problem_destroy(p);
 }
+
+// What the caller allows holds for Newton steps too.
+TEST(no_more_steps_than_allowed) {
+    TdlHost host = tdl_host_default();
+    FrictionCase c;
+    TdlFrictionProblem* p;
+    case_spaghetti(&c, 2, 6, 12, 288, 0.5);
+    REQUIRE(case_problem(&c, &host, &p) == TDL_STATUS_OK);
+    TdlFrictionOptions o = tdl_friction_options_default();
+    o.solver = TDL_FRICTION_PROXIMAL;
+    o.max_iterations = 3;
+    TdlFrictionSolver* solver;
+    TdlFrictionInfo info;
+    double* r = calloc(3 * (size_t)p->n, sizeof *r);
+    REQUIRE(tdl_friction_solver_create(&host, &o, &solver) == TDL_STATUS_OK);
+    CHECK(tdl_friction_solver_solve(solver, p, r, NULL, &info) == TDL_STATUS_OK);
+    CHECK_INT(info.iterations, 3);
+    tdl_friction_solver_destroy(solver);
+    // three sweeps that choose, three more and three steps, each time contacts come in; then sweeps
+    o.solver = TDL_FRICTION_ALTERNATING;
+    memset(r, 0, 3 * (size_t)p->n * sizeof *r);
+    REQUIRE(tdl_friction_solver_create(&host, &o, &solver) == TDL_STATUS_OK);
+    CHECK(tdl_friction_solver_solve(solver, p, r, NULL, &info) == TDL_STATUS_OK);
+    printf("  %d iterations of alternating\n", info.iterations);
+    CHECK_BELOW(info.iterations, 3 + 12 * 6 + 3 + 1);
+    free(r);
+    tdl_friction_solver_destroy(solver);
+    tdl_friction_problem_destroy(p);
+    case_free(&c);
+}
