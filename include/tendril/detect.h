@@ -97,7 +97,8 @@ typedef struct TdlDetectorDef {
                          // keep level, few; default 0
     bool obstacle_ends;  // elements also meet planes and round colliders with their ends
                          // within the margin: a bent one touches with its middle or with both,
-                         // a flat one lies on both; default false
+                         // a flat one lies on both; and round ones in two places between, if
+                         // their curvature changes; default false
     double spacing;      // m: with all_minima, spread points so far apart along stretches that
                          // run side by side; 0 (default): none
     bool self;           // contacts of a fibre with itself; default true

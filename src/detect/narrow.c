@@ -212,11 +212,15 @@ static int add_abreast(const TdlDetectorDef* def, const TdlCurve* pair[2], int f
     return count;
 }
 
-// Adds the ends of an element within the margin of a round obstacle. (X.24)
-static int add_ends(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve* obstacle,
+// Adds the places of an element that are to be held as well as the nearest ones, where they are
+// within the margin of a round obstacle. (X.24)
+static int add_held(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve* obstacle,
                     TdlDistance found[MAX_MINIMA], int count) {
-    for (int end = 0; end < 2 && count < MAX_MINIMA; ++end) {
-        double s = end * a->end;
+    static const double INNER = 0.27639320225002103; // (1 - 1/sqrt 5)/2
+    const double place[] = {0.0, 1.0, INNER, 1.0 - INNER};
+    int places = curve_is_helix(a) ? 2 : 4;
+    for (int k = 0; k < places && count < MAX_MINIMA; ++k) {
+        double s = place[k] * a->end;
         TdlVec3 p = tdl_curve_point(a, s);
         double t = tdl_dot3(obstacle->helix.t, tdl_sub3(p, obstacle->origin));
         t = fmin(fmax(t, 0.0), obstacle->end);
@@ -377,9 +381,9 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
     ++out->pairs;
     TdlDistance found[MAX_MINIMA];
     int count;
-    if (!a->stiff && def->method == TDL_DISTANCE_FAST && !def->all_minima &&
-        obstacle_is_round(obstacle, a->curve)) {
-        count = obstacle_round(obstacle, &curve, a->curve, def->margin, def->tolerance, found);
+    if (!a->stiff && def->method == TDL_DISTANCE_FAST && obstacle_is_round(obstacle, a->curve)) {
+        count = obstacle_round(obstacle, &curve, a->curve, def->margin, def->tolerance,
+                               def->all_minima, def->minima_share * a->curve->end, found);
     } else {
         TdlCurveCapsules cb;
         tdl_curve_capsules(&curve, &cb);
@@ -393,7 +397,7 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
     }
     out->accepted += count > 0;
     if (count > 0 && def->obstacle_ends && !a->stiff) {
-        count = add_ends(def, a->curve, &curve, found, count);
+        count = add_held(def, a->curve, &curve, found, count);
     }
     for (int i = 0; i < count; ++i) {
         ContactSite site = make_site(a, &curve, true, &found[i]);

@@ -1,7 +1,8 @@
 // Obstacles. The height of a helix above a plane is s, cosine and sine: its critical points are in
 // closed form. Other kinds are searched with the bound on their second derivative. The distance of
-// a helix from a point or a line is a function of one parameter, searched with a bound on its third
-// derivative: also a helix that keeps its distance is settled in some hundred intervals.
+// a helix or a clothoid from a point or a line is a function of one parameter, searched with a
+// bound on its third derivative: also one that keeps its distance is settled in some hundred
+// intervals.
 #include "detect/obstacle.h"
 
 #include "curve/curve.h"
@@ -168,22 +169,34 @@ int obstacle_plane(const TdlColliderDef* plane, const TdlCurve* c, double bound,
 // --- spheres and cylinders -----------------------------------------------------------------------
 
 bool obstacle_is_round(const TdlColliderDef* o, const TdlCurve* c) {
-    return curve_is_helix(c) && c->radius[0] == c->radius[1] &&
+    return (curve_is_helix(c) || c->kind == TDL_CURVE_CLOTHOID) && c->radius[0] == c->radius[1] &&
            (o->shape == TDL_SHAPE_SPHERE || o->shape == TDL_SHAPE_CYLINDER);
 }
+
+// Minima so near along the curve, in its lengths, are one.
+static const double ROUND_SAME = 1.0e-9;
 
 // Half the square of the distance, with its derivatives. (X.25)
 typedef struct Square {
     double q, q1, q2;
 } Square;
 
+// A point of the curve with its q.
+typedef struct RoundPoint {
+    double s, q;
+} RoundPoint;
+
 typedef struct Round {
     const TdlCurve* c;
     TdlVec3 offset, axis; // the curve's origin from the obstacle; zero axis: a point
     double third;         // bound on the third derivative
     double tolerance;     // of q
-    double best, s;       // least q so far, or the bound; where
-    bool found;
+    double bound;         // of q: what is above is not wanted
+    bool all;             // every minimum, not only the least
+    double apart;         // of minima nearer than this along the curve the lowest stays
+    RoundPoint level;     // where q does not change, the place nearest to the middle
+    int capacity, count;
+    RoundPoint* point; // the lowest first
 } Round;
 
 static TdlVec3 across(const Round* r, TdlVec3 v) {
@@ -191,79 +204,158 @@ static TdlVec3 across(const Round* r, TdlVec3 v) {
 }
 
 static Square square_at(const Round* r, double s) {
-    CurvePoint p = curve_eval_helix(r->c, s);
+    CurvePoint p = curve_eval(r->c, s);
     TdlVec3 x = across(r, tdl_add3(r->offset, p.p)), d1 = across(r, p.d1);
     return (Square){0.5 * tdl_dot3(x, x), tdl_dot3(x, d1), tdl_dot3(d1, d1) + tdl_dot3(x, p.d2)};
 }
 
+// Keeps a point, unless there is a lower one near; those near that are higher go.
 static void offer(Round* r, double s, double q) {
-    if (q < r->best) {
-        r->best = q;
-        r->s = s;
-        r->found = true;
+    if (!(q < r->bound)) {
+        return;
     }
+    if (!r->all) {
+        r->bound = q; // the next must be lower
+        r->point[0] = (RoundPoint){s, q};
+        r->count = 1;
+        return;
+    }
+    int kept = 0, at = 0;
+    for (int i = 0; i < r->count; ++i) {
+        RoundPoint p = r->point[i];
+        bool near = fabs(p.s - s) <= r->apart, lower = p.q <= q;
+        if (near && lower) {
+            return; // all before it stayed where they were
+        }
+        if (!near) {
+            r->point[kept++] = p;
+            at += lower;
+        }
+    }
+    kept -= kept == r->capacity; // the highest falls out
+    if (at > kept) {
+        r->count = kept + 1;
+        return;
+    }
+    for (int i = kept; i > at; --i) {
+        r->point[i] = r->point[i - 1];
+    }
+    r->point[at] = (RoundPoint){s, q};
+    r->count = kept + 1;
 }
 
-// The one minimum of an interval over which q is convex, by Newton's method.
+// The one minimum of an interval over which q is convex, by Newton's method. One that lies beyond
+// an end is the neighbour's.
 static void settle_convex(Round* r, double low, double high, double s) {
+    Square f = square_at(r, s);
     for (int i = 0; i < 20; ++i) {
-        Square f = square_at(r, s);
         double next = fmin(fmax(s - f.q1 / f.q2, low), high);
-        offer(r, s, f.q);
-        if (!(fabs(next - s) > 1.0e-15 * r->c->end)) {
+        bool still = !(fabs(next - s) > 1.0e-15 * r->c->end);
+        if (!r->all) {
+            offer(r, s, f.q);
+        }
+        if (still) {
             break;
         }
         s = next;
+        f = square_at(r, s);
+    }
+    bool inside = s > low && s < high;
+    if (r->all && (inside || fabs(f.q1) <= ROUND_SAME * r->c->end * f.q2)) {
+        offer(r, s, f.q);
+    }
+}
+
+// An interval in which q changes by less than the tolerance: a minimum where its slope changes
+// sign, or any place where it has none.
+static void settle_level(Round* r, double low, double high, double q) {
+    double none = r->tolerance / r->c->end, m = 0.5 * (low + high), middle = 0.5 * r->c->end;
+    if (square_at(r, low).q1 < -none && square_at(r, high).q1 > none) {
+        offer(r, m, q);
+    } else if (fabs(m - middle) < fabs(r->level.s - middle)) {
+        r->level = (RoundPoint){m, q};
     }
 }
 
 static void search_round(Round* r, double low, double high) {
     double m = 0.5 * (low + high), x = 0.5 * (high - low);
     Square f = square_at(r, m);
-    double bend = r->third * x;
-    double fall = fabs(f.q1) * x + 0.5 * fmax(0.0, -f.q2) * x * x + bend * x * x / 6.0;
-    offer(r, m, f.q);
-    if (f.q - fall >= r->best - r->tolerance) {
+    double bend = r->third * x, first = fabs(f.q1) * x + bend * x * x / 6.0;
+    double fall = first + 0.5 * fmax(0.0, -f.q2) * x * x;
+    if (!r->all) {
+        offer(r, m, f.q);
+    }
+    if (f.q - fall >= r->bound - r->tolerance) {
         return; // nothing lower that is worth finding
     }
     if (f.q2 - bend > 0.0) {
         settle_convex(r, low, high, m);
     } else if (f.q2 + bend < 0.0 || fabs(f.q1) > fabs(f.q2) * x + 0.5 * bend * x) {
         // concave or monotone: lowest at an end
-        offer(r, low, square_at(r, low).q);
-        offer(r, high, square_at(r, high).q);
+        if (!r->all) {
+            offer(r, low, square_at(r, low).q);
+            offer(r, high, square_at(r, high).q);
+        }
+    } else if (first + 0.5 * fabs(f.q2) * x * x <= r->tolerance) {
+        settle_level(r, low, high, f.q);
     } else {
         search_round(r, low, m);
         search_round(r, m, high);
     }
 }
 
-bool obstacle_round(const TdlColliderDef* o, const TdlCurve* axis, const TdlCurve* c, double bound,
-                    double tolerance, TdlDistance* out) {
+// A bound on the third derivative of a helix or a clothoid. (X.25)
+static double third_bound(const TdlCurve* c) {
+    if (curve_is_helix(c)) {
+        return sqrt(c->helix.w2) * c->helix.bend;
+    }
+    TdlVec3 kappa = c->clothoid.kappa, slope = c->clothoid.slope;
+    double turn = fmax(tdl_norm3(kappa), tdl_norm3(tdl_axpy3(kappa, c->end, slope)));
+    return turn * curve_bend(c, 0.0, c->end) + hypot(slope.y, slope.z);
+}
+
+int obstacle_round(const TdlColliderDef* o, const TdlCurve* axis, const TdlCurve* c, double bound,
+                   double tolerance, bool all, double apart, TdlDistance found[ROUND_POINTS]) {
+    RoundPoint point[ROUND_POINTS];
     double radii = c->radius[0] + o->radius, reach = bound + radii;
     double rounding = curve_rounding(c) * (tdl_norm3(c->origin) + c->end + radii);
     Round r = {.c = c,
                .offset = tdl_sub3(c->origin, o->pose.position),
-               .best = reach > 0.0 ? 0.5 * reach * reach : 0.0,
-               .tolerance = (tolerance + rounding) * radii};
+               .bound = reach > 0.0 ? 0.5 * reach * reach : 0.0,
+               .tolerance = (tolerance + rounding) * radii,
+               .all = all,
+               .apart = fmax(apart, ROUND_SAME * c->end),
+               .level = {.s = -INFINITY, .q = INFINITY},
+               .capacity = ROUND_POINTS,
+               .point = point};
     if (o->shape == TDL_SHAPE_CYLINDER) {
         r.axis = o->pose.rotation.cx;
     }
     // three products of first and second derivatives, one of the distance and the third. (X.25)
-    double far = tdl_norm3(r.offset) + c->end, k = c->helix.bend;
-    r.third = (3.0 * k + far * sqrt(c->helix.w2) * k) * (1.0 + 1.0e-9);
-    search_round(&r, 0.0, c->end);
-    if (!r.found) {
-        *out = (TdlDistance){.certified = true};
-        return false;
+    double far = tdl_norm3(r.offset) + c->end, k = curve_bend(c, 0.0, c->end);
+    r.third = (3.0 * k + far * third_bound(c)) * (1.0 + 1.0e-9);
+    Square start = square_at(&r, 0.0), end = square_at(&r, c->end);
+    if (!all || start.q1 >= 0.0) {
+        offer(&r, 0.0, start.q);
     }
-    TdlVec3 p = tdl_curve_point(c, r.s);
-    double t = tdl_dot3(axis->helix.t, tdl_sub3(p, axis->origin));
-    t = fmin(fmax(t, 0.0), axis->end);
-    *out = (TdlDistance){.below = true, .certified = true, .s = {r.s, t}};
-    out->point[0] = p;
-    out->point[1] = tdl_axpy3(axis->origin, t, axis->helix.t);
-    out->distance = tdl_norm3(tdl_sub3(out->point[1], p));
-    out->gap = out->distance - radii;
-    return out->gap < bound;
+    if (!all || end.q1 <= 0.0) {
+        offer(&r, c->end, end.q);
+    }
+    search_round(&r, 0.0, c->end);
+    offer(&r, r.level.s, r.level.q);
+    int count = 0;
+    for (int i = 0; i < r.count; ++i) {
+        TdlVec3 p = tdl_curve_point(c, point[i].s);
+        double t = tdl_dot3(axis->helix.t, tdl_sub3(p, axis->origin));
+        t = fmin(fmax(t, 0.0), axis->end);
+        TdlDistance d = {.below = true, .certified = true, .s = {point[i].s, t}};
+        d.point[0] = p;
+        d.point[1] = tdl_axpy3(axis->origin, t, axis->helix.t);
+        d.distance = tdl_norm3(tdl_sub3(d.point[1], p));
+        d.gap = d.distance - radii;
+        if (d.gap < bound) {
+            found[count++] = d;
+        }
+    }
+    return count;
 }

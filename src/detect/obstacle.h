@@ -9,12 +9,18 @@
 // of an endless axis that lies abreast of c. Not for planes.
 TdlCurve obstacle_curve(const TdlColliderDef* obstacle, const TdlCurve* c);
 
-// Whether the next function knows the pair: a helix of one radius, and a sphere or a cylinder.
+// Whether the next function knows the pair: a helix or a clothoid of one radius, and a sphere or a
+// cylinder.
 bool obstacle_is_round(const TdlColliderDef* obstacle, const TdlCurve* c);
 
-// The least gap to it, when below `bound`; to the tolerance. `axis` is what obstacle_curve gave.
-bool obstacle_round(const TdlColliderDef* obstacle, const TdlCurve* axis, const TdlCurve* c,
-                    double bound, double tolerance, TdlDistance* out);
+enum { ROUND_POINTS = 8 };
+
+// The least gap to it, or all local minima of the gap (the lowest, if they are more than
+// ROUND_POINTS; of those nearer than `apart` along the curve, the lower), where below `bound`; to the
+// tolerance. `axis` is what obstacle_curve gave. Returns how many, the lowest first.
+int obstacle_round(const TdlColliderDef* obstacle, const TdlCurve* axis, const TdlCurve* c,
+                   double bound, double tolerance, bool all, double apart,
+                   TdlDistance found[ROUND_POINTS]);
 
 // Which points of a curve are wanted above a plane.
 typedef enum PlanePoints {

@@ -2,6 +2,7 @@
 // forces at the ends have the ratio of the capstan while it slides, also at steps in which a wave
 // runs along many elements.
 #include "look.h"
+#include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
 
@@ -70,6 +71,39 @@ static TdlWorld* create_world(double mu, double step) {
     return world;
 }
 
+// Where the middle of the wound part is, seen from the start: the curvature is that of each
+// element, or goes straight from mean to mean at the joints, as a super-clothoid's does.
+static TdlPose middle_of(const TdlVec3* curvature, const Winding* w, double piece, bool straight) {
+    enum { PARTS = 1000 }; // an element: the midpoint rule, off by 1e-9 m
+    TdlPose pose = {.rotation = tdl_identity33()};
+    double h = piece / PARTS;
+    for (int k = 0; k < (TAIL + w->arc / 2) * PARTS; ++k) {
+        int i = k / PARTS;
+        double x = (k % PARTS + 0.5) / PARTS; // 0 to 1 in the element
+        TdlVec3 at[2] = {curvature[i], curvature[i]};
+        if (straight) {
+            at[0] = tdl_scale3(0.5, tdl_add3(curvature[i > 0 ? i - 1 : 0], curvature[i]));
+            at[1] = tdl_scale3(0.5, tdl_add3(curvature[i], curvature[i + 1]));
+        }
+        TdlVec3 kappa = tdl_axpy3(tdl_scale3(1.0 - x, at[0]), x, at[1]);
+        TdlMat3 half = tdl_rotation_exp(tdl_scale3(0.5 * h, kappa));
+        pose.rotation = tdl_mul33(pose.rotation, half);
+        pose.position = tdl_axpy3(pose.position, h, pose.rotation.cx);
+        pose.rotation = tdl_mul33(pose.rotation, half);
+    }
+    return pose;
+}
+
+// Moves the start of a rod so that its middle is where that of a chain of helices is: a
+// super-clothoid bends before it comes to the cylinder, and lay 4.6 radii deep in it otherwise.
+static void move_start(TdlPose* start, const TdlVec3* curvature, const Winding* w, double piece) {
+    TdlPose is = middle_of(curvature, w, piece, true), be = middle_of(curvature, w, piece, false);
+    TdlMat3 turn = tdl_mul33(be.rotation, tdl_transpose33(is.rotation));
+    TdlVec3 shift = tdl_sub3(be.position, tdl_mul33_3(turn, is.position));
+    start->position = tdl_add3(start->position, tdl_mul33_3(start->rotation, shift));
+    start->rotation = tdl_mul33(start->rotation, turn);
+}
+
 // Wound on the cylinder without being twisted, its start pinned and drawn back along its line.
 static TdlBodyId add_rod(TdlWorld* world, const char* model, const Winding* w, const Line* line) {
     TdlVec3 curvature[MOST_ELEMENTS] = {{0}}, natural[MOST_ELEMENTS] = {{0}};
@@ -95,6 +129,9 @@ static TdlBodyId add_rod(TdlWorld* world, const char* model, const Winding* w, c
     rod.clamp.rotation = (TdlMat3){line->first, {0.0, -1.0, 0.0}, {c, 0.0, -s}};
     rod.clamp.position =
         tdl_axpy3((TdlVec3){0.0, CYLINDER + RADIUS, 0.0}, -TAIL * line->piece, line->first);
+    if (strcmp(model, "super-clothoid") == 0) {
+        move_start(&rod.clamp, curvature, w, line->piece);
+    }
     rod.start = TDL_HOLD_PINNED;
     rod.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
     rod.loads = &load;

@@ -3,6 +3,7 @@
 #include "collider/shape.h"
 #include "curve/curve.h"
 #include "detect/detector.h"
+#include "detect/obstacle.h"
 #include "ref/curve_pairs.h"
 #include "rigid/rigid.h"
 
@@ -361,7 +362,7 @@ TEST(fixed_fibres_touch_neither_each_other_nor_colliders) {
     }
 }
 
-TEST(elements_touch_round_colliders_with_their_ends_where_asked) {
+TEST(elements_touch_round_colliders_in_places_that_hold_them_where_asked) {
     TdlHost host = tdl_host_default();
     Rng rng = rng_seed(36);
     TdlDetectorDef def = tdl_detector_def_default();
@@ -370,7 +371,7 @@ TEST(elements_touch_round_colliders_with_their_ends_where_asked) {
     TdlDetector* d;
     REQUIRE(tdl_detector_create(&host, &def, &d) == TDL_STATUS_OK);
     const TdlShape shapes[3] = {TDL_SHAPE_SPHERE, TDL_SHAPE_CYLINDER, TDL_SHAPE_CAPSULE};
-    int ends_met = 0;
+    int places_met = 0;
     for (int i = 0; i < 300; ++i) {
         TdlCurve c = random_curve(&rng, i % 5, random_vector(&rng, 0.4), 3.0);
         tdl_curve_set_radius(&host, 0.01, 0.01, &c);
@@ -382,9 +383,11 @@ TEST(elements_touch_round_colliders_with_their_ends_where_asked) {
         REQUIRE(tdl_detector_update(d, &fibre, 1, &o, 1, NULL) == TDL_STATUS_OK);
         int count;
         const TdlContact* k = tdl_detector_contacts(d, &count);
-        for (int end = 0; end < 2; ++end) {
+        // helices have two such places, curves of changing curvature two more
+        const double place[4] = {0.0, 1.0, 0.5 - sqrt(0.05), 0.5 + sqrt(0.05)};
+        for (int at = 0; at < (curve_is_helix(&c) ? 2 : 4); ++at) {
             // the nearest of many points of the collider's axis
-            TdlVec3 p = tdl_curve_point(&c, end * c.end);
+            TdlVec3 p = tdl_curve_point(&c, place[at] * c.end);
             double gap = INFINITY;
             for (int n = 0; n <= 4000; ++n) {
                 double share = n / 4000.0, t = o.shape == TDL_SHAPE_SPHERE    ? 0.0
@@ -401,15 +404,15 @@ TEST(elements_touch_round_colliders_with_their_ends_where_asked) {
                 CHECK(k[n].gap < def.margin);
             }
             CHECK(met == (gap < def.margin) || fabs(gap - def.margin) < 1.0e-4);
-            ends_met += met;
+            places_met += met;
         }
     }
-    CHECK(ends_met > 100);
+    CHECK(places_met > 200);
     tdl_detector_destroy(d);
 }
 
 // One search against the other, in all positions and for helices that keep their distance.
-TEST(helices_on_round_colliders_have_the_least_gap_of_the_general_search) {
+TEST(curves_on_round_colliders_have_the_least_gap_of_the_general_search) {
     TdlHost host = tdl_host_default();
     Rng rng = rng_seed(37);
     TdlDetectorDef def = tdl_detector_def_default();
@@ -425,6 +428,9 @@ TEST(helices_on_round_colliders_have_the_least_gap_of_the_general_search) {
                             .radius = 0.2,
                             .pose = {random_vector(&rng, 0.3), random_frame(&rng)}};
         TdlCurve c = random_curve(&rng, i % 3 != 0, random_vector(&rng, 0.3), 12.0);
+        if (i % 6 == 3) {
+            c = random_curve(&rng, 2, random_vector(&rng, 0.3), 12.0);
+        }
         if (i % 3 == 2) { // round the collider, at a distance that changes by a little or not
             TdlMat3 f = {o.pose.rotation.cz, tdl_scale3(-1.0, o.pose.rotation.cy),
                          o.pose.rotation.cx};
@@ -453,6 +459,80 @@ TEST(helices_on_round_colliders_have_the_least_gap_of_the_general_search) {
     CHECK(touched > 100);
     tdl_detector_destroy(d[0]);
     tdl_detector_destroy(d[1]);
+}
+
+// The distance of a point of a curve from a ball's centre or a cylinder's axis.
+static double height_above(const TdlColliderDef* o, const TdlCurve* c, double s) {
+    TdlVec3 x = tdl_sub3(tdl_curve_point(c, s), o->pose.position);
+    double along = o->shape == TDL_SHAPE_SPHERE ? 0.0 : tdl_dot3(x, o->pose.rotation.cx);
+    return tdl_norm3(tdl_axpy3(x, -along, o->pose.rotation.cx));
+}
+
+// All minima are those of 20000 samples, and nothing else is one.
+TEST(all_minima_on_round_colliders_are_those_of_a_fine_sampling) {
+    Rng rng = rng_seed(38);
+    enum { SAMPLES = 20000 };
+    int minima = 0, several = 0;
+    for (int i = 0; i < 200; ++i) {
+        TdlColliderDef o = {.shape = i % 2 == 0 ? TDL_SHAPE_SPHERE : TDL_SHAPE_CYLINDER,
+                            .radius = 0.2,
+                            .pose = {random_vector(&rng, 0.2), random_frame(&rng)}};
+        TdlCurve c = random_curve(&rng, 1 + i / 2 % 2, random_vector(&rng, 0.2), 25.0);
+        TdlCurve axis = obstacle_curve(&o, &c);
+        TdlDistance found[ROUND_POINTS];
+        REQUIRE(obstacle_is_round(&o, &c));
+        int count = obstacle_round(&o, &axis, &c, 0.4, 1.0e-12, true, 0.0, found), listed = 0;
+        for (int k = 0; k <= SAMPLES; ++k) {
+            double h = c.end / SAMPLES, s = k * h, d = height_above(&o, &c, s);
+            bool low = (k == 0 || height_above(&o, &c, s - h) >= d) &&
+                       (k == SAMPLES || height_above(&o, &c, s + h) > d);
+            if (!low || d - 0.2 > 0.4 - 1.0e-6) {
+                continue;
+            }
+            double near = INFINITY;
+            for (int n = 0; n < count; ++n) {
+                near = fmin(near, fabs(found[n].s[0] - s));
+            }
+            CHECK_BELOW(near, 1.01 * h);
+            ++listed;
+        }
+        CHECK_INT(count, listed);
+        for (int n = 0; n < count; ++n) {
+            CHECK_NEAR(found[n].gap, height_above(&o, &c, found[n].s[0]) - 0.2, 1.0e-14);
+            CHECK(n == 0 || found[n].gap >= found[n - 1].gap);
+        }
+        minima += listed;
+        several += listed > 1;
+    }
+    printf("  %d minima, several on %d curves\n", minima, several);
+    CHECK(minima > 150 && several > 40);
+}
+
+// Of one that keeps its distance to rounding, one place between the ends stands for all.
+TEST(a_curve_that_keeps_its_distance_has_its_ends_and_a_middle) {
+    TdlHost host = tdl_host_default();
+    TdlColliderDef o = {.shape = TDL_SHAPE_CYLINDER,
+                        .radius = 0.1,
+                        .pose.rotation = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
+    TdlPose start = {{0.101, 0, 0}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
+    TdlVec3 kappa = {0.0, 0.0, 1.0 / 0.101};
+    for (int kind = 0; kind < 2; ++kind) {
+        TdlCurve c;
+        REQUIRE((kind == 0
+                     ? tdl_curve_helix(&host, start, kappa, 0.02, &c)
+                     : tdl_curve_clothoid(&host, start, kappa, kappa, 0.02, &c)) == TDL_STATUS_OK);
+        tdl_curve_set_radius(&host, 1.0e-3, 1.0e-3, &c);
+        TdlCurve axis = obstacle_curve(&o, &c);
+        TdlDistance found[ROUND_POINTS];
+        int count = obstacle_round(&o, &axis, &c, 1.0e-4, 1.0e-12, true, 0.25 * c.end, found);
+        bool middle = false;
+        for (int n = 0; n < count; ++n) {
+            middle = middle || fabs(found[n].s[0] - 0.5 * c.end) < 0.01 * c.end;
+            CHECK_BELOW(fabs(found[n].gap), 1.0e-14);
+        }
+        CHECK(middle);
+        CHECK(count <= 3);
+    }
 }
 
 TEST(a_fibre_round_a_cylinder_touches_with_every_element) {
