@@ -236,10 +236,10 @@ TEST(three_turns_of_a_chain_at_steps_of_a_millisecond) {
 }
 
 // They have more contacts than coordinates. It slides from the first step on.
-TEST(three_turns_of_a_super_helix_from_the_first_steps_on) {
+TEST(three_turns_of_a_super_model_from_the_first_steps_on) {
     Winding w = THREE_TURNS;
     w.duration = 0.03;
-    check_winding(&w, 0, 1);
+    check_winding(&w, 0, CHAINS);
 }
 
 TEST(three_turns_of_a_super_model_at_steps_of_a_millisecond) {
