@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "formats/hdf5_reader.h"
 #include "formats/problem_global.h"
 
 #include <math.h>
@@ -153,7 +154,7 @@ static TdlStatus problem_from_raw(const TdlHost* host, const char* name, const R
 TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes, size_t size,
                              TdlFrictionProblem** out) {
     RawProblem raw;
-    bool hdf5 = problem_looks_like_hdf5((const unsigned char*)bytes, size);
+    bool hdf5 = hdf5_looks_like((const unsigned char*)bytes, size);
     TdlStatus status = hdf5 ? problem_parse_hdf5(host, name, (unsigned char*)bytes, size, &raw)
                             : problem_parse_text(host, name, bytes, size, &raw);
     if (status != TDL_STATUS_OK) {

@@ -35,7 +35,6 @@ TdlStatus problem_parse_text(const TdlHost* host, const char* name, const char* 
                              RawProblem* raw);
 TdlStatus problem_parse_hdf5(const TdlHost* host, const char* name, const unsigned char* data,
                              size_t size, RawProblem* raw);
-bool problem_looks_like_hdf5(const unsigned char* data, size_t size);
 
 // Builds a problem from bytes of either kind, checking values; what the fuzz targets call.
 TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes, size_t size,

@@ -2,6 +2,7 @@
 #ifndef TDL_FUZZ_PROBLEM_H
 #define TDL_FUZZ_PROBLEM_H
 
+#include "formats/hdf5_reader.h"
 #include "formats/problem_io.h"
 
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static int fuzz_problem(const uint8_t* data, size_t size, bool hdf5) {
     host.mem = (TdlAllocator){fuzz_resize, &meter};
     host.log = fuzz_listen;
     host.log_user = &meter;
-    if (problem_looks_like_hdf5(data, size) != hdf5) {
+    if (hdf5_looks_like(data, size) != hdf5) {
         return -1;
     }
     char* bytes = malloc(size + 1);
