@@ -24,6 +24,8 @@ typedef struct TdlFrictionLaws {
                                     // 0: no friction. INFINITY: the tangential velocity is zero.
     const unsigned char* bilateral; // [contact_count] nonzero: u = c n whatever r; null: none is
     const double* normal_velocity;  // [contact_count] c, m/s: prescribed or restitution; null: 0
+    const double* guess; // [contact_count block_size] N s: where a solver may start. Kept
+                         // with the problem for whoever asks; null: none
 } TdlFrictionLaws;
 
 /// The explicit form: W as sparse blocks. Everything is copied. W need not be exactly symmetric:
@@ -98,6 +100,10 @@ TDL_API TdlFrictionSize tdl_friction_problem_size(const TdlFrictionProblem* prob
 /// The explicit form of a problem, readable as it lies in memory: symmetric, columns ascending.
 /// Null arrays in velocity space.
 TDL_API TdlFrictionMatrixDef tdl_friction_problem_matrix(const TdlFrictionProblem* problem);
+
+/// The velocity-space form of a problem, as it was given: what it is created from again. `y` is
+/// there whether it was given or computed. Null arrays in explicit form.
+TDL_API TdlFrictionBodiesDef tdl_friction_problem_bodies(const TdlFrictionProblem* problem);
 
 /// The same problem with W formed; for saving one that came from bodies.
 TDL_API TdlStatus tdl_friction_problem_explicit(const TdlHost* host,
