@@ -37,7 +37,7 @@ typedef struct Bench {
     const char* directory;
     double tolerance;
     int repeats, max_iterations;
-    bool peers, auto_only;
+    bool peers, auto_only, from_guess;
     int count;
     char names[MAX_PROBLEMS][96];
     int contacts[MAX_PROBLEMS];
@@ -67,6 +67,17 @@ static double processor_time(void) {
     return (double)t.tv_sec + 1.0e-9 * (double)t.tv_nsec;
 }
 
+// Where a solve starts: at zero, or at the guess of the problem where there is one and it is asked
+// for.
+static void first_impulses(const Bench* b, const TdlFrictionProblem* problem, size_t count,
+                           double* r) {
+    const double* guess = tdl_friction_problem_matrix(problem).laws.guess;
+    memset(r, 0, count * sizeof(double));
+    if (b->from_guess && guess != NULL) {
+        memcpy(r, guess, count * sizeof(double));
+    }
+}
+
 // One of our solvers, the best time of the repeats; waiting for a processor does not count.
 static bool run_ours(const Bench* b, const TdlFrictionProblem* problem, TdlFrictionOptions options,
                      int repeats, double* r, Cell* cell) {
@@ -80,7 +91,7 @@ static bool run_ours(const Bench* b, const TdlFrictionProblem* problem, TdlFrict
     double seconds = 0.0;
     for (int k = 0; once_more(k, repeats, seconds); ++k) {
         TdlFrictionInfo info;
-        memset(r, 0, count * sizeof(double));
+        first_impulses(b, problem, count, r);
         double begin = processor_time();
         if (tdl_friction_solver_solve(solver, problem, r, NULL, &info) != TDL_STATUS_OK) {
             break;
@@ -171,7 +182,7 @@ static void bench_problem(Bench* b, const char* name, const TdlFrictionProblem* 
     }
     char path[1024];
     snprintf(path, sizeof path, "%s/peer-%d.dat", b->directory, (int)getpid());
-    if (b->peers && tdl_friction_problem_write(b->host, path, problem) == TDL_STATUS_OK) {
+    if (b->peers && tdl_friction_problem_write(b->host, path, problem, NULL) == TDL_STATUS_OK) {
         for (int k = OURS; k < ALL; ++k) {
             run_peer(b, problem, path, k, solution, r);
         }
@@ -512,6 +523,7 @@ static int run_bench(const Args* args) {
     b->repeats = args_int(args, "repeats", 3);
     b->max_iterations = args_int(args, "max-iterations", 10000);
     b->auto_only = args_has(args, "auto-only");
+    b->from_guess = args_has(args, "guess");
     b->peers = siconos_available() && !args_has(args, "no-peers");
     if (mkdir(b->directory, 0777) != 0 && access(b->directory, W_OK) != 0) {
         fprintf(stderr, "tendril: %s: could not be created\n", b->directory);
@@ -552,6 +564,9 @@ static const Option BENCH_FRICTION_OPTIONS[] = {
     {"rods", 0, OPTION_INT, "N", 1, 1000,
      "rods of the spaghetti; of 16 nodes, above 31 of 22; default 8, S1 has 31 and 76", false},
     {"seeds", 0, OPTION_INT, "N", 1, 1000, "heaps of spaghetti for each nu; default 5", false},
+    {"guess", 0, OPTION_SWITCH, NULL, 0, 0,
+     "ours start from the guess of a file that has one (--save-problem of a run), not from r = 0",
+     false},
     {"auto-only", 0, OPTION_SWITCH, NULL, 0, 0, "of our solvers time auto alone", false},
     {"no-peers", 0, OPTION_SWITCH, NULL, 0, 0, "do not time Siconos", false},
     {0},

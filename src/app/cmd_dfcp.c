@@ -91,20 +91,30 @@ static bool read_guess(const char* path, int n, int d, double* r) {
     return good;
 }
 
+// The first guess: of --start, else of the file, else zero.
+static int fill_guess(const Args* args, const TdlFrictionProblem* problem, double* r) {
+    TdlFrictionLaws laws = tdl_friction_problem_matrix(problem).laws;
+    const char* start = args_text(args, "start", NULL);
+    if (start == NULL && laws.guess != NULL) {
+        memcpy(r, laws.guess,
+               (size_t)laws.contact_count * (size_t)laws.block_size * sizeof(double));
+    }
+    bool file = start != NULL && strcmp(start, "zero") != 0;
+    if (file && !read_guess(start, laws.contact_count, laws.block_size, r)) {
+        fprintf(stderr, "tendril: %s: is no CSV with the impulses of %d contacts\n", start,
+                laws.contact_count);
+        return EXIT_INPUT;
+    }
+    return EXIT_DONE;
+}
+
 static int solve_problem(const Args* args, TdlFrictionSolver* solver,
                          const TdlFrictionProblem* problem, Solved* solved) {
     solved->size = tdl_friction_problem_size(problem);
     size_t count = (size_t)solved->size.contact_count * (size_t)solved->size.block_size;
     double* r = calloc(count + 1, sizeof(double));
     double* u = calloc(count + 1, sizeof(double));
-    int code = r != NULL && u != NULL ? EXIT_DONE : EXIT_FAILED;
-    const char* start = args_text(args, "start", NULL);
-    if (code == EXIT_DONE && start != NULL &&
-        !read_guess(start, solved->size.contact_count, solved->size.block_size, r)) {
-        fprintf(stderr, "tendril: %s: is no CSV with the impulses of %d contacts\n", start,
-                solved->size.contact_count);
-        code = EXIT_INPUT;
-    }
+    int code = r != NULL && u != NULL ? fill_guess(args, problem, r) : EXIT_FAILED;
     if (code == EXIT_DONE) {
         TdlStatus status = tdl_friction_solver_solve(solver, problem, r, u, &solved->info);
         code = status == TDL_STATUS_OK ? EXIT_DONE : exit_code(status);
@@ -129,7 +139,7 @@ static int solve_file(const Args* args, TdlFrictionSolver* solver, Solved* solve
     int code = solve_problem(args, solver, problem, solved);
     const char* save = args_text(args, "save-problem", NULL);
     if (code == EXIT_DONE && save != NULL &&
-        tdl_friction_problem_write(args_host(args), save, problem) != TDL_STATUS_OK) {
+        tdl_friction_problem_write(args_host(args), save, problem, NULL) != TDL_STATUS_OK) {
         code = EXIT_FAILED;
     }
     tdl_friction_problem_destroy(problem);
@@ -226,9 +236,13 @@ static const Option FRICTION_OPTIONS[] = {
     {"out", 'o', OPTION_FILE, "FILE", 0, 0,
      "write impulses and velocities as CSV, a row a contact (one problem only)", false},
     {"start", 0, OPTION_FILE, "FILE", 0, 0,
-     "first guess, in the columns of --out; default zero (one problem only)", false},
+     "first guess, in the columns of --out, or zero; default that of the problem's file, if it has "
+     "one (one problem only)",
+     false},
     {"save-problem", 0, OPTION_FILE, "FILE", 0, 0,
-     "write the problem again, as HDF5 when the name ends in .hdf5, else as text", false},
+     "write the problem again: to .hdf5 as it is, with bodies where it has them; to .fclib.hdf5 or "
+     "as text with W",
+     false},
     {0},
 };
 
@@ -236,8 +250,9 @@ const Command DFCP_COMMAND = {
     .name = "dfcp",
     .operands = "FILE...",
     .summary = "Solve discrete frictional contact problems from files",
-    .text = "Reads frictional contact problems (text as Siconos writes it, or FCLIB's HDF5; local\n"
-            "or global) and solves u = W r + b with the exact Signorini-Coulomb law. The error\n"
+    .text = "Reads frictional contact problems (text as Siconos writes it; FCLIB's HDF5, local or\n"
+            "global; or what --save-problem of a run leaves: docs/problems.md) and solves\n"
+            "u = W r + b with the exact Signorini-Coulomb law. The error\n"
             "printed is measured again from the problem as read, outside the solver; a problem\n"
             "counts as converged only when that error is within the tolerance. The exit code is 1\n"
             "when any is not.",

@@ -299,7 +299,9 @@ bool hdf5_dataset(Hdf5File* r, uint64_t root, const char* path, Hdf5Dataset* d) 
     if (!d->has_space || !d->has_type || !d->has_layout || d->kind < 0) {
         return hdf5_fail(r, "%s is not a dataset of numbers", path);
     }
-    if (d->count > d->bytes / d->item || !inside(r, d->offset, d->count * d->item)) {
+    // without numbers there need be no place for them
+    if (d->count > d->bytes / d->item ||
+        (d->count > 0 && !inside(r, d->offset, d->count * d->item))) {
         return hdf5_fail(r, "%s lies outside the file", path);
     }
     return true;
@@ -360,14 +362,20 @@ bool hdf5_count(Hdf5File* r, uint64_t root, const char* group, const char* name,
     return true;
 }
 
-bool hdf5_vector(Hdf5File* r, uint64_t root, const char* path, uint64_t count, double** out) {
-    Hdf5Dataset d;
-    if (!hdf5_dataset(r, root, path, &d)) {
+// The dataset of a path, with as many numbers as there must be.
+static bool counted_dataset(Hdf5File* r, uint64_t root, const char* path, uint64_t count,
+                            Hdf5Dataset* d) {
+    if (!hdf5_dataset(r, root, path, d)) {
         return false;
     }
-    if (d.count != count) {
-        return hdf5_fail(r, "%s has %llu numbers, not %llu", path, (unsigned long long)d.count,
-                         (unsigned long long)count);
+    return d->count == count || hdf5_fail(r, "%s has %llu numbers, not %llu", path,
+                                          (unsigned long long)d->count, (unsigned long long)count);
+}
+
+bool hdf5_vector(Hdf5File* r, uint64_t root, const char* path, uint64_t count, double** out) {
+    Hdf5Dataset d;
+    if (!counted_dataset(r, root, path, count, &d)) {
+        return false;
     }
     *out = tdl_alloc_array(&r->host->mem, (size_t)count, sizeof(double));
     if (*out == NULL) {
@@ -378,6 +386,27 @@ bool hdf5_vector(Hdf5File* r, uint64_t root, const char* path, uint64_t count, d
         if (!isfinite((*out)[k])) {
             return hdf5_fail(r, "%s has an entry that is not finite", path);
         }
+    }
+    return true;
+}
+
+bool hdf5_integers(Hdf5File* r, uint64_t root, const char* path, uint64_t count, int least,
+                   int most, int** out) {
+    Hdf5Dataset d;
+    if (!counted_dataset(r, root, path, count, &d)) {
+        return false;
+    }
+    *out = tdl_alloc_array(&r->host->mem, (size_t)count, sizeof(int));
+    if (*out == NULL) {
+        return hdf5_fail(r, "out of memory");
+    }
+    for (uint64_t k = 0; k < count; ++k) {
+        double x = hdf5_value(r, &d, k);
+        if (!(x >= least && x <= most) || x != floor(x)) {
+            return hdf5_fail(r, "%s: entry %llu is %g, not a whole number from %d to %d", path,
+                             (unsigned long long)k, x, least, most);
+        }
+        (*out)[k] = (int)x;
     }
     return true;
 }

@@ -40,7 +40,9 @@ double hdf5_value(const Hdf5File* r, const Hdf5Dataset* d, uint64_t k);
 bool hdf5_count(Hdf5File* r, uint64_t root, const char* group, const char* name, double least,
                 double most, int* out);
 
-// `count` finite numbers, for which memory is taken.
+// `count` finite numbers, or whole ones in [least, most], for which memory is taken.
 bool hdf5_vector(Hdf5File* r, uint64_t root, const char* path, uint64_t count, double** out);
+bool hdf5_integers(Hdf5File* r, uint64_t root, const char* path, uint64_t count, int least,
+                   int most, int** out);
 
 #endif

@@ -3,9 +3,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "formats/hdf5_reader.h"
+#include "formats/hdf5_writer.h"
 #include "formats/problem_io.h"
 
-#include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -130,47 +130,29 @@ static bool read_global(Hdf5File* r, uint64_t root, RawProblem* raw) {
            hdf5_vector(r, root, "vectors/w", (uint64_t)size, &raw->q);
 }
 
-static bool read_problem(Hdf5File* r, RawProblem* raw) {
-    uint64_t root = 0;
-    if (!hdf5_root(r, &root)) {
-        return false;
-    }
+static bool read_problem(Hdf5File* r, uint64_t root, RawProblem* raw) {
     uint64_t local = hdf5_find(r, root, "fclib_local");
     uint64_t global = local == 0 ? hdf5_find(r, root, "fclib_global") : 0;
     if (r->failed) {
         return false;
     }
     if (local == 0 && global == 0) {
-        return hdf5_fail(r, "has neither fclib_local nor fclib_global");
+        return hdf5_fail(r, "has neither fclib_local nor fclib_global nor tendril_bodies");
     }
     return read_contacts(r, local != 0 ? local : global, raw) &&
            (local != 0 ? read_local(r, local, raw) : read_global(r, global, raw));
 }
 
-TdlStatus problem_parse_hdf5(const TdlHost* host, const char* name, const unsigned char* data,
-                             size_t size, RawProblem* raw) {
-    Hdf5File r = {.host = host, .name = name, .data = data, .size = size};
+TdlStatus problem_parse_hdf5(Hdf5File* r, uint64_t root, RawProblem* raw) {
     *raw = (RawProblem){0};
-    if (!read_problem(&r, raw)) {
-        raw_free(&host->mem, raw);
+    if (!read_problem(r, root, raw)) {
+        raw_free(&r->host->mem, raw);
         return TDL_STATUS_BAD_INPUT;
     }
     return TDL_STATUS_OK;
 }
 
 // --- writing -------------------------------------------------------------------------------------
-
-static bool put(hid_t group, const char* name, hid_t type, size_t count, const void* data) {
-    hsize_t extent = count;
-    hid_t space = H5Screate_simple(1, &extent, NULL);
-    hid_t set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
-    H5Sclose(space);
-    if (set >= 0) {
-        H5Dclose(set);
-    }
-    return good;
-}
 
 // W by rows, scalar, and what the law sees of b.
 typedef struct RowsOut {
@@ -203,15 +185,16 @@ static bool put_problem(hid_t file, const TdlFrictionMatrixDef* m, const RowsOut
     hid_t local = H5Gcreate2(file, "fclib_local", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hid_t w = H5Gcreate2(local, "W", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hid_t vectors = H5Gcreate2(local, "vectors", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = put(local, "spacedim", H5T_NATIVE_INT, 1, &d) &&
-                put(w, "m", H5T_NATIVE_INT, 1, &size) && put(w, "n", H5T_NATIVE_INT, 1, &size) &&
-                put(w, "nz", H5T_NATIVE_INT, 1, &nz) &&
-                put(w, "nzmax", H5T_NATIVE_INT, 1, &nzmax) &&
-                put(w, "p", H5T_NATIVE_INT, (size_t)size + 1, o->p) &&
-                put(w, "i", H5T_NATIVE_INT, (size_t)nzmax, o->i) &&
-                put(w, "x", H5T_NATIVE_DOUBLE, (size_t)nzmax, o->x) &&
-                put(vectors, "q", H5T_NATIVE_DOUBLE, (size_t)size, o->q) &&
-                put(vectors, "mu", H5T_NATIVE_DOUBLE, (size_t)n, m->laws.mu);
+    bool good = hdf5_put(local, "spacedim", H5T_NATIVE_INT, 1, &d) &&
+                hdf5_put(w, "m", H5T_NATIVE_INT, 1, &size) &&
+                hdf5_put(w, "n", H5T_NATIVE_INT, 1, &size) &&
+                hdf5_put(w, "nz", H5T_NATIVE_INT, 1, &nz) &&
+                hdf5_put(w, "nzmax", H5T_NATIVE_INT, 1, &nzmax) &&
+                hdf5_put(w, "p", H5T_NATIVE_INT, (size_t)size + 1, o->p) &&
+                hdf5_put(w, "i", H5T_NATIVE_INT, (size_t)nzmax, o->i) &&
+                hdf5_put(w, "x", H5T_NATIVE_DOUBLE, (size_t)nzmax, o->x) &&
+                hdf5_put(vectors, "q", H5T_NATIVE_DOUBLE, (size_t)size, o->q) &&
+                hdf5_put(vectors, "mu", H5T_NATIVE_DOUBLE, (size_t)n, m->laws.mu);
     H5Gclose(vectors);
     H5Gclose(w);
     H5Gclose(local);
@@ -221,8 +204,7 @@ static bool put_problem(hid_t file, const TdlFrictionMatrixDef* m, const RowsOut
 static TdlStatus write_rows(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m,
                             RowsOut* o) {
     spread_rows(m, o);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t file = hdf5_create(path);
     bool good = file >= 0 && put_problem(file, m, o);
     good = file >= 0 && H5Fclose(file) >= 0 && good;
     return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);

@@ -170,7 +170,7 @@ TEST(hdf5_survives_cuts_and_flips) {
     snprintf(path, sizeof path, "/tmp/tendril-io-%d.hdf5", (int)getpid());
     TdlFrictionProblem *p, *q;
     REQUIRE(problem_from_bytes(&host, "blocks", text, strlen(text), &p) == TDL_STATUS_OK);
-    REQUIRE(tdl_friction_problem_write(&host, path, p) == TDL_STATUS_OK);
+    REQUIRE(tdl_friction_problem_write(&host, path, p, NULL) == TDL_STATUS_OK);
     tdl_friction_problem_destroy(p);
     size_t size;
     char* bytes = load(path, &size);
@@ -206,7 +206,7 @@ static void check_round_trip(const char* path, const char* suffix) {
     snprintf(copy, sizeof copy, "/tmp/tendril-io-%d%s", (int)getpid(), suffix);
     TdlFrictionProblem *a, *b;
     REQUIRE(tdl_friction_problem_read(&host, path, &a) == TDL_STATUS_OK);
-    REQUIRE(tdl_friction_problem_write(&host, copy, a) == TDL_STATUS_OK);
+    REQUIRE(tdl_friction_problem_write(&host, copy, a, NULL) == TDL_STATUS_OK);
     REQUIRE(tdl_friction_problem_read(&host, copy, &b) == TDL_STATUS_OK);
     remove(copy);
     TdlFrictionSize size = tdl_friction_problem_size(a);
