@@ -10,10 +10,11 @@ extern "C" {
 
 /// Reads a problem from a file: Siconos' text (local or global), FCLIB HDF5 (`fclib_local` or
 /// `fclib_global`), or bodies with their rows (`tendril_bodies`, docs/problems.md), told apart by
-/// content. A guess that the file has is with the laws of the problem. A global problem (M v = f +
-/// H r, u = H' v + w) becomes one in velocity space, or an explicit one where a contact moves more
-/// than two bodies. A file that is wrong in any way gives TDL_STATUS_BAD_INPUT and one message with
-/// file and place.
+/// content. Those of dimension 2 become problems of dimension 3 whose third direction moves nothing
+/// (docs/theory/friction.md). A guess that the file has is with the laws of the problem. A global
+/// problem (M v = f + H r, u = H' v + w) becomes one in velocity space, or an explicit one where a
+/// contact moves more than two bodies. A file that is wrong in any way gives TDL_STATUS_BAD_INPUT
+/// and one message with file and place.
 TDL_API TdlStatus tdl_friction_problem_read(const TdlHost* host, const char* path,
                                             TdlFrictionProblem** out);
 

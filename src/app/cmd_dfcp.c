@@ -250,12 +250,13 @@ const Command DFCP_COMMAND = {
     .name = "dfcp",
     .operands = "FILE...",
     .summary = "Solve discrete frictional contact problems from files",
-    .text = "Reads frictional contact problems (text as Siconos writes it; FCLIB's HDF5, local or\n"
-            "global; or what --save-problem of a run leaves: docs/problems.md) and solves\n"
-            "u = W r + b with the exact Signorini-Coulomb law. The error\n"
-            "printed is measured again from the problem as read, outside the solver; a problem\n"
-            "counts as converged only when that error is within the tolerance. The exit code is 1\n"
-            "when any is not.",
+    .text =
+        "Reads frictional contact problems (text as Siconos writes it; FCLIB's HDF5, local or\n"
+        "global; of dimension 2, 3 or 6; or what --save-problem of a run leaves) and solves\n"
+        "u = W r + b with the exact Signorini-Coulomb law. The error printed is measured again\n"
+        "from the problem as read, outside the solver; a problem counts as converged only when\n"
+        "that error is within the tolerance. The exit code is 1 when any is not.\n"
+        "docs/problems.md has the formats.",
     .example = "tendril dfcp problems/*.dat --tolerance 1e-10\n"
                "tendril dfcp stack.hdf5 --solver admm --json --out r.csv",
     .options = FRICTION_OPTIONS,

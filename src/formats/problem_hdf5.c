@@ -89,8 +89,8 @@ static bool read_contacts(Hdf5File* r, uint64_t root, RawProblem* raw) {
     if (!hdf5_count(r, root, "", "spacedim", 2, 6, &raw->d)) {
         return false;
     }
-    if (raw->d != 3 && raw->d != 6) {
-        return hdf5_fail(r, "spacedim is %d, not 3 or 6", raw->d);
+    if (raw->d != 2 && raw->d != 3 && raw->d != 6) {
+        return hdf5_fail(r, "spacedim is %d, not 2, 3 or 6", raw->d);
     }
     if (!hdf5_dataset(r, root, "vectors/mu", &mu)) {
         return false;

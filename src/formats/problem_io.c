@@ -186,7 +186,39 @@ TdlStatus problem_hand_over(const TdlHost* host, TdlFrictionBodiesDef* def, Body
     return status == TDL_STATUS_BAD_ARGUMENT ? TDL_STATUS_BAD_INPUT : status;
 }
 
-static TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProblem* raw,
+// --- planar problems -----------------------------------------------------------------------------
+
+static void spread(int* index, int count) {
+    for (int e = 0; e < count; ++e) {
+        index[e] = index[e] / 2 * 3 + index[e] % 2;
+    }
+}
+
+// A problem of the plane as one of space: each contact gets a second tangential direction, in which
+// nothing moves and nothing pulls. friction.md (F.50)
+static TdlStatus embed_planar(const TdlAllocator* mem, RawProblem* raw) {
+    double* q = tdl_alloc_array(mem, 3 * (size_t)raw->n, sizeof(double));
+    if (q == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int k = 0; k < 2 * raw->n; ++k) {
+        q[k / 2 * 3 + k % 2] = raw->q[k];
+    }
+    tdl_free(mem, raw->q);
+    raw->q = q;
+    raw->d = 3;
+    if (raw->global) {
+        spread(raw->h.col, raw->h.count);
+        raw->h.cols = 3 * raw->n;
+    } else {
+        spread(raw->w.row, raw->w.count);
+        spread(raw->w.col, raw->w.count);
+        raw->w.rows = raw->w.cols = 3 * raw->n;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus problem_from_raw(const TdlHost* host, const char* name, RawProblem* raw,
                                   TdlFrictionProblem** out) {
     for (int i = 0; i < raw->n; ++i) {
         if (!(raw->mu[i] >= 0.0) || isinf(raw->mu[i])) {
@@ -195,9 +227,13 @@ static TdlStatus problem_from_raw(const TdlHost* host, const char* name, const R
                             name, i, raw->mu[i]);
         }
     }
+    TdlStatus status = raw->d == 2 ? embed_planar(&host->mem, raw) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     NamedHost named;
-    TdlStatus status = raw->global ? global_problem(host, name, raw, out)
-                                   : local_problem(named_host(&named, host, name), raw, out);
+    status = raw->global ? global_problem(host, name, raw, out)
+                         : local_problem(named_host(&named, host, name), raw, out);
     return status == TDL_STATUS_BAD_ARGUMENT ? TDL_STATUS_BAD_INPUT : status;
 }
 

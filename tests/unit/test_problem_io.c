@@ -115,7 +115,9 @@ TEST(malformed_texts_are_refused) {
     static const char* const texts[] = {
         "",
         "hello",
-        "2 1 0 2 2 2 2 1 0 0 1 -1 0 0.5",                            // a plane problem
+        "4 1 0 4 4 4 4 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 -1 0 0 0 0.5", // no such dimension
+        "1 1 0 1 1 1 1 1 -1 0.5",
+        "2 1 0 3 3 3 3 2 0 0 0 2 0 0 0 2 -1 0 0.5",                  // of space, says it is plane
         "3 -1 0 3 3",                                                // negative count
         "3 1000000000 1 3000000000 3000000000",                      // huge counts
         "3 100000000 0 300000000 300000000 300000000 300000000 1",   // huge, consistent
