@@ -6,6 +6,7 @@
 // against explicit W); and pictures of the profile, of nu, and of the convergence on each problem
 // as SVG and PNG.
 #include "app/command.h"
+#include "app/own_solver.h"
 #include "app/plot.h"
 #include "bench/friction_cases.h"
 #include "bench/siconos.h"
@@ -23,7 +24,7 @@ static const double REPEAT_SECONDS = 0.01;
 enum { MOST_REPEATS = 500 };
 // A solver that takes longer than this for some digits is not asked for more.
 static const double STUDY_MS = 2000.0;
-enum { OURS = TDL_FRICTION_SOLVER_COUNT, ALL = OURS + SICONOS_COUNT };
+enum { OURS = TDL_FRICTION_OWN + 1, ALL = OURS + SICONOS_COUNT };
 
 typedef struct Cell {
     bool tried, solved;
@@ -38,6 +39,7 @@ typedef struct Bench {
     double tolerance;
     int repeats, max_iterations;
     bool peers, auto_only, from_guess;
+    TdlFrictionOwnFn own; // the last of our solvers, if there is one
     int count;
     char names[MAX_PROBLEMS][96];
     int contacts[MAX_PROBLEMS];
@@ -48,6 +50,11 @@ typedef struct Bench {
 static const char* solver_name(int k) {
     return k < OURS ? tdl_friction_solver_name((TdlFrictionSolverKind)k)
                     : siconos_name((SiconosSolver)(k - OURS));
+}
+
+// Whether it is there: the one of the caller's may not be.
+static bool is_there(const Bench* b, int k) {
+    return k != TDL_FRICTION_OWN || b->own != NULL;
 }
 
 static FILE* open_out(const Bench* b, const char* name) {
@@ -176,8 +183,13 @@ static void bench_problem(Bench* b, const char* name, const TdlFrictionProblem* 
     TdlFrictionOptions options = tdl_friction_options_default();
     options.tolerance = b->tolerance;
     options.max_iterations = b->max_iterations;
-    for (int k = 0; k < (b->auto_only ? 1 : OURS); ++k) {
+    options.own = b->own;
+    for (int k = 0; k < OURS; ++k) {
         options.solver = (TdlFrictionSolverKind)k;
+        bool left_out = b->auto_only && k != TDL_FRICTION_AUTO && k != TDL_FRICTION_OWN;
+        if (left_out || !is_there(b, k)) {
+            continue;
+        }
         run_ours(b, problem, options, b->repeats, k == 0 ? solution : r, &b->cells[b->count][k]);
     }
     char path[1024];
@@ -237,7 +249,7 @@ static void write_profile(Bench* b) {
     }
     fprintf(file, "factor");
     for (int k = 0; k < ALL; ++k) {
-        fprintf(file, ",%s", solver_name(k));
+        fprintf(file, is_there(b, k) ? ",%s" : "", solver_name(k));
     }
     for (int i = 0; i < FACTORS; ++i) {
         b->factors[i] = exp2(0.25 * i);
@@ -249,15 +261,17 @@ static void write_profile(Bench* b) {
                 within += c->solved && c->ms <= b->factors[i] * fastest(b, p, 0, ALL);
             }
             b->profile[k][i] = b->count > 0 ? (double)within / b->count : 0.0;
-            fprintf(file, ",%.4f", b->profile[k][i]);
+            fprintf(file, is_there(b, k) ? ",%.4f" : "", b->profile[k][i]);
         }
     }
     fprintf(file, "\n");
     fclose(file);
     PlotSeries series[ALL];
-    int shown = b->peers ? ALL : OURS;
-    for (int k = 0; k < shown; ++k) {
-        series[k] = (PlotSeries){solver_name(k), b->factors, b->profile[k], FACTORS, PLOT_STEPS};
+    int shown = 0;
+    for (int k = 0; k < (b->peers ? ALL : OURS); ++k) {
+        series[shown] =
+            (PlotSeries){solver_name(k), b->factors, b->profile[k], FACTORS, PLOT_STEPS};
+        shown += is_there(b, k);
     }
     draw(b, "profile.svg",
          (Plot){.title = "Problems solved within a factor of the fastest solver",
@@ -306,11 +320,16 @@ static void study_convergence(const Bench* b, const char* name, const TdlFrictio
     double* r = calloc((size_t)size.contact_count * (size_t)size.block_size + 1, sizeof(double));
     double ms[OURS][DIGITS], error[OURS][DIGITS];
     PlotSeries series[OURS];
+    int shown = 0;
     for (int k = 0; r != NULL && k < OURS; ++k) {
         int count = 0;
+        if (!is_there(b, k)) {
+            continue;
+        }
         for (double tolerance = 1.0e-2; tolerance > 0.5e-12; tolerance *= 1.0e-2) {
             TdlFrictionOptions options = tdl_friction_options_default();
             options.solver = (TdlFrictionSolverKind)k;
+            options.own = b->own;
             options.tolerance = tolerance;
             options.max_iterations = b->max_iterations;
             Cell cell = {0};
@@ -323,7 +342,7 @@ static void study_convergence(const Bench* b, const char* name, const TdlFrictio
                 break;
             }
         }
-        series[k] = (PlotSeries){solver_name(k), ms[k], error[k], count, PLOT_MARKED_LINE};
+        series[shown++] = (PlotSeries){solver_name(k), ms[k], error[k], count, PLOT_MARKED_LINE};
     }
     char title[160], picture[160];
     snprintf(title, sizeof title, "%s: error against time, asked for ever more digits", name);
@@ -334,7 +353,7 @@ static void study_convergence(const Bench* b, const char* name, const TdlFrictio
                     .x = {.label = "time", .unit = "ms", .log = true},
                     .y = {.label = "error", .log = true},
                     .series = series,
-                    .series_count = OURS});
+                    .series_count = shown});
     }
     free(r);
 }
@@ -524,6 +543,11 @@ static int run_bench(const Args* args) {
     b->max_iterations = args_int(args, "max-iterations", 10000);
     b->auto_only = args_has(args, "auto-only");
     b->from_guess = args_has(args, "guess");
+    int code = own_solver_option(args, &b->own);
+    if (code != EXIT_DONE) {
+        free(b);
+        return code;
+    }
     b->peers = siconos_available() && !args_has(args, "no-peers");
     if (mkdir(b->directory, 0777) != 0 && access(b->directory, W_OK) != 0) {
         fprintf(stderr, "tendril: %s: could not be created\n", b->directory);
@@ -532,7 +556,7 @@ static int run_bench(const Args* args) {
     }
     printf("%-34s %6s  %-12s %6s %9s %10s%s\n", "problem", "n", "used", "iter.", "error", "auto ms",
            b->peers ? "    siconos: nsgs, newton ac, admm ms; (not solved)" : "");
-    int code = bench_files(b, args);
+    code = bench_files(b, args);
     if (code == EXIT_DONE) {
         bench_generated(b, args_int(args, "largest", args_operand_count(args) > 0 ? 0 : 1000));
         if (args_has(args, "studies")) {
@@ -564,6 +588,7 @@ static const Option BENCH_FRICTION_OPTIONS[] = {
     {"rods", 0, OPTION_INT, "N", 1, 1000,
      "rods of the spaghetti; of 16 nodes, above 31 of 22; default 8, S1 has 31 and 76", false},
     {"seeds", 0, OPTION_INT, "N", 1, 1000, "heaps of spaghetti for each nu; default 5", false},
+    {"own", 0, OPTION_FILE, "FILE.so", 0, 0, OWN_SOLVER_HELP, false},
     {"guess", 0, OPTION_SWITCH, NULL, 0, 0,
      "ours start from the guess of a file that has one (--save-problem of a run), not from r = 0",
      false},
