@@ -249,7 +249,9 @@ static void write_profile(Bench* b) {
     }
     fprintf(file, "factor");
     for (int k = 0; k < ALL; ++k) {
-        fprintf(file, is_there(b, k) ? ",%s" : "", solver_name(k));
+        if (is_there(b, k)) {
+            fprintf(file, ",%s", solver_name(k));
+        }
     }
     for (int i = 0; i < FACTORS; ++i) {
         b->factors[i] = exp2(0.25 * i);
@@ -261,7 +263,9 @@ static void write_profile(Bench* b) {
                 within += c->solved && c->ms <= b->factors[i] * fastest(b, p, 0, ALL);
             }
             b->profile[k][i] = b->count > 0 ? (double)within / b->count : 0.0;
-            fprintf(file, is_there(b, k) ? ",%.4f" : "", b->profile[k][i]);
+            if (is_there(b, k)) {
+                fprintf(file, ",%.4f", b->profile[k][i]);
+            }
         }
     }
     fprintf(file, "\n");
