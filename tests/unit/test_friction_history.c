@@ -141,6 +141,41 @@ TEST(watching_changes_nothing_and_misses_nothing) {
     }
 }
 
+// What threads share inside a large island is not what the history measures with.
+TEST(watching_a_large_island_changes_nothing) {
+    static const TdlFrictionSolverKind kinds[] = {TDL_FRICTION_GAUSS_SEIDEL, TDL_FRICTION_ANDERSON,
+                                                  TDL_FRICTION_ALTERNATING, TDL_FRICTION_GRADIENT};
+    static Rows rows;
+    TdlHost host = tdl_host_default();
+    FrictionCase c;
+    TdlFrictionProblem* p;
+    case_wisp(&c, 1, 130, 12, 20, 0.3);
+    REQUIRE(case_problem(&c, &host, &p) == TDL_STATUS_OK);
+    size_t bytes = 3 * (size_t)c.def.laws.contact_count * sizeof(double);
+    CHECK(c.def.laws.contact_count > 1000);
+    double *plain = malloc(bytes), *watched = malloc(bytes);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
+        TdlFrictionOptions options = tdl_friction_options_default();
+        options.solver = kinds[k];
+        options.max_iterations = 40;
+        memset(plain, 0, bytes);
+        memset(watched, 0, bytes);
+        solve(p, options, plain);
+        rows.count = 0;
+        options.watch = keep;
+        options.watch_user = &rows;
+        options.threads = 2;
+        TdlFrictionInfo info = solve(p, options, watched);
+        CHECK_INT(memcmp(plain, watched, bytes), 0);
+        CHECK_INT(check_rows(&rows, kinds[k], c.def.laws.contact_count), info.iterations);
+        CHECK(rows.count > 40);
+    }
+    free(plain);
+    free(watched);
+    tdl_friction_problem_destroy(p);
+    case_free(&c);
+}
+
 // --- numbers that are known ----------------------------------------------------------------------
 
 // Two contacts, not coupled but solved as one island: W = 1, mu = 1/2.
