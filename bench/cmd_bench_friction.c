@@ -6,6 +6,7 @@
 // against explicit W); and pictures of the profile, of nu, and of the convergence on each problem
 // as SVG and PNG.
 #include "app/command.h"
+#include "app/own_solver.h"
 #include "app/plot.h"
 #include "bench/friction_cases.h"
 #include "bench/siconos.h"
@@ -23,7 +24,7 @@ static const double REPEAT_SECONDS = 0.01;
 enum { MOST_REPEATS = 500 };
 // A solver that takes longer than this for some digits is not asked for more.
 static const double STUDY_MS = 2000.0;
-enum { OURS = TDL_FRICTION_SOLVER_COUNT, ALL = OURS + SICONOS_COUNT };
+enum { OURS = TDL_FRICTION_OWN + 1, ALL = OURS + SICONOS_COUNT };
 
 typedef struct Cell {
     bool tried, solved;
@@ -37,7 +38,8 @@ typedef struct Bench {
     const char* directory;
     double tolerance;
     int repeats, max_iterations;
-    bool peers, auto_only;
+    bool peers, auto_only, from_guess;
+    TdlFrictionOwnFn own; // the last of our solvers, if there is one
     int count;
     char names[MAX_PROBLEMS][96];
     int contacts[MAX_PROBLEMS];
@@ -48,6 +50,11 @@ typedef struct Bench {
 static const char* solver_name(int k) {
     return k < OURS ? tdl_friction_solver_name((TdlFrictionSolverKind)k)
                     : siconos_name((SiconosSolver)(k - OURS));
+}
+
+// Whether it is there: the one of the caller's may not be.
+static bool is_there(const Bench* b, int k) {
+    return k != TDL_FRICTION_OWN || b->own != NULL;
 }
 
 static FILE* open_out(const Bench* b, const char* name) {
@@ -67,6 +74,17 @@ static double processor_time(void) {
     return (double)t.tv_sec + 1.0e-9 * (double)t.tv_nsec;
 }
 
+// Where a solve starts: at zero, or at the guess of the problem where there is one and it is asked
+// for.
+static void first_impulses(const Bench* b, const TdlFrictionProblem* problem, size_t count,
+                           double* r) {
+    const double* guess = tdl_friction_problem_matrix(problem).laws.guess;
+    memset(r, 0, count * sizeof(double));
+    if (b->from_guess && guess != NULL) {
+        memcpy(r, guess, count * sizeof(double));
+    }
+}
+
 // One of our solvers, the best time of the repeats; waiting for a processor does not count.
 static bool run_ours(const Bench* b, const TdlFrictionProblem* problem, TdlFrictionOptions options,
                      int repeats, double* r, Cell* cell) {
@@ -80,7 +98,7 @@ static bool run_ours(const Bench* b, const TdlFrictionProblem* problem, TdlFrict
     double seconds = 0.0;
     for (int k = 0; once_more(k, repeats, seconds); ++k) {
         TdlFrictionInfo info;
-        memset(r, 0, count * sizeof(double));
+        first_impulses(b, problem, count, r);
         double begin = processor_time();
         if (tdl_friction_solver_solve(solver, problem, r, NULL, &info) != TDL_STATUS_OK) {
             break;
@@ -165,13 +183,18 @@ static void bench_problem(Bench* b, const char* name, const TdlFrictionProblem* 
     TdlFrictionOptions options = tdl_friction_options_default();
     options.tolerance = b->tolerance;
     options.max_iterations = b->max_iterations;
-    for (int k = 0; k < (b->auto_only ? 1 : OURS); ++k) {
+    options.own = b->own;
+    for (int k = 0; k < OURS; ++k) {
         options.solver = (TdlFrictionSolverKind)k;
+        bool left_out = b->auto_only && k != TDL_FRICTION_AUTO && k != TDL_FRICTION_OWN;
+        if (left_out || !is_there(b, k)) {
+            continue;
+        }
         run_ours(b, problem, options, b->repeats, k == 0 ? solution : r, &b->cells[b->count][k]);
     }
     char path[1024];
     snprintf(path, sizeof path, "%s/peer-%d.dat", b->directory, (int)getpid());
-    if (b->peers && tdl_friction_problem_write(b->host, path, problem) == TDL_STATUS_OK) {
+    if (b->peers && tdl_friction_problem_write(b->host, path, problem, NULL) == TDL_STATUS_OK) {
         for (int k = OURS; k < ALL; ++k) {
             run_peer(b, problem, path, k, solution, r);
         }
@@ -226,7 +249,9 @@ static void write_profile(Bench* b) {
     }
     fprintf(file, "factor");
     for (int k = 0; k < ALL; ++k) {
-        fprintf(file, ",%s", solver_name(k));
+        if (is_there(b, k)) {
+            fprintf(file, ",%s", solver_name(k));
+        }
     }
     for (int i = 0; i < FACTORS; ++i) {
         b->factors[i] = exp2(0.25 * i);
@@ -238,15 +263,19 @@ static void write_profile(Bench* b) {
                 within += c->solved && c->ms <= b->factors[i] * fastest(b, p, 0, ALL);
             }
             b->profile[k][i] = b->count > 0 ? (double)within / b->count : 0.0;
-            fprintf(file, ",%.4f", b->profile[k][i]);
+            if (is_there(b, k)) {
+                fprintf(file, ",%.4f", b->profile[k][i]);
+            }
         }
     }
     fprintf(file, "\n");
     fclose(file);
     PlotSeries series[ALL];
-    int shown = b->peers ? ALL : OURS;
-    for (int k = 0; k < shown; ++k) {
-        series[k] = (PlotSeries){solver_name(k), b->factors, b->profile[k], FACTORS, PLOT_STEPS};
+    int shown = 0;
+    for (int k = 0; k < (b->peers ? ALL : OURS); ++k) {
+        series[shown] =
+            (PlotSeries){solver_name(k), b->factors, b->profile[k], FACTORS, PLOT_STEPS};
+        shown += is_there(b, k);
     }
     draw(b, "profile.svg",
          (Plot){.title = "Problems solved within a factor of the fastest solver",
@@ -295,11 +324,16 @@ static void study_convergence(const Bench* b, const char* name, const TdlFrictio
     double* r = calloc((size_t)size.contact_count * (size_t)size.block_size + 1, sizeof(double));
     double ms[OURS][DIGITS], error[OURS][DIGITS];
     PlotSeries series[OURS];
+    int shown = 0;
     for (int k = 0; r != NULL && k < OURS; ++k) {
         int count = 0;
+        if (!is_there(b, k)) {
+            continue;
+        }
         for (double tolerance = 1.0e-2; tolerance > 0.5e-12; tolerance *= 1.0e-2) {
             TdlFrictionOptions options = tdl_friction_options_default();
             options.solver = (TdlFrictionSolverKind)k;
+            options.own = b->own;
             options.tolerance = tolerance;
             options.max_iterations = b->max_iterations;
             Cell cell = {0};
@@ -312,7 +346,7 @@ static void study_convergence(const Bench* b, const char* name, const TdlFrictio
                 break;
             }
         }
-        series[k] = (PlotSeries){solver_name(k), ms[k], error[k], count, PLOT_MARKED_LINE};
+        series[shown++] = (PlotSeries){solver_name(k), ms[k], error[k], count, PLOT_MARKED_LINE};
     }
     char title[160], picture[160];
     snprintf(title, sizeof title, "%s: error against time, asked for ever more digits", name);
@@ -323,7 +357,7 @@ static void study_convergence(const Bench* b, const char* name, const TdlFrictio
                     .x = {.label = "time", .unit = "ms", .log = true},
                     .y = {.label = "error", .log = true},
                     .series = series,
-                    .series_count = OURS});
+                    .series_count = shown});
     }
     free(r);
 }
@@ -512,6 +546,12 @@ static int run_bench(const Args* args) {
     b->repeats = args_int(args, "repeats", 3);
     b->max_iterations = args_int(args, "max-iterations", 10000);
     b->auto_only = args_has(args, "auto-only");
+    b->from_guess = args_has(args, "guess");
+    int code = own_solver_option(args, &b->own);
+    if (code != EXIT_DONE) {
+        free(b);
+        return code;
+    }
     b->peers = siconos_available() && !args_has(args, "no-peers");
     if (mkdir(b->directory, 0777) != 0 && access(b->directory, W_OK) != 0) {
         fprintf(stderr, "tendril: %s: could not be created\n", b->directory);
@@ -520,7 +560,7 @@ static int run_bench(const Args* args) {
     }
     printf("%-34s %6s  %-12s %6s %9s %10s%s\n", "problem", "n", "used", "iter.", "error", "auto ms",
            b->peers ? "    siconos: nsgs, newton ac, admm ms; (not solved)" : "");
-    int code = bench_files(b, args);
+    code = bench_files(b, args);
     if (code == EXIT_DONE) {
         bench_generated(b, args_int(args, "largest", args_operand_count(args) > 0 ? 0 : 1000));
         if (args_has(args, "studies")) {
@@ -552,6 +592,10 @@ static const Option BENCH_FRICTION_OPTIONS[] = {
     {"rods", 0, OPTION_INT, "N", 1, 1000,
      "rods of the spaghetti; of 16 nodes, above 31 of 22; default 8, S1 has 31 and 76", false},
     {"seeds", 0, OPTION_INT, "N", 1, 1000, "heaps of spaghetti for each nu; default 5", false},
+    {"own", 0, OPTION_FILE, "FILE.so", 0, 0, OWN_SOLVER_HELP, false},
+    {"guess", 0, OPTION_SWITCH, NULL, 0, 0,
+     "ours start from the guess of a file that has one (--save-problem of a run), not from r = 0",
+     false},
     {"auto-only", 0, OPTION_SWITCH, NULL, 0, 0, "of our solvers time auto alone", false},
     {"no-peers", 0, OPTION_SWITCH, NULL, 0, 0, "do not time Siconos", false},
     {0},

@@ -8,18 +8,25 @@
 extern "C" {
 #endif
 
-/// Reads a problem from a file: Siconos' text (local or global), or FCLIB HDF5 (`fclib_local` or
-/// `fclib_global`), told apart by content. A global problem (M v = f + H r, u = H' v + w) becomes
-/// one in velocity space, or an explicit one where a contact moves more than two bodies. A file
-/// that is wrong in any way gives TDL_STATUS_BAD_INPUT and one message with file and place.
+/// Reads a problem from a file: Siconos' text (local or global), FCLIB HDF5 (`fclib_local` or
+/// `fclib_global`), or bodies with their rows (`tendril_bodies`, docs/problems.md), told apart by
+/// content. Those of dimension 2 become problems of dimension 3 whose third direction moves nothing
+/// (docs/theory/friction.md). A guess that the file has is with the laws of the problem. A global
+/// problem (M v = f + H r, u = H' v + w) becomes one in velocity space, or an explicit one where a
+/// contact moves more than two bodies. A file that is wrong in any way gives TDL_STATUS_BAD_INPUT
+/// and one message with file and place.
 TDL_API TdlStatus tdl_friction_problem_read(const TdlHost* host, const char* path,
                                             TdlFrictionProblem** out);
 
-/// Writes the explicit form: HDF5 when the path ends in .hdf5 or .h5, else Siconos' text. Numbers
-/// keep all digits. Bilateral contacts and infinite mu have no place in these formats and are
-/// refused; a prescribed normal velocity is folded into b.
+/// Writes a problem. Where the path ends in .hdf5 or .h5 one in velocity space is written as it is,
+/// with the guess (null: the problem's own, if it has one): reading it gives the same problem to
+/// the last bit. Where it ends in .fclib.hdf5 or .fclib.h5, or W is explicit, as FCLIB's local
+/// problem; any other name is Siconos' text. Of these two numbers keep all digits, but bilateral
+/// contacts and infinite mu have no place in them and are refused, a prescribed normal velocity is
+/// folded into b, and the guess is left out.
 TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
-                                             const TdlFrictionProblem* problem);
+                                             const TdlFrictionProblem* problem,
+                                             const double* guess);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,8 @@ typedef struct TdlFrictionLaws {
                                     // 0: no friction. INFINITY: the tangential velocity is zero.
     const unsigned char* bilateral; // [contact_count] nonzero: u = c n whatever r; null: none is
     const double* normal_velocity;  // [contact_count] c, m/s: prescribed or restitution; null: 0
+    const double* guess; // [contact_count block_size] N s: where a solver may start. Kept
+                         // with the problem for whoever asks; null: none
 } TdlFrictionLaws;
 
 /// The explicit form: W as sparse blocks. Everything is copied. W need not be exactly symmetric:
@@ -99,6 +101,10 @@ TDL_API TdlFrictionSize tdl_friction_problem_size(const TdlFrictionProblem* prob
 /// Null arrays in velocity space.
 TDL_API TdlFrictionMatrixDef tdl_friction_problem_matrix(const TdlFrictionProblem* problem);
 
+/// The velocity-space form of a problem, as it was given: what it is created from again. `y` is
+/// there whether it was given or computed. Null arrays in explicit form.
+TDL_API TdlFrictionBodiesDef tdl_friction_problem_bodies(const TdlFrictionProblem* problem);
+
 /// The same problem with W formed; for saving one that came from bodies.
 TDL_API TdlStatus tdl_friction_problem_explicit(const TdlHost* host,
                                                 const TdlFrictionProblem* problem,
@@ -144,7 +150,8 @@ typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_PATH,        // the central path, followed through its turns
     TDL_FRICTION_WEDGED,      // auto, with contacts that wedge each other held first
     TDL_FRICTION_FACETED,     // a faceted cone, only to show what it costs: not exact
-    TDL_FRICTION_SOLVER_COUNT
+    TDL_FRICTION_SOLVER_COUNT,
+    TDL_FRICTION_OWN = TDL_FRICTION_SOLVER_COUNT, // the caller's: `own` of the options
 } TdlFrictionSolverKind;
 TDL_API const char* tdl_friction_solver_name(TdlFrictionSolverKind kind);
 
@@ -166,6 +173,54 @@ typedef enum TdlFrictionOrder {
     TDL_FRICTION_ORDER_RANDOM, // from the seed
 } TdlFrictionOrder;
 
+/// Contacts that are coupled, as a solver of one's own is given them: u = W r + b and the law with
+/// (u_i, r_i) in C(mu_i). There are no units (W's diagonal has the mean 1, |b_i| the root mean
+/// square 1, docs/theory/friction.md section 5), prescribed normal velocities are in b already, and
+/// W is symmetric. What is written here has no effect.
+typedef struct TdlFrictionIsland {
+    int block_size, contact_count;
+    const int* contact;             // [contact_count] their numbers in the problem
+    const double* mu;               // [contact_count] 0 to INFINITY
+    const unsigned char* bilateral; // [contact_count]
+    const double* b;                // [contact_count block_size]
+    const int* row_start;           // [contact_count + 1] W by block rows
+    const int* column;              // [row_start[contact_count]] ascending in a row
+    const double* blocks;           // each column by column
+    const double* start;            // [contact_count block_size] the first impulses
+    double target;                  // it is solved where the error is no more than this
+    double error;                   // of `start`, then of the last iterate that was offered
+    int max_iterations;             // of these
+    void* inside;                   // of the library
+} TdlFrictionIsland;
+
+/// u = W r + b.
+TDL_API void tdl_friction_island_velocity(const TdlFrictionIsland* island, const double* r,
+                                          double* u);
+
+/// Ends an iteration: r is measured and kept if none was better. False: it is time to return, for r
+/// solves the island or there are no iterations left.
+TDL_API bool tdl_friction_island_offer(TdlFrictionIsland* island, const double* r);
+
+/// A solver of one's own: offers iterates until it is told to return, or has no better ones. What
+/// it returns other than TDL_STATUS_OK is what the solve returns. Called for one island after the
+/// other, by the thread that solves. A shared object that defines one as `tdl_friction_own` is a
+/// solver for `tendril dfcp --own`; there `user` is null.
+typedef TdlStatus (*TdlFrictionOwnFn)(void* user, TdlFrictionIsland* island);
+
+/// An iterate of a solve.
+typedef struct TdlFrictionIterate {
+    int island;                   // from 0, the largest
+    int iteration;                // of all solvers tried on it; 0: the first guess
+    TdlFrictionSolverKind stage;  // of auto the one under way, else the solver that was asked for
+    TdlFrictionSolverKind solver; // that made it: stages use several
+    int contact_count;            // that it is about; stages may leave out those that carry nothing
+    double error;                 // of these, by the caller's kind, as the caller asked
+    int changed; // contacts that are open, stick or slide and did otherwise in the iterate before
+    double seconds; // wall time since the solve began, without that of telling
+} TdlFrictionIterate;
+/// Told of every iteration of every solver, by the thread that solves.
+typedef void (*TdlFrictionWatchFn)(void* user, const TdlFrictionIterate* iterate);
+
 typedef struct TdlFrictionOptions {
     TdlFrictionSolverKind solver; // default TDL_FRICTION_AUTO
     TdlFrictionError error;       // what the solver stops on; default natural
@@ -183,6 +238,11 @@ typedef struct TdlFrictionOptions {
     bool use_bodies;              // sweep in velocity space where the problem has it and it pays;
                                   // default true
     bool force_bodies;            // sweep in velocity space even where it does not pay
+    TdlFrictionOwnFn own;         // of TDL_FRICTION_OWN; default null
+    void* own_user;               // handed to it
+    TdlFrictionWatchFn watch;     // default null: nobody is told. The solve is the same to the last
+                                  // bit, and islands are solved one after the other
+    void* watch_user;             // handed to it
 } TdlFrictionOptions;
 TDL_API TdlFrictionOptions tdl_friction_options_default(void);
 

@@ -1,6 +1,7 @@
 // `tendril dfcp`: frictional contact problems from files, solved and measured.
 #include "app/command.h"
 #include "app/json.h"
+#include "app/own_solver.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,23 +92,37 @@ static bool read_guess(const char* path, int n, int d, double* r) {
     return good;
 }
 
+// The first guess: of --start, else of the file, else zero.
+static int fill_guess(const Args* args, const TdlFrictionProblem* problem, double* r) {
+    TdlFrictionLaws laws = tdl_friction_problem_matrix(problem).laws;
+    const char* start = args_text(args, "start", NULL);
+    if (start == NULL && laws.guess != NULL) {
+        memcpy(r, laws.guess,
+               (size_t)laws.contact_count * (size_t)laws.block_size * sizeof(double));
+    }
+    bool file = start != NULL && strcmp(start, "zero") != 0;
+    if (file && !read_guess(start, laws.contact_count, laws.block_size, r)) {
+        fprintf(stderr, "tendril: %s: is no CSV with the impulses of %d contacts\n", start,
+                laws.contact_count);
+        return EXIT_INPUT;
+    }
+    return EXIT_DONE;
+}
+
 static int solve_problem(const Args* args, TdlFrictionSolver* solver,
                          const TdlFrictionProblem* problem, Solved* solved) {
     solved->size = tdl_friction_problem_size(problem);
     size_t count = (size_t)solved->size.contact_count * (size_t)solved->size.block_size;
     double* r = calloc(count + 1, sizeof(double));
     double* u = calloc(count + 1, sizeof(double));
-    int code = r != NULL && u != NULL ? EXIT_DONE : EXIT_FAILED;
-    const char* start = args_text(args, "start", NULL);
-    if (code == EXIT_DONE && start != NULL &&
-        !read_guess(start, solved->size.contact_count, solved->size.block_size, r)) {
-        fprintf(stderr, "tendril: %s: is no CSV with the impulses of %d contacts\n", start,
-                solved->size.contact_count);
-        code = EXIT_INPUT;
-    }
+    int code = r != NULL && u != NULL ? fill_guess(args, problem, r) : EXIT_FAILED;
     if (code == EXIT_DONE) {
         TdlStatus status = tdl_friction_solver_solve(solver, problem, r, u, &solved->info);
-        code = status == TDL_STATUS_OK ? EXIT_DONE : exit_code(status);
+        if (status != TDL_STATUS_OK) {
+            fprintf(stderr, "tendril: %s: the solver ended: %s\n", solved->file,
+                    tdl_status_string(status));
+            code = EXIT_FAILED;
+        }
     }
     const char* out = args_text(args, "out", NULL);
     if (code == EXIT_DONE && out != NULL &&
@@ -129,7 +144,7 @@ static int solve_file(const Args* args, TdlFrictionSolver* solver, Solved* solve
     int code = solve_problem(args, solver, problem, solved);
     const char* save = args_text(args, "save-problem", NULL);
     if (code == EXIT_DONE && save != NULL &&
-        tdl_friction_problem_write(args_host(args), save, problem) != TDL_STATUS_OK) {
+        tdl_friction_problem_write(args_host(args), save, problem, NULL) != TDL_STATUS_OK) {
         code = EXIT_FAILED;
     }
     tdl_friction_problem_destroy(problem);
@@ -154,6 +169,42 @@ static int report(const Args* args, const Solved* solved, int count) {
     }
     return code;
 }
+
+// --- the history ---------------------------------------------------------------------------------
+
+static void write_iterate(void* user, const TdlFrictionIterate* x) {
+    fprintf(user, "%d,%d,%s,%s,%d,%.6e,%d,%.6g\n", x->island, x->iteration,
+            tdl_friction_solver_name(x->stage), tdl_friction_solver_name(x->solver),
+            x->contact_count, x->error, x->changed, 1.0e3 * x->seconds);
+}
+
+// Opens the file of --history, if there is to be one, and has it told of every iteration.
+static int begin_history(const Args* args, TdlFrictionOptions* options) {
+    const char* path = args_text(args, "history", NULL);
+    FILE* file = path == NULL ? NULL : fopen(path, "wb");
+    if (path != NULL && file == NULL) {
+        fprintf(stderr, "tendril: %s: could not be opened for writing\n", path);
+        return EXIT_FAILED;
+    }
+    if (file != NULL) {
+        fprintf(file, "island,iteration,stage,solver,contacts,error,changed,ms\n");
+        options->watch = write_iterate;
+        options->watch_user = file;
+    }
+    return EXIT_DONE;
+}
+
+static int end_history(const Args* args, const TdlFrictionOptions* options, int code) {
+    FILE* file = options->watch_user;
+    bool good = file == NULL || ferror(file) == 0;
+    good = (file == NULL || fclose(file) == 0) && good;
+    if (!good) {
+        fprintf(stderr, "tendril: %s: could not be written\n", args_text(args, "history", ""));
+    }
+    return good ? code : EXIT_FAILED;
+}
+
+// --- the command ---------------------------------------------------------------------------------
 
 static TdlFrictionOptions options_of(const Args* args) {
     TdlFrictionOptions o = tdl_friction_options_default();
@@ -181,18 +232,10 @@ static TdlFrictionOptions options_of(const Args* args) {
     return o;
 }
 
-static int run_friction(const Args* args) {
+static int solve_files(const Args* args, const TdlFrictionOptions* options) {
     int count = args_operand_count(args);
-    if (count != 1 &&
-        (args_has(args, "out") || args_has(args, "save-problem") || args_has(args, "start"))) {
-        return usage_error(args, "--out, --start and --save-problem need exactly one file");
-    }
-    TdlFrictionOptions options = options_of(args);
-    if (!(options.tolerance > 0.0)) {
-        return usage_error(args, "--tolerance must be greater than 0");
-    }
     TdlFrictionSolver* solver;
-    TdlStatus status = tdl_friction_solver_create(args_host(args), &options, &solver);
+    TdlStatus status = tdl_friction_solver_create(args_host(args), options, &solver);
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
@@ -210,11 +253,37 @@ static int run_friction(const Args* args) {
     return code;
 }
 
+static int run_friction(const Args* args) {
+    static const char* const alone[] = {"out", "start", "save-problem", "history"};
+    for (size_t k = 0; k < sizeof alone / sizeof *alone; ++k) {
+        if (args_operand_count(args) != 1 && args_has(args, alone[k])) {
+            return usage_error(args, "--%s needs exactly one file", alone[k]);
+        }
+    }
+    if (args_has(args, "own") && args_has(args, "solver")) {
+        return usage_error(args, "--own is a solver: there cannot be a --solver besides");
+    }
+    TdlFrictionOptions options = options_of(args);
+    if (!(options.tolerance > 0.0)) {
+        return usage_error(args, "--tolerance must be greater than 0");
+    }
+    int code = own_solver_option(args, &options.own);
+    options.solver = options.own != NULL ? TDL_FRICTION_OWN : options.solver;
+    if (code == EXIT_DONE) {
+        code = begin_history(args, &options);
+    }
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    return end_history(args, &options, solve_files(args, &options));
+}
+
 static const Option FRICTION_OPTIONS[] = {
     {"solver", 's', OPTION_CHOICE,
      "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|alternating|"
      "path|wedged|faceted",
      0, 0, "how to solve; auto, the default, falls back from one to the next", false},
+    {"own", 0, OPTION_FILE, "FILE.so", 0, 0, OWN_SOLVER_HELP, false},
     {"tolerance", 'e', OPTION_REAL, "E", 0, 1.0e300,
      "error to reach, relative to |b|; default 1e-8", false},
     {"error", 0, OPTION_CHOICE, "natural|alart-curnier|fischer-burmeister", 0, 0,
@@ -225,10 +294,18 @@ static const Option FRICTION_OPTIONS[] = {
      "one-contact solver inside Gauss-Seidel; default secular", false},
     {"out", 'o', OPTION_FILE, "FILE", 0, 0,
      "write impulses and velocities as CSV, a row a contact (one problem only)", false},
+    {"history", 0, OPTION_FILE, "FILE", 0, 0,
+     "write every iteration as CSV: stage, solver, error, contacts whose mode changed, time (one "
+     "problem only)",
+     false},
     {"start", 0, OPTION_FILE, "FILE", 0, 0,
-     "first guess, in the columns of --out; default zero (one problem only)", false},
+     "first guess, in the columns of --out, or zero; default that of the problem's file, if it has "
+     "one (one problem only)",
+     false},
     {"save-problem", 0, OPTION_FILE, "FILE", 0, 0,
-     "write the problem again, as HDF5 when the name ends in .hdf5, else as text", false},
+     "write the problem again: to .hdf5 as it is, with bodies where it has them; to .fclib.hdf5 or "
+     "as text with W",
+     false},
     {0},
 };
 
@@ -236,13 +313,16 @@ const Command DFCP_COMMAND = {
     .name = "dfcp",
     .operands = "FILE...",
     .summary = "Solve discrete frictional contact problems from files",
-    .text = "Reads frictional contact problems (text as Siconos writes it, or FCLIB's HDF5; local\n"
-            "or global) and solves u = W r + b with the exact Signorini-Coulomb law. The error\n"
-            "printed is measured again from the problem as read, outside the solver; a problem\n"
-            "counts as converged only when that error is within the tolerance. The exit code is 1\n"
-            "when any is not.",
+    .text =
+        "Reads frictional contact problems (text as Siconos writes it; FCLIB's HDF5, local or\n"
+        "global; of dimension 2, 3 or 6; or what --save-problem of a run leaves) and solves\n"
+        "u = W r + b with the exact Signorini-Coulomb law. The error printed is measured again\n"
+        "from the problem as read, outside the solver; a problem counts as converged only when\n"
+        "that error is within the tolerance. The exit code is 1 when any is not.\n"
+        "docs/problems.md has the formats.",
     .example = "tendril dfcp problems/*.dat --tolerance 1e-10\n"
-               "tendril dfcp stack.hdf5 --solver admm --json --out r.csv",
+               "tendril dfcp stack.hdf5 --solver admm --json --out r.csv\n"
+               "tendril dfcp stack.hdf5 --own ./my-solver.so --history history.csv",
     .options = FRICTION_OPTIONS,
     .run = run_friction,
 };

@@ -6,7 +6,8 @@
 
 #define SAVE_PROBLEM_HELP                                                                          \
     "save the contact problems of steps (N, N-M, N-M/EVERY or all) for tendril dfcp; a PATH that " \
-    "ends in .dat or .hdf5 is one file, else a folder with one for each solve"
+    "ends in .dat or .hdf5 is one file, else a folder with one .hdf5 for each solve. A .hdf5 has " \
+    "bodies, rows and the guess as they were solved; .fclib.hdf5 and .dat have W instead"
 
 #define SAVE_QUERIES_HELP                                                                          \
     "save what steps ask of collision detection, with the exact answer, for tendril ccd; a PATH "  \

@@ -216,30 +216,14 @@ static void whiten(Parts* p, const RawProblem* raw) {
     memcpy(p->u_free, raw->q, (size_t)raw->n * (size_t)raw->d * sizeof(double));
 }
 
-// Arrays of a problem, given up with it.
-typedef struct Owned {
-    TdlAllocator mem;
-    int *dof_start, *body;
-    double *velocity, *h;
-} Owned;
-
-static void owned_release(void* user) {
-    Owned* o = user;
-    TdlAllocator mem = o->mem;
-    tdl_free(&mem, o->dof_start);
-    tdl_free(&mem, o->body);
-    tdl_free(&mem, o->velocity);
-    tdl_free(&mem, o->h);
-    tdl_free(&mem, o);
-}
-
 static TdlStatus make_problem(const TdlHost* host, const RawProblem* raw, Parts* p,
                               TdlFrictionProblem** out) {
-    Owned* owned = tdl_alloc_zero(&host->mem, sizeof *owned);
-    if (owned == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    *owned = (Owned){host->mem, p->dof_start, p->body, p->velocity, p->h};
+    BodyArrays arrays = {.mem = host->mem,
+                         .dof_start = p->dof_start,
+                         .body = p->body,
+                         .velocity = p->velocity,
+                         .u_free = p->u_free,
+                         .h = p->h};
     TdlFrictionBodiesDef def = {
         .laws = {.block_size = raw->d, .contact_count = raw->n, .mu = raw->mu},
         .body_count = p->count,
@@ -248,17 +232,10 @@ static TdlStatus make_problem(const TdlHost* host, const RawProblem* raw, Parts*
         .u_free = p->u_free,
         .body = p->body,
         .h = p->h,
-        .y = p->h,
-        .release = owned_release,
-        .release_user = owned};
-    TdlStatus status = tdl_friction_problem_create_bodies(host, &def, out);
-    if (status != TDL_STATUS_OK) {
-        tdl_free(&host->mem, owned);
-        return status;
-    }
+        .y = p->h};
     p->dof_start = p->body = NULL;
-    p->velocity = p->h = NULL;
-    return TDL_STATUS_OK;
+    p->velocity = p->u_free = p->h = NULL;
+    return problem_hand_over(host, &def, &arrays, out);
 }
 
 static TdlStatus build(const TdlHost* host, const char* name, const RawProblem* raw, Parts* p,
@@ -279,7 +256,8 @@ static TdlStatus build(const TdlHost* host, const char* name, const RawProblem* 
         return tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: M is not positive definite", name);
     }
     whiten(p, raw);
-    return make_problem(host, raw, p, out);
+    NamedHost named;
+    return make_problem(named_host(&named, host, name), raw, p, out);
 }
 
 TdlStatus global_problem(const TdlHost* host, const char* name, const RawProblem* raw,

@@ -136,7 +136,89 @@ static TdlStatus local_problem(const TdlHost* host, const RawProblem* raw,
     return status;
 }
 
-static TdlStatus problem_from_raw(const TdlHost* host, const char* name, const RawProblem* raw,
+// --- problems ------------------------------------------------------------------------------------
+
+static void tell_named(void* user, TdlLogLevel level, const char* message) {
+    const NamedHost* host = user;
+    tdl_log(host->real, level, "%s: %s", host->name, message);
+}
+
+const TdlHost* named_host(NamedHost* host, const TdlHost* real, const char* name) {
+    *host = (NamedHost){.named = *real, .real = real, .name = name};
+    host->named.log = tell_named;
+    host->named.log_user = host;
+    return &host->named;
+}
+
+void body_arrays_free(BodyArrays* a) {
+    tdl_free(&a->mem, a->dof_start);
+    tdl_free(&a->mem, a->body);
+    tdl_free(&a->mem, a->entries);
+    tdl_free(&a->mem, a->span);
+    tdl_free(&a->mem, (void*)a->list);
+    tdl_free(&a->mem, a->velocity);
+    tdl_free(&a->mem, a->u_free);
+    tdl_free(&a->mem, a->h);
+    tdl_free(&a->mem, a->y);
+}
+
+static void release_arrays(void* user) {
+    BodyArrays* arrays = user;
+    TdlAllocator mem = arrays->mem;
+    body_arrays_free(arrays);
+    tdl_free(&mem, arrays);
+}
+
+TdlStatus problem_hand_over(const TdlHost* host, TdlFrictionBodiesDef* def, BodyArrays* arrays,
+                            TdlFrictionProblem** out) {
+    BodyArrays* kept = tdl_alloc_zero(&host->mem, sizeof *kept);
+    if (kept == NULL) {
+        body_arrays_free(arrays);
+        return TDL_STATUS_NO_MEMORY;
+    }
+    *kept = *arrays;
+    def->release = release_arrays;
+    def->release_user = kept;
+    TdlStatus status = tdl_friction_problem_create_bodies(host, def, out);
+    if (status != TDL_STATUS_OK) {
+        release_arrays(kept);
+    }
+    return status == TDL_STATUS_BAD_ARGUMENT ? TDL_STATUS_BAD_INPUT : status;
+}
+
+// --- planar problems -----------------------------------------------------------------------------
+
+static void spread(int* index, int count) {
+    for (int e = 0; e < count; ++e) {
+        index[e] = index[e] / 2 * 3 + index[e] % 2;
+    }
+}
+
+// A problem of the plane as one of space: each contact gets a second tangential direction, in which
+// nothing moves and nothing pulls. friction.md (F.50)
+static TdlStatus embed_planar(const TdlAllocator* mem, RawProblem* raw) {
+    double* q = tdl_alloc_array(mem, 3 * (size_t)raw->n, sizeof(double));
+    if (q == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int k = 0; k < 2 * raw->n; ++k) {
+        q[k / 2 * 3 + k % 2] = raw->q[k];
+    }
+    tdl_free(mem, raw->q);
+    raw->q = q;
+    raw->d = 3;
+    if (raw->global) {
+        spread(raw->h.col, raw->h.count);
+        raw->h.cols = 3 * raw->n;
+    } else {
+        spread(raw->w.row, raw->w.count);
+        spread(raw->w.col, raw->w.count);
+        raw->w.rows = raw->w.cols = 3 * raw->n;
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus problem_from_raw(const TdlHost* host, const char* name, RawProblem* raw,
                                   TdlFrictionProblem** out) {
     for (int i = 0; i < raw->n; ++i) {
         if (!(raw->mu[i] >= 0.0) || isinf(raw->mu[i])) {
@@ -145,17 +227,31 @@ static TdlStatus problem_from_raw(const TdlHost* host, const char* name, const R
                             name, i, raw->mu[i]);
         }
     }
-    TdlStatus status =
-        raw->global ? global_problem(host, name, raw, out) : local_problem(host, raw, out);
+    TdlStatus status = raw->d == 2 ? embed_planar(&host->mem, raw) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    NamedHost named;
+    status = raw->global ? global_problem(host, name, raw, out)
+                         : local_problem(named_host(&named, host, name), raw, out);
     return status == TDL_STATUS_BAD_ARGUMENT ? TDL_STATUS_BAD_INPUT : status;
 }
 
 TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes, size_t size,
                              TdlFrictionProblem** out) {
     RawProblem raw;
-    bool hdf5 = problem_looks_like_hdf5((const unsigned char*)bytes, size);
-    TdlStatus status = hdf5 ? problem_parse_hdf5(host, name, (unsigned char*)bytes, size, &raw)
-                            : problem_parse_text(host, name, bytes, size, &raw);
+    TdlStatus status;
+    Hdf5File file = {.host = host, .name = name, .data = (const unsigned char*)bytes, .size = size};
+    if (hdf5_looks_like(file.data, size)) {
+        uint64_t root = 0;
+        uint64_t bodies = hdf5_root(&file, &root) ? hdf5_find(&file, root, "tendril_bodies") : 0;
+        if (bodies != 0) {
+            return problem_read_bodies(&file, bodies, out);
+        }
+        status = file.failed ? TDL_STATUS_BAD_INPUT : problem_parse_hdf5(&file, root, &raw);
+    } else {
+        status = problem_parse_text(host, name, bytes, size, &raw);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -268,8 +364,17 @@ static TdlStatus write_text(const TdlHost* host, const char* path, const TdlFric
     return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
 }
 
-TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
-                                     const TdlFrictionProblem* problem) {
+static bool is_hdf5(const char* path) {
+    return ends_with(path, ".hdf5") || ends_with(path, ".h5");
+}
+
+static bool is_fclib(const char* path) {
+    return ends_with(path, ".fclib.hdf5") || ends_with(path, ".fclib.h5");
+}
+
+// W formed where it is not.
+static TdlStatus write_explicit(const TdlHost* host, const char* path,
+                                const TdlFrictionProblem* problem) {
     TdlFrictionMatrixDef m = tdl_friction_problem_matrix(problem);
     for (int i = 0; i < m.laws.contact_count; ++i) {
         if (m.laws.bilateral[i] != 0 || isinf(m.laws.mu[i])) {
@@ -286,10 +391,17 @@ TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
         problem = formed;
     }
     if (status == TDL_STATUS_OK) {
-        bool hdf5 = ends_with(path, ".hdf5") || ends_with(path, ".h5");
         m = tdl_friction_problem_matrix(problem);
-        status = hdf5 ? problem_write_hdf5(host, path, &m) : write_text(host, path, &m);
+        status = is_hdf5(path) ? problem_write_hdf5(host, path, &m) : write_text(host, path, &m);
     }
     tdl_friction_problem_destroy(formed);
     return status;
+}
+
+TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
+                                     const TdlFrictionProblem* problem, const double* guess) {
+    TdlFrictionBodiesDef def = tdl_friction_problem_bodies(problem);
+    bool bodies = def.body != NULL && is_hdf5(path) && !is_fclib(path);
+    return bodies ? problem_write_bodies(host, path, &def, guess != NULL ? guess : def.laws.guess)
+                  : write_explicit(host, path, problem);
 }

@@ -391,12 +391,12 @@ static bool second_matrix_follows(Scanner* s, const RawProblem* raw) {
 }
 
 static bool read_problem(Scanner* s, RawProblem* raw) {
-    if (!read_count(s, "dimension", 3, 6, &raw->d) ||
+    if (!read_count(s, "dimension", 2, 6, &raw->d) ||
         !read_count(s, "contact count", 0, MAX_DIMENSION / 6, &raw->n)) {
         return false;
     }
-    if (raw->d != 3 && raw->d != 6) {
-        return fail(s, "dimension is %d, not 3 or 6", raw->d);
+    if (raw->d != 2 && raw->d != 3 && raw->d != 6) {
+        return fail(s, "dimension is %d, not 2, 3 or 6", raw->d);
     }
     if (!expect(s, "contacts", (double)raw->n * (raw->d + 1)) || !read_matrix(s, &raw->w)) {
         return false;

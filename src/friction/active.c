@@ -288,7 +288,7 @@ TdlStatus run_active(Run* run) {
     }
     for (int k = 0; k < FIRST_SWEEPS; ++k) {
         sweeper_sweep(&sweeper, r);
-        ++run->iterations;
+        run_count(run, TDL_FRICTION_GAUSS_SEIDEL, r);
     }
     double near = 0.0, goal = 0.0;
     for (int round = 0; round < MAX_ROUNDS; ++round) {

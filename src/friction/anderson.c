@@ -285,7 +285,7 @@ TdlStatus run_anderson(Run* run) {
     bool last = false;
     for (int k = 0; k < run->limit && !last && !run_done(run); ++k) {
         double met = accelerate(&a);
-        ++run->iterations;
+        run_count(run, TDL_FRICTION_ANDERSON, a.g);
         run->work += work;
         last = run_spent(run, work) || k + 1 == run->limit;
         if (met <= 2.0 * run->sys->target || k % MEASURE_EVERY == MEASURE_EVERY - 1 || last) {

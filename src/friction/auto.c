@@ -101,6 +101,7 @@ static TdlStatus form_rows(Run* run) {
 
 static TdlStatus run_stage(Run* run, const Stage* stage, TdlFrictionSolverKind* used) {
     double before = run->error;
+    run->stage = stage->kind;
     run->start = stage->how & COLD ? run->zero : NULL;
     TdlStatus status = run_limited(run, stage->run, stage->limit);
     run->start = NULL;

@@ -181,7 +181,7 @@ TdlStatus run_gauss_seidel(Run* run) {
     int since = 0;
     for (int k = 0; k < run->limit && !run_done(run); ++k) {
         double met = sweeper_sweep(&sweeper, r);
-        ++run->iterations;
+        run_count(run, TDL_FRICTION_GAUSS_SEIDEL, r);
         if (met <= 2.0 * sys->target || ++since >= MEASURE_EVERY || k + 1 == run->limit) {
             since = 0;
             system_velocity(sys, r, u); // also renews v, so that rounding does not pile up

@@ -159,7 +159,7 @@ TdlStatus run_gradient(Run* run) {
     for (int k = 0; k < run->limit && !run_done(run) && !run_spent(run, work); ++k) {
         gradient_step(&g, true);
         run->work += work;
-        ++run->iterations;
+        run_count(run, TDL_FRICTION_GRADIENT, g.r);
         run_offer(run, g.u_r, g.r);
     }
     arena_release(run->arena, mark);

@@ -429,11 +429,12 @@ TdlStatus run_interior(Run* run) {
         double alpha = interior_step(&in, gap, rest / residual_first / (gap / gap_first));
         shorts = alpha < SHORT_STEP && !in.coupled ? shorts + 1 : 0;
         plain = in.coupled && alpha < CUT_STEP ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
-        ++run->iterations;
         if (!advance(&in, alpha)) {
+            run_count(run, TDL_FRICTION_INTERIOR, NULL);
             break;
         }
         offer(&in);
+        run_count(run, TDL_FRICTION_INTERIOR, in.r);
     }
     arena_release(run->arena, mark);
     return TDL_STATUS_OK;

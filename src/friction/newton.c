@@ -242,12 +242,13 @@ TdlStatus newton_step(Newton* nw) {
         measure(nw);
         nw->fresh = false;
     }
-    ++run->iterations;
     if (!problem_all_finite(nw->step, run_size(run))) {
         nw->off = INFINITY;
+        run_count(run, TDL_FRICTION_PROXIMAL, NULL);
         return TDL_STATUS_OK;
     }
     system_product(run->sys, nw->step, nw->du);
     go(nw, find_length(nw));
+    run_count(run, TDL_FRICTION_PROXIMAL, nw->r);
     return TDL_STATUS_OK;
 }

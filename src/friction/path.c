@@ -172,7 +172,7 @@ static TdlStatus follow(Path* p, int path, int limit) {
     for (int k = 0; k < limit && !run_done(run) && !run_spent(run, p->at.lu.flops) &&
                     tries < count && p->at.tau < first + RISE_MOST;
          ++k) {
-        ++run->iterations;
+        run_count(run, TDL_FRICTION_PATH, p->at.r);
         if (norm <= ON_PATH * exp(p->at.tau) * p->offset_norm) {
             // on the path
             absorb(p);

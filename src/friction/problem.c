@@ -46,6 +46,10 @@ TdlStatus problem_check_laws(const TdlHost* host, const TdlFrictionLaws* laws) {
                             "contact %d: prescribed normal velocity is not finite", i);
         }
     }
+    size_t size = (size_t)laws->contact_count * (size_t)laws->block_size;
+    if (laws->guess != NULL && !problem_all_finite(laws->guess, size)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "the guess has an entry that is not finite");
+    }
     return TDL_STATUS_OK;
 }
 
@@ -64,7 +68,11 @@ TdlFrictionProblem* problem_new(const TdlHost* host, const TdlFrictionLaws* laws
     p->c = tdl_alloc_array(&p->mem, n, sizeof(double));
     p->b = tdl_alloc_array(&p->mem, n * d, sizeof(double));
     p->q = tdl_alloc_array(&p->mem, n * d, sizeof(double));
-    if (!p->mu || !p->law || !p->bilateral || !p->c || !p->b || !p->q) {
+    if (laws->guess != NULL) {
+        p->guess = tdl_alloc_array(&p->mem, n * d, sizeof(double));
+    }
+    if (!p->mu || !p->law || !p->bilateral || !p->c || !p->b || !p->q ||
+        (laws->guess != NULL && p->guess == NULL)) {
         tdl_friction_problem_destroy(p);
         return NULL;
     }
@@ -76,6 +84,9 @@ TdlFrictionProblem* problem_new(const TdlHost* host, const TdlFrictionLaws* laws
                     : p->mu[i] == 0.0 ? LAW_SMOOTH
                     : isinf(p->mu[i]) ? LAW_ROUGH
                                       : LAW_CONE;
+    }
+    if (p->guess != NULL) {
+        memcpy(p->guess, laws->guess, n * d * sizeof(double));
     }
     return p;
 }
@@ -92,8 +103,13 @@ void problem_finish(TdlFrictionProblem* p) {
     p->q_norm = sqrt(sum);
 }
 
+TdlFrictionLaws problem_laws(const TdlFrictionProblem* p) {
+    return (TdlFrictionLaws){p->d, p->n, p->mu, p->bilateral, p->c, p->guess};
+}
+
 void problem_set_free(TdlFrictionProblem* p, const double* b, const double* normal_velocity) {
     memcpy(p->b, b, (size_t)p->n * (size_t)p->d * sizeof *b);
+    p->u_free = p->b;
     memcpy(p->c, normal_velocity, (size_t)p->n * sizeof *normal_velocity);
     problem_finish(p);
 }
@@ -107,6 +123,7 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     tdl_free(&mem, p->law);
     tdl_free(&mem, p->bilateral);
     tdl_free(&mem, p->c);
+    tdl_free(&mem, p->guess);
     tdl_free(&mem, p->b);
     tdl_free(&mem, p->q);
     tdl_free(&mem, p->start);
@@ -366,8 +383,7 @@ static TdlStatus create_coupled(const TdlHost* host, const TdlFrictionProblem* p
 
 TdlStatus tdl_friction_problem_explicit(const TdlHost* host, const TdlFrictionProblem* p,
                                         TdlFrictionProblem** out) {
-    TdlFrictionMatrixDef def = {
-        .laws = {p->d, p->n, p->mu, p->bilateral, p->c}, .b = p->b, .dof_count = p->dof_count};
+    TdlFrictionMatrixDef def = {.laws = problem_laws(p), .b = p->b, .dof_count = p->dof_count};
     if (!problem_has_bodies(p)) {
         def.row_start = p->start;
         def.column = p->column;
@@ -396,7 +412,7 @@ TdlFrictionSize tdl_friction_problem_size(const TdlFrictionProblem* p) {
 }
 
 TdlFrictionMatrixDef tdl_friction_problem_matrix(const TdlFrictionProblem* p) {
-    return (TdlFrictionMatrixDef){.laws = {p->d, p->n, p->mu, p->bilateral, p->c},
+    return (TdlFrictionMatrixDef){.laws = problem_laws(p),
                                   .b = p->b,
                                   .row_start = p->start,
                                   .column = p->column,

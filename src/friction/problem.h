@@ -22,6 +22,7 @@ struct TdlFrictionProblem {
     unsigned char* law;       // [n] ContactLaw
     unsigned char* bilateral; // [n]
     double* c;                // [n] prescribed normal velocity
+    double* guess;            // [n d] of the caller's, null: none
     double* b;                // [n d] u at r = 0
     double* q;                // [n d] b - c n: what the law sees
     double q_norm;
@@ -36,7 +37,10 @@ struct TdlFrictionProblem {
     int moving_count; // of bodies that have coordinates
     const int* dof_start;
     const double* velocity;
+    const double* u_free;
     const int* body; // [2 n]
+    const TdlSpan* span;
+    const int* const* list;
     const double *h, *y;
     double* own_y;        // y when it was computed here
     TdlReleaseFn release; // of a caller that handed its arrays over
@@ -52,7 +56,9 @@ static inline bool problem_has_bodies(const TdlFrictionProblem* p) {
 TdlStatus problem_check_laws(const TdlHost* host, const TdlFrictionLaws* laws);
 TdlFrictionProblem* problem_new(const TdlHost* host, const TdlFrictionLaws* laws);
 void problem_finish(TdlFrictionProblem* p);
-// Another b, and another prescribed normal velocity, of the same W.
+// What it was made with.
+TdlFrictionLaws problem_laws(const TdlFrictionProblem* p);
+// Another b, and another prescribed normal velocity, of the same W without velocities of bodies.
 void problem_set_free(TdlFrictionProblem* p, const double* b, const double* normal_velocity);
 bool problem_all_finite(const double* x, size_t count);
 bool problem_all_zero(const double* x, int count);

@@ -192,7 +192,10 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
     }
     p->dof_start = def->dof_start;
     p->velocity = def->velocity;
+    p->u_free = def->u_free;
     p->body = def->body;
+    p->span = def->span;
+    p->list = def->list;
     p->h = def->h;
     p->y = def->y;
     p->dof_count = def->body_count == 0 ? 0 : def->dof_start[def->body_count];
@@ -205,6 +208,19 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
     p->release_user = def->release_user;
     *out = p;
     return TDL_STATUS_OK;
+}
+
+TdlFrictionBodiesDef tdl_friction_problem_bodies(const TdlFrictionProblem* p) {
+    return (TdlFrictionBodiesDef){.laws = problem_laws(p),
+                                  .body_count = p->body_count,
+                                  .dof_start = p->dof_start,
+                                  .velocity = p->velocity,
+                                  .u_free = p->u_free,
+                                  .body = p->body,
+                                  .span = p->span,
+                                  .list = p->list,
+                                  .h = p->h,
+                                  .y = p->y};
 }
 
 // w += three rows of h times three of y, each column by column.

@@ -12,13 +12,15 @@ typedef struct Run {
     const double* zero;  // [n d]
     const double* start; // [n d] where a solver starts instead of best; null: at best
     double error;        // norm of the caller's map there, unit-free
-    bool warm;           // the caller's first guess is much better than zero
-    int depth;           // how many times wedged contacts were taken out
-    int limit;           // iterations this solver may use
-    int iterations;      // iterations of all solvers so far
-    double work;         // multiplications so far, roughly; decides fall-backs reproducibly
-    double budget;       // and how many there may be
-    double worth;        // and that a factorisation of sweeps and steps in turn may take
+    TdlFrictionSolverKind stage; // of auto, or the solver asked for
+    struct History* history;     // null: nobody watches
+    bool warm;                   // the caller's first guess is much better than zero
+    int depth;                   // how many times wedged contacts were taken out
+    int limit;                   // iterations this solver may use
+    int iterations;              // iterations of all solvers so far
+    double work;                 // multiplications so far, roughly; decides fall-backs reproducibly
+    double budget;               // and how many there may be
+    double worth;                // and that a factorisation of sweeps and steps in turn may take
     long long failsafe, unsolvable;
 } Run;
 
@@ -37,10 +39,21 @@ TdlStatus run_interior(Run* run);
 TdlStatus run_path(Run* run);
 TdlStatus run_wedges(Run* run);
 TdlStatus run_wedged(Run* run); // the same, and where it does not do all else
+TdlStatus run_own(Run* run);    // the caller's
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used);
 
 // Measures r, whose velocity is u, and keeps it when it is the best so far. Returns its error.
 double run_offer(Run* run, const double* u, const double* r);
+
+void history_tell(const Run* run, TdlFrictionSolverKind solver, const double* r);
+
+// Counts an iteration of `solver` that came to r, in run->sys; null: to nothing that is a guess.
+static inline void run_count(Run* run, TdlFrictionSolverKind solver, const double* r) {
+    ++run->iterations;
+    if (run->history != NULL) {
+        history_tell(run, solver, r);
+    }
+}
 
 static inline bool run_done(const Run* run) {
     return run->error <= run->sys->target;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "friction/error.h"
+#include "friction/history.h"
 #include "friction/islands.h"
 #include "friction/run.h"
 #include "friction/study/study.h"
@@ -45,6 +46,7 @@ struct TdlFrictionSolver {
     double* r;
     int large_count;
     double setup_end;
+    History history; // where somebody watches
 };
 
 TdlFrictionOptions tdl_friction_options_default(void) {
@@ -60,10 +62,13 @@ TdlFrictionOptions tdl_friction_options_default(void) {
 }
 
 static TdlStatus check_options(const TdlHost* host, const TdlFrictionOptions* o) {
-    if ((int)o->solver < 0 || o->solver >= TDL_FRICTION_SOLVER_COUNT || (int)o->error < 0 ||
+    if ((int)o->solver < 0 || o->solver > TDL_FRICTION_OWN || (int)o->error < 0 ||
         o->error >= TDL_FRICTION_ERROR_COUNT || (int)o->local < 0 ||
         o->local >= TDL_FRICTION_LOCAL_COUNT) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "unknown solver, error or local solver");
+    }
+    if (o->solver == TDL_FRICTION_OWN && o->own == NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "there is no solver of one's own");
     }
     if (!(o->tolerance > 0.0) || !isfinite(o->tolerance)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "tolerance must be positive, not %g",
@@ -177,7 +182,7 @@ static bool sweeps_only(TdlFrictionSolverKind kind) {
 }
 
 static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
-    static const RunFn solvers[TDL_FRICTION_SOLVER_COUNT] = {
+    static const RunFn solvers[TDL_FRICTION_SOLVER_COUNT + 1] = {
         [TDL_FRICTION_GAUSS_SEIDEL] = run_gauss_seidel,
         [TDL_FRICTION_ANDERSON] = run_anderson,
         [TDL_FRICTION_NEWTON] = run_newton,
@@ -190,6 +195,7 @@ static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
         [TDL_FRICTION_PATH] = run_path,
         [TDL_FRICTION_WEDGED] = run_wedged,
         [TDL_FRICTION_FACETED] = run_faceted,
+        [TDL_FRICTION_OWN] = run_own,
     };
     TdlFrictionSolverKind kind = run->options->solver;
     *used = kind;
@@ -288,9 +294,15 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     Run run = {.sys = &sys, .arena = arena, .options = &s->options};
     run.limit = s->options.max_iterations;
     run.budget = run.worth = INFINITY;
+    run.stage = s->options.solver;
     status = first_guess(s, &run);
     if (status != TDL_STATUS_OK) {
         return status;
+    }
+    if (s->options.watch != NULL) {
+        s->history.island = island;
+        run.history = &s->history;
+        history_tell(&run, s->options.solver, run.best);
     }
     if (island == 0) { // the first and largest; one thread alone comes here
         s->setup_end = clock_now();
@@ -354,8 +366,9 @@ static TdlStatus solve_islands(TdlFrictionSolver* s) {
     for (int k = 0; k < s->large_count; ++k) {
         solve_island(s, k, 0);
     }
-    // waking threads costs more than a few contacts do
-    bool alone = s->problem->n < SMALL_ISLAND;
+    // waking threads costs more than a few contacts do; and the caller is asked by one of them
+    bool alone = s->problem->n < SMALL_ISLAND || s->options.watch != NULL ||
+                 s->options.solver == TDL_FRICTION_OWN;
     for (int k = s->large_count; alone && k < s->islands.count; ++k) {
         solve_island(s, k, 0);
     }
@@ -421,6 +434,9 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
     s->r = r;
     s->setup_end = 0.0;
     TdlStatus status = prepare(s, p);
+    if (status == TDL_STATUS_OK && s->options.watch != NULL) {
+        status = history_begin(&s->history, &s->arena, p, &s->options, begin);
+    }
     if (status != TDL_STATUS_OK) {
         arena_release(&s->arena, mark);
         return status;
@@ -431,7 +447,7 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    info->seconds = clock_now() - begin;
+    info->seconds = clock_now() - begin - (s->options.watch != NULL ? s->history.spent : 0.0);
     info->setup_seconds = s->setup_end > 0.0 ? s->setup_end - begin : 0.0;
     status = measure(s, r, u, info);
     arena_release(&s->arena, mark);
@@ -439,11 +455,11 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
 }
 
 const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
-    static const char* const names[TDL_FRICTION_SOLVER_COUNT] = {
+    static const char* const names[TDL_FRICTION_SOLVER_COUNT + 1] = {
         "auto",        "gauss-seidel", "anderson",    "newton", "proximal", "interior", "admm",
-        "fixed-point", "gradient",     "alternating", "path",   "wedged",   "faceted",
+        "fixed-point", "gradient",     "alternating", "path",   "wedged",   "faceted",  "own",
     };
-    return (int)kind >= 0 && kind < TDL_FRICTION_SOLVER_COUNT ? names[kind] : "unknown";
+    return (int)kind >= 0 && kind <= TDL_FRICTION_OWN ? names[kind] : "unknown";
 }
 
 const char* tdl_friction_outcome_name(TdlFrictionOutcome outcome) {

@@ -240,12 +240,12 @@ static TdlStatus step_freely(Strides* t) {
         if (count_changes(t) > FULL_CHANGES * t->sys.n && k > 0) {
             return TDL_STATUS_OK;
         }
-        ++run->iterations;
         go(t, t->r); // a contact that pulls is open in the next step
         system_velocity(&t->sys, t->r, t->u);
         put_back(t, t->r, t->trial);
         system_velocity(run->sys, t->trial, t->trial_u);
         run_offer(run, t->trial_u, t->trial);
+        run_count(run, TDL_FRICTION_ALTERNATING, t->trial);
     }
     return TDL_STATUS_OK;
 }

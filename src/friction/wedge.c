@@ -81,7 +81,7 @@ static void find_inside(Barrier* p, double* base, double* dx, double* dy) {
         p->tau = log(p->eps);
         double norm = barrier_residual(p), goal = ON_PATH * p->eps * sqrt((double)p->run->sys->n);
         for (int k = 0; k < NEWTON_STEPS && norm > goal; ++k) {
-            ++p->run->iterations;
+            run_count(p->run, TDL_FRICTION_WEDGED, NULL);
             if (!step_down(p, &norm, base, dx, dy)) {
                 break;
             }

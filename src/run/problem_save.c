@@ -21,22 +21,6 @@ static bool is_file(const char* path) {
     return ends_with(path, ".dat") || ends_with(path, ".hdf5") || ends_with(path, ".h5");
 }
 
-// where the solver started, in the columns that dfcp writes and reads
-static TdlStatus write_guess(const ProblemSaver* s, const char* path, int n, const double* r) {
-    FILE* file = fopen(path, "wb");
-    if (file == NULL) {
-        return tdl_fail(&s->host, TDL_STATUS_IO, "%s: could not be opened for writing", path);
-    }
-    fprintf(file, "contact,r_n,r_t1,r_t2\n");
-    for (int i = 0; i < n; ++i) {
-        fprintf(file, "%d,%.17g,%.17g,%.17g\n", i, r[3 * i], r[3 * i + 1], r[3 * i + 2]);
-    }
-    bool good = ferror(file) == 0;
-    good = fclose(file) == 0 && good;
-    return good ? TDL_STATUS_OK
-                : tdl_fail(&s->host, TDL_STATUS_IO, "%s: could not be written", path);
-}
-
 static void note_row(const ProblemSaver* s, const TdlContactProblem* p, const char* name, int n) {
     fprintf(s->index, "%s,%ld,%d,%.17g,%.17g,%d,%.17g,%s,%d,%.3e,%d,%.6g\n", name, p->step, s->part,
             p->time, p->dt, n, p->unit, tdl_friction_solver_name(p->info.solver),
@@ -55,7 +39,7 @@ static void save(void* user, const TdlContactProblem* p) {
         return;
     }
     if (s->index == NULL) {
-        s->status = tdl_friction_problem_write(&s->host, def->path, p->problem);
+        s->status = tdl_friction_problem_write(&s->host, def->path, p->problem, p->guess);
         s->count += s->status == TDL_STATUS_OK;
         return;
     }
@@ -63,11 +47,7 @@ static void save(void* user, const TdlContactProblem* p) {
     char name[64], path[PATH_BYTES];
     snprintf(name, sizeof name, "step-%06ld-%d.hdf5", p->step, s->part);
     snprintf(path, sizeof path, "%s/%s", def->path, name);
-    s->status = tdl_friction_problem_write(&s->host, path, p->problem);
-    if (s->status == TDL_STATUS_OK) {
-        snprintf(path, sizeof path, "%s/step-%06ld-%d-guess.csv", def->path, p->step, s->part);
-        s->status = write_guess(s, path, n, p->guess);
-    }
+    s->status = tdl_friction_problem_write(&s->host, path, p->problem, p->guess);
     if (s->status == TDL_STATUS_OK) {
         note_row(s, p, name, n);
         ++s->count;

@@ -118,7 +118,7 @@ static TdlStatus make_friction(Exact* exact, Problem* p) {
     TdlHost scratch = p->contacts->host;
     scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
     TdlFrictionBodiesDef def = {
-        .laws = {3, p->law_count, p->mu, NULL, p->bias},
+        .laws = {3, p->law_count, p->mu, NULL, p->bias, NULL},
         .body_count = p->body_count,
         .dof_start = p->dof_start,
         .u_free = p->before,

@@ -115,7 +115,9 @@ TEST(malformed_texts_are_refused) {
     static const char* const texts[] = {
         "",
         "hello",
-        "2 1 0 2 2 2 2 1 0 0 1 -1 0 0.5",                            // a plane problem
+        "4 1 0 4 4 4 4 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 -1 0 0 0 0.5", // no such dimension
+        "1 1 0 1 1 1 1 1 -1 0.5",
+        "2 1 0 3 3 3 3 2 0 0 0 2 0 0 0 2 -1 0 0.5",                  // of space, says it is plane
         "3 -1 0 3 3",                                                // negative count
         "3 1000000000 1 3000000000 3000000000",                      // huge counts
         "3 100000000 0 300000000 300000000 300000000 300000000 1",   // huge, consistent
@@ -170,7 +172,7 @@ TEST(hdf5_survives_cuts_and_flips) {
     snprintf(path, sizeof path, "/tmp/tendril-io-%d.hdf5", (int)getpid());
     TdlFrictionProblem *p, *q;
     REQUIRE(problem_from_bytes(&host, "blocks", text, strlen(text), &p) == TDL_STATUS_OK);
-    REQUIRE(tdl_friction_problem_write(&host, path, p) == TDL_STATUS_OK);
+    REQUIRE(tdl_friction_problem_write(&host, path, p, NULL) == TDL_STATUS_OK);
     tdl_friction_problem_destroy(p);
     size_t size;
     char* bytes = load(path, &size);
@@ -206,7 +208,7 @@ static void check_round_trip(const char* path, const char* suffix) {
     snprintf(copy, sizeof copy, "/tmp/tendril-io-%d%s", (int)getpid(), suffix);
     TdlFrictionProblem *a, *b;
     REQUIRE(tdl_friction_problem_read(&host, path, &a) == TDL_STATUS_OK);
-    REQUIRE(tdl_friction_problem_write(&host, copy, a) == TDL_STATUS_OK);
+    REQUIRE(tdl_friction_problem_write(&host, copy, a, NULL) == TDL_STATUS_OK);
     REQUIRE(tdl_friction_problem_read(&host, copy, &b) == TDL_STATUS_OK);
     remove(copy);
     TdlFrictionSize size = tdl_friction_problem_size(a);

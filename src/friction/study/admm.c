@@ -144,7 +144,7 @@ TdlStatus run_admm(Run* run) {
         run->work += solve;
         update_primal(&a);
         project_cones(&a);
-        ++run->iterations;
+        run_count(run, TDL_FRICTION_ADMM, a.z);
         if (k % MEASURE_EVERY == 0 || k == run->limit) {
             system_velocity(run->sys, a.z, a.u);
             run_offer(run, a.u, a.z);

@@ -118,7 +118,7 @@ TdlStatus run_faceted(Run* run) {
                 r[3 * i + m] = x[m];
             }
         }
-        ++run->iterations;
+        run_count(run, TDL_FRICTION_FACETED, r);
         moving = change > 1.0e-24 * all;
     }
     system_velocity(sys, r, u);

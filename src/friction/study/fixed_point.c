@@ -45,7 +45,7 @@ TdlStatus run_fixed_point(Run* run) {
         for (int k = 0; k < INNER_LIMIT && run->iterations < limit; ++k) {
             gradient_step(&g, false);
             run->work += work;
-            ++run->iterations;
+            run_count(run, TDL_FRICTION_FIXED_POINT, g.r);
             if (convex_error(&g) <= goal) {
                 break;
             }

@@ -248,7 +248,7 @@ TdlStatus run_newton(Run* run) {
     double q = newton_merit(&nw, nw.u, nw.r, nw.f);
     for (int k = 0; k < run->limit && !run_done(run); ++k) {
         q = newton_step(&nw, q);
-        ++run->iterations;
+        run_count(run, TDL_FRICTION_NEWTON, nw.r);
         if (q < 0.0) {
             break;
         }

@@ -1,0 +1,15 @@
+// Datasets written with the HDF5 library.
+#ifndef TDL_FORMATS_HDF5_WRITER_H
+#define TDL_FORMATS_HDF5_WRITER_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+// `count` numbers of a native type in a row, without filters, as hdf5_reader.h reads them.
+bool hdf5_put(hid_t group, const char* name, hid_t type, size_t count, const void* data);
+
+// A new file, over an old one; negative when it cannot be. The library prints nothing of its own.
+hid_t hdf5_create(const char* path);
+
+#endif
