@@ -98,6 +98,10 @@ TDL_API const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, i
 /// look for: bodies inside boxes and closed meshes, and curves that pass through their faces.
 TDL_API TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int* count);
 
+/// Whether a step may begin with bodies as they are placed: TDL_STATUS_BAD_INPUT, told by name,
+/// where they are nearer than the barrier allows. Every first step asks the same.
+TDL_API TdlStatus tdl_world_check_start(TdlWorld* world);
+
 /// One of them in words: which bodies, how deep and where.
 enum { TDL_OVERLAP_TEXT_SIZE = 768 };
 TDL_API void tdl_overlap_text(const TdlWorld* world, const TdlOverlap* overlap,

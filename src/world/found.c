@@ -134,7 +134,7 @@ static double choose_margin(const TdlWorld* world, const Contacts* c, double nex
         reach = fmax(reach, next * c->found.at[i].closing);
     }
     if (!isfinite(c->seen.thinnest)) {
-        return 0.0;
+        return felt;
     }
     double kept = MARGIN_KEPT * fmax(c->found.margin - felt, 0.0);
     double least = fmax(MARGIN_LEAST * c->seen.thinnest, kept);

@@ -281,6 +281,12 @@ static TdlStatus look_for_response(TdlWorld* world) {
     return c->response->look_at_start(c->responder, world, count > 0 ? &worst : NULL);
 }
 
+TdlStatus tdl_world_check_start(TdlWorld* world) {
+    const Contacts* c = world->contacts;
+    bool asks = c != NULL && c->response->look_at_start != NULL;
+    return asks ? look_for_response(world) : TDL_STATUS_OK;
+}
+
 TdlStatus contacts_look_at_start(TdlWorld* world, double* energy) {
     Contacts* c = world->contacts;
     *energy = 0.0;

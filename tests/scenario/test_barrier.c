@@ -1,6 +1,7 @@
 // The barrier response: what rests, slides, collides and winds, without ever overlapping; energy,
 // states, threads, and what it refuses.
 #include "capture.h"
+#include "command.h"
 #include "look.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
@@ -366,6 +367,63 @@ TEST(a_start_that_is_too_near_is_refused_by_name) {
         CHECK(strstr(capture.text, "bead") != NULL && strstr(capture.text, "barrier") != NULL);
         tdl_world_destroy(world);
     }
+}
+
+// --- as a scene
+
+static void write_scene(const Scratch* scratch, double height) {
+    FILE* file = fopen(scratch_path(scratch, "scene.yaml"), "w");
+    REQUIRE(file != NULL);
+    fprintf(file,
+            "time: {step: 1e-3, end: 2.0}\n"
+            "contacts: {response: barrier, barrier: {distance: 1e-3, stiffness: 500}}\n"
+            "bodies: [{name: bead, shape: sphere, radius: 0.02, position: [0, 0, %.17g]}]\n"
+            "colliders: [{name: table, shape: plane}]\n"
+            "observe: [{force: table}]\n",
+            height);
+    fclose(file);
+}
+
+// The last number of a column of log.csv.
+static double last_of(const Scratch* scratch, const char* log, const char* column) {
+    char* text = scratch_read(scratch_path(scratch, log), NULL);
+    char *end = text == NULL ? NULL : strchr(text, '\n'), *last = text;
+    double value = NAN;
+    int index = 0;
+    for (char* c = text; c != NULL && c < end && strncmp(c, column, strlen(column)) != 0; ++c) {
+        index += *c == ',';
+    }
+    for (char* c = end; c != NULL && c[1] != '\0'; c = strchr(c + 1, '\n')) {
+        last = c + 1;
+    }
+    for (int i = 0; last != NULL && i < index; ++i) {
+        last = strchr(last, ',') + 1;
+    }
+    value = last == NULL ? NAN : strtod(last, NULL);
+    free(text);
+    return value;
+}
+
+TEST(a_scene_is_run_or_refused) {
+    Scratch scratch = scratch_make();
+    write_scene(&scratch, 0.0205);
+    CHECK_INT(COMMAND(&scratch, "check", "scene.yaml"), 0);
+    CHECK_INT(COMMAND(&scratch, "run", "scene.yaml", "-o", "out", "-q"), 0);
+    double weight = 1000.0 * 4.0 / 3.0 * 3.14159265358979 * 8.0e-6 * G;
+    CHECK_NEAR(last_of(&scratch, "out/log.csv", "force_table_z"), -weight, 1.0e-6 * weight);
+    double gap = gap_under(weight, 500.0, 1.0e-3), away = gap - 1.0e-3;
+    CHECK_NEAR(last_of(&scratch, "out/log.csv", "stored"), -500.0 * away * away * log(gap / 1.0e-3),
+               1.0e-9);
+    // placed nearer than a thousandth of the distance: nothing is written
+    write_scene(&scratch, 0.02);
+    CHECK_INT(COMMAND(&scratch, "check", "scene.yaml"), 3);
+    CHECK(command_wrote(&scratch, "stderr", "'bead' and collider 'table' are"));
+    CHECK_INT(COMMAND(&scratch, "run", "scene.yaml", "-o", "no", "-q"), 3);
+    CHECK(command_wrote(&scratch, "stderr", "the barrier needs more than 1e-06 m"));
+    char* text = scratch_read(scratch_path(&scratch, "no/log.csv"), NULL);
+    CHECK(text == NULL);
+    free(text);
+    scratch_remove(&scratch);
 }
 
 TEST(definitions_out_of_range_are_refused) {
