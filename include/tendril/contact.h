@@ -28,7 +28,18 @@ typedef enum TdlContactGeometry {
 /// How contacts answer.
 typedef enum TdlContactResponse {
     TDL_RESPONSE_EXACT = 0, // impulses by Signorini's and Coulomb's law, to the solver's tolerance
+    TDL_RESPONSE_BARRIER,   // forces that grow without bound as a gap closes: nothing ever overlaps
 } TdlContactResponse;
+
+/// The barrier: a gap g below the distance d has the energy -stiffness (g - d)^2 ln(g / d), and
+/// friction the force mu N (2 y - y^2), y = sliding speed / creep, that is Coulomb's from y = 1 on.
+/// Restitution is not heeded.
+typedef struct TdlBarrierDef {
+    double distance;  // m, >= 0; default 0: a tenth of the thinnest radius
+    double stiffness; // N/m, >= 0; default 0: of each contact the mass of the lighter body over the
+                      // square of the step
+    double creep;     // m/s, > 0; default 1e-3
+} TdlBarrierDef;
 
 /// What is done about bodies that overlap when the first step begins.
 typedef enum TdlContactStart {
@@ -51,9 +62,11 @@ typedef struct TdlContactDef {
     double margin;                // m, >= 0: candidates are kept up to this gap; default 0: chosen
                                   // in every step by how far things moved in the last
     TdlContactResponse response;  // default exact
+    TdlBarrierDef barrier;        // of the barrier
     TdlFrictionSolverKind solver; // of the exact response; default alternating
-    double tolerance;             // > 0: relative error of the solver; default 1e-8
-    int max_iterations;           // > 0, of the solver; default 1000
+    double tolerance;             // > 0: relative error of the solver, or of the barrier's forces;
+                                  // default 1e-8
+    int max_iterations;           // > 0, of the solver of the exact response; default 1000
     double overlap;               // > 0, new overlap, in radii of the thinner, at which a step is
                                   // made again in parts; default 0.1
     TdlContactStart start;        // default separate
@@ -80,7 +93,7 @@ typedef struct TdlContactForce {
     TdlVec3 point;  // m, where the first body's surface was touched
     TdlVec3 normal; // from the first to the second
     TdlVec3 force;  // N on the second, mean over the step; the first gets the opposite
-    double gap;     // m, at the start of the step, or of its part
+    double gap;     // m, at the start of the step, or of its part; with the barrier at its end
     double mu;
     bool sliding; // at the end of the step; else it sticks or carries nothing
 } TdlContactForce;

@@ -65,11 +65,12 @@ typedef struct TdlStepInfo {
     int unsolved;       // substeps whose contacts were not solved to the tolerance
     double deepest;     // m, the least gap at the end of the step; 0 when nothing is near
     double friction;    // J taken by friction in this step
-    double impact;      // J taken by what touched or left in this step along the normals
+    double impact;      // J taken by what touched or left in this step along the normals, less what
+                        // `stored` has more of it
     double push;        // J put in by moving overlapping bodies apart
     double work;        // J done on the bodies by moving colliders and carried starts, at contacts
-    // 0 unless `losses` is asked for. The energy of rods and bodies changes by
-    // work + given + push - friction - impact - damping - numerical.
+    // 0 unless `losses` is asked for. The energy of rods and bodies and what contacts store change
+    // by work + given + push - friction - impact - damping - numerical.
     double damping;     // J taken by damping and drag
     double numerical;   // J taken by the time steps; what they give is negative
     double given;       // J done by wind, torques and ends that are moved
@@ -84,6 +85,7 @@ typedef struct TdlStepInfo {
                      // or in which a hold gave way
     double estimate; // error of the step, estimated, over the length of the body that has most;
                      // 0 unless `error` or `losses` is asked for
+    double stored;   // J that contacts hold at the end of the step: of the barrier
     TdlStepFault fault; // of a step that failed
 } TdlStepInfo;
 
@@ -95,6 +97,10 @@ TDL_API const TdlContactForce* tdl_world_contact_forces(const TdlWorld* world, i
 /// `capacity` of them; `count` receives the number of pairs. Also found is what a step does not
 /// look for: bodies inside boxes and closed meshes, and curves that pass through their faces.
 TDL_API TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int* count);
+
+/// Whether a step may begin with bodies as they are placed: TDL_STATUS_BAD_INPUT, told by name,
+/// where they are nearer than the barrier allows. Every first step asks the same.
+TDL_API TdlStatus tdl_world_check_start(TdlWorld* world);
 
 /// One of them in words: which bodies, how deep and where.
 enum { TDL_OVERLAP_TEXT_SIZE = 768 };

@@ -221,6 +221,7 @@ static int run_check(const Args* args) {
         print_overlaps(&overlaps);
     }
     bool refused = overlaps.count > 0 && tdl_scene_contacts(scene).refuse_overlap;
+    status = status == TDL_STATUS_OK ? tdl_world_check_start(overlaps.world) : status;
     tdl_world_destroy(overlaps.world);
     tdl_scene_destroy(scene);
     if (status != TDL_STATUS_OK) {
@@ -240,7 +241,8 @@ const Command CHECK_COMMAND = {
     .operands = "SCENE",
     .summary = "Validate a scene and print what it holds",
     .text = "A mistake is told with file, line and column, and things that overlap at the start by "
-            "name, place and depth (exit status 3 where the scene refuses that); nothing is "
+            "name, place and depth (exit status 3 where the scene or the barrier refuses that); "
+            "nothing is "
             "created.",
     .example = "tendril check scenes/hanging-curl.yaml\n"
                "tendril check scenes/wisp.yaml --set time.step=5e-4 --json",

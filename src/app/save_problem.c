@@ -69,7 +69,8 @@ void save_problem_tell(const TdlSaveProblems* def, const TdlRunInfo* info) {
         return;
     }
     if (info->problems == 0) {
-        fprintf(stderr, "no contact problem was saved: none of the steps asked for has contacts\n");
+        fprintf(stderr, "no contact problem was saved: none of the steps asked for has contacts "
+                        "that a solver answered\n");
     } else {
         fprintf(stderr, "%s: %ld contact problem%s saved\n", def->path, info->problems,
                 info->problems == 1 ? "" : "s");

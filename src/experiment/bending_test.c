@@ -105,6 +105,13 @@ void test_print_json(const Test* test) {
     member("kink", test->verdict.kink);
     member("chord_jump", test->verdict.chord_jump);
     printf(", \"lost_contacts\": %d", test->verdict.lost_contacts);
+    if (def->response == TDL_RESPONSE_BARRIER) {
+        printf(", \"response\": \"barrier\"");
+        member("distance", def->barrier.distance);
+        member("stiffness", def->barrier.stiffness);
+        member("bias", test->verdict.bias);
+        member("least_gap", test->verdict.least_gap);
+    }
     member("seconds", test->seconds);
 }
 

@@ -6,6 +6,27 @@
 #include <math.h>
 #include <string.h>
 
+// Of forces, relative: gaps of a micrometre are known to some 1e-11.
+static const double BARRIER_TOLERANCE = 1.0e-8;
+
+static int read_response(const Args* args, TdlThreePointRunDef* def) {
+    bool barrier = strcmp(args_text(args, "response", "exact"), "barrier") == 0;
+    if (!barrier && (args_has(args, "distance") || args_has(args, "stiffness"))) {
+        return usage_error(args, "--distance and --stiffness go with --response barrier");
+    }
+    if (barrier && args_has(args, "all")) {
+        return usage_error(args, "--all is about exact contact");
+    }
+    if (barrier && def->setup.mu > 0.0) {
+        return usage_error(args, "the exact force is known of the barrier without friction");
+    }
+    def->response = barrier ? TDL_RESPONSE_BARRIER : TDL_RESPONSE_EXACT;
+    def->barrier.distance = args_real(args, "distance", 1.0e-3) * def->setup.span;
+    def->barrier.stiffness = args_real(args, "stiffness", def->barrier.stiffness);
+    def->tolerance = barrier ? BARRIER_TOLERANCE : def->tolerance;
+    return EXIT_DONE;
+}
+
 // What the options ask for; a usage error's exit code, or EXIT_DONE.
 static int read_options(const Args* args, TdlThreePointRunDef* def) {
     *def = tdl_three_point_run_def_default();
@@ -38,7 +59,7 @@ static int read_options(const Args* args, TdlThreePointRunDef* def) {
     def->speed = args_real(args, "speed", 0.0);
     def->point_count = args_int(args, "points", def->point_count);
     def->depth = args_real(args, "depth", 0.3) * def->setup.span;
-    return EXIT_DONE;
+    return read_response(args, def);
 }
 
 static void describe(const TdlThreePointRunDef* def, char text[256]) {
@@ -46,8 +67,14 @@ static void describe(const TdlThreePointRunDef* def, char text[256]) {
     if (def->geometry == TDL_CONTACT_SEGMENTS) {
         snprintf(seen, sizeof seen, "%d segments", test_proxies(def));
     }
-    snprintf(text, 256, "%s, %d elements, touched as %s; kappa0 %g 1/m, mu %g, dt %g s", def->model,
-             def->element_count, seen, def->setup.natural_curvature, def->setup.mu, def->step);
+    char barrier[64] = "";
+    if (def->response == TDL_RESPONSE_BARRIER) {
+        snprintf(barrier, sizeof barrier, " by a barrier of %g m, %g N/m", def->barrier.distance,
+                 def->barrier.stiffness);
+    }
+    snprintf(text, 256, "%s, %d elements, touched as %s%s; kappa0 %g 1/m, mu %g, dt %g s",
+             def->model, def->element_count, seen, barrier, def->setup.natural_curvature,
+             def->setup.mu, def->step);
 }
 
 static void print_plain(const Test* test, const char* folder) {
@@ -59,6 +86,10 @@ static void print_plain(const Test* test, const char* folder) {
     printf("  jump measure       %.4g\n", test->verdict.jump);
     printf("  of the ratio       %.4g\n", test->verdict.ratio_jump);
     printf("  kink measure       %.4g\n", test->verdict.kink);
+    if (test->def.response == TDL_RESPONSE_BARRIER) {
+        printf("  bias               %.4f %% of the force, by gaps of %.3g m and more\n",
+               100.0 * test->verdict.bias, test->verdict.least_gap);
+    }
     printf("  lost contacts      %d of %d points\n", test->verdict.lost_contacts,
            test->verdict.count);
     printf("  time               %.3g s\n", test->seconds);
@@ -71,16 +102,21 @@ static void tell_command(const TdlThreePointRunDef* def, char text[512]) {
     if (def->geometry == TDL_CONTACT_SEGMENTS) {
         snprintf(proxies, sizeof proxies, " --proxies %d", test_proxies(def));
     }
+    char barrier[128] = "";
+    if (def->response == TDL_RESPONSE_BARRIER) {
+        snprintf(barrier, sizeof barrier, " --response barrier --distance %g --stiffness %g",
+                 def->barrier.distance / def->setup.span, def->barrier.stiffness);
+    }
     char speed[64] = "";
     if (def->speed > 0.0) {
         snprintf(speed, sizeof speed, " --speed %g", def->speed);
     }
     snprintf(text, 512,
              "tendril experiment three-point --model %s --detection %s --elements %d%s --kappa0 %g "
-             "--mu %g --dt %g --length %g --depth %g --points %d%s --out three-point",
+             "--mu %g --dt %g --length %g --depth %g --points %d%s%s --out three-point",
              def->model, def->geometry == TDL_CONTACT_CURVES ? "curves" : "segments",
              def->element_count, proxies, def->setup.natural_curvature, def->setup.mu, def->step,
-             def->length, def->depth / def->setup.span, def->point_count, speed);
+             def->length, def->depth / def->setup.span, def->point_count, barrier, speed);
 }
 
 static bool write_report(const Test* test, const char* folder) {
@@ -181,6 +217,13 @@ static const Option OPTIONS[] = {
      "segments that contact sees, a multiple of the elements; default 100", false},
     {"kappa0", 'k', OPTION_REAL, "1/M", 0, 40.6, "natural curvature, 1/m; default 0", false},
     {"mu", 0, OPTION_REAL, "MU", 0, 10, "friction between rod and disc; default 0", false},
+    {"response", 0, OPTION_CHOICE, "exact|barrier", 0, 0,
+     "how the contact answers; default exact. The force of a barrier is compared with that of the "
+     "exact elastica on a disc that is wider by the gap it leaves",
+     false},
+    {"distance", 0, OPTION_REAL, "SPANS", 1e-6, 0.1, "of the barrier, in spans; default 1e-3",
+     false},
+    {"stiffness", 0, OPTION_REAL, "N/M", 1e-6, 1e12, "of the barrier; default 100", false},
     {"dt", 0, OPTION_REAL, "S", 1e-7, 1, "time step, s; default 1e-4", false},
     {"speed", 0, OPTION_REAL, "M/S", 1e-9, 1,
      "of the disc, m/s; default 5e-3, or slower, so that it rises at most 1e-5 spans a step",

@@ -236,3 +236,57 @@ TdlStatus tdl_three_point_solve(const TdlHost* host, const TdlThreePointDef* def
     out->middle_curve = search.shape.kappa / def->span;
     return TDL_STATUS_OK;
 }
+
+// --- with a barrier
+// -------------------------------------------------------------------------------
+
+typedef struct BarrierSearch {
+    const TdlHost* host;
+    const TdlThreePointDef* def;
+    const TdlBarrierDef* barrier;
+    double indentation;
+    TdlThreePoint found;
+    TdlStatus status;
+} BarrierSearch;
+
+// -k b'(g): what a gap carries. (P.2)
+static double carried(const TdlBarrierDef* barrier, double gap) {
+    double away = gap - barrier->distance;
+    double first = -2.0 * away * log(gap / barrier->distance) - away * away / gap;
+    return -barrier->stiffness * first;
+}
+
+// What is missing of the force along the normal of a disc that is wider by the gap, N. It grows
+// with the gap. (P.14)
+static double missing_force(void* context, double gap) {
+    BarrierSearch* search = context;
+    TdlThreePointDef wide = *search->def;
+    wide.support_radius += gap;
+    double lifted = tdl_three_point_first_height(search->def) - tdl_three_point_first_height(&wide);
+    TdlThreePoint* found = &search->found;
+    double depth = search->indentation + lifted;
+    *found = (TdlThreePoint){0};
+    if (depth > 0.0) {
+        TdlStatus status = tdl_three_point_solve(search->host, &wide, depth, found);
+        search->status = status == TDL_STATUS_OK ? search->status : status;
+    }
+    found->indentation = search->indentation;
+    return 0.5 * found->force / cos(found->angle) - carried(search->barrier, gap);
+}
+
+TdlStatus tdl_three_point_solve_barrier(const TdlHost* host, const TdlThreePointDef* def,
+                                        const TdlBarrierDef* barrier, double indentation,
+                                        TdlThreePoint* out, double* gap) {
+    BarrierSearch search = {
+        .host = host, .def = def, .barrier = barrier, .indentation = indentation};
+    double low = 1.0e-9 * barrier->distance, high = barrier->distance;
+    double at_low = missing_force(&search, low), at_high = missing_force(&search, high);
+    if (search.status != TDL_STATUS_OK) {
+        return search.status;
+    }
+    // nothing is missing beyond the distance where the disc is too far away to touch
+    *gap = at_high <= 0.0 ? high : find_root(missing_force, &search, low, at_low, high, at_high);
+    missing_force(&search, *gap);
+    *out = search.found;
+    return search.status;
+}

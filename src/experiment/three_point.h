@@ -59,6 +59,9 @@ typedef struct TdlThreePointRunDef {
     double depth;                // m, > 0: the last indentation; default 0.015
     int point_count;             // > 0: at so many indentations, evenly spread; default 1000
     double tolerance;            // > 0, of the contact solver; default 1e-10
+    TdlContactResponse response; // default exact
+    TdlBarrierDef barrier;       // of the barrier; its distance and stiffness positive. Default: a
+                                 // thousandth of the span, 100 N/m
 } TdlThreePointRunDef;
 
 TdlThreePointRunDef tdl_three_point_run_def_default(void);
@@ -71,8 +74,16 @@ typedef struct TdlThreePointSample {
     double arc_length;  // m, from the middle to the contact
     double error;       // of the contact solver in this step
     int contact_count;
-    TdlThreePoint exact; // of the set-up at the same indentation
+    double gap;          // m, the least
+    TdlThreePoint exact; // of the set-up at the same indentation; with the barrier on a disc that
+                         // is wider by the gap that the barrier has under that force (P.14)
+    TdlThreePoint plain; // of the set-up itself
 } TdlThreePointSample;
+
+// The exact solution with a barrier between rod and disc, and the gap that it leaves. (P.14)
+TdlStatus tdl_three_point_solve_barrier(const TdlHost* host, const TdlThreePointDef* def,
+                                        const TdlBarrierDef* barrier, double indentation,
+                                        TdlThreePoint* out, double* gap);
 
 // Called at every sample; returns false to stop.
 typedef bool (*TdlThreePointProgressFn)(void* user, int done, int total);
@@ -95,6 +106,8 @@ typedef struct TdlThreePointVerdict {
                        // points half as much where it is smooth, but as much where it jumps
     double chord_jump; // what `jump` is for fine chords in place of a smooth rod, (T.15)
     int lost_contacts; // samples without a contact
+    double bias;       // largest difference of the exact solution with a barrier from that without
+    double least_gap;  // m, of the contacts
 } TdlThreePointVerdict;
 
 TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,

@@ -32,6 +32,7 @@ TdlThreePointRunDef tdl_three_point_run_def_default(void) {
         .depth = 0.015,
         .point_count = 1000,
         .tolerance = 1.0e-10,
+        .barrier = {.distance = 5.0e-5, .stiffness = 100.0, .creep = 1.0e-3},
     };
 }
 
@@ -55,6 +56,11 @@ static TdlStatus check(const TdlHost* host, const TdlThreePointRunDef* def) {
         fault = "step must be positive";
     } else if (!(isfinite(def->speed) && def->speed >= 0.0)) {
         fault = "speed must not be negative";
+    } else if (def->response == TDL_RESPONSE_BARRIER &&
+               !(def->barrier.distance > 0.0 && def->barrier.stiffness > 0.0)) {
+        fault = "the barrier needs a distance and a stiffness";
+    } else if (def->response == TDL_RESPONSE_BARRIER && def->setup.mu > 0.0) {
+        fault = "the exact force is known of the barrier without friction";
     } else if (def->point_count < 1) {
         fault = "at least one point is wanted";
     } else if (speed(def) * def->step * def->point_count > def->depth) {
@@ -84,6 +90,13 @@ static void script(const TdlThreePointRunDef* def, TdlKeyframe keys[RAMP_KEYS + 
     keys[RAMP_KEYS + 1] = (TdlKeyframe){.time = whole + more / v, .position.z = ramp + more};
 }
 
+// How far below the rod the disc starts, m: where no barrier is felt yet.
+static double start_gap(const TdlThreePointRunDef* def) {
+    double gap = START_GAP * def->setup.span;
+    bool barrier = def->response == TDL_RESPONSE_BARRIER;
+    return barrier ? gap + def->barrier.distance : gap;
+}
+
 static TdlStatus build(const TdlHost* host, const TdlThreePointRunDef* def, TdlWorld** world) {
     const TdlThreePointDef* setup = &def->setup;
     double r = setup->rod_radius;
@@ -95,6 +108,8 @@ static TdlStatus build(const TdlHost* host, const TdlThreePointRunDef* def, TdlW
     world_def.contacts.segments = def->segments;
     world_def.contacts.self = false;
     world_def.contacts.tolerance = def->tolerance;
+    world_def.contacts.response = def->response;
+    world_def.contacts.barrier = def->barrier;
     TdlStatus status = tdl_world_create(host, &world_def, world);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -120,8 +135,8 @@ static TdlStatus build(const TdlHost* host, const TdlThreePointRunDef* def, TdlW
     TdlBodyId disc;
     disc_def.shape = TDL_SHAPE_CYLINDER;
     disc_def.radius = setup->support_radius;
-    disc_def.pose.position = (TdlVec3){
-        0.5 * setup->span, 0.0, tdl_three_point_first_height(setup) - START_GAP * setup->span};
+    disc_def.pose.position =
+        (TdlVec3){0.5 * setup->span, 0.0, tdl_three_point_first_height(setup) - start_gap(def)};
     disc_def.pose.rotation = (TdlMat3){{0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}, {1.0, 0.0, 0.0}};
     disc_def.motion = (TdlMotionDef){keys, RAMP_KEYS + 2, TDL_INTERPOLATION_LINEAR};
     return tdl_world_add_collider(*world, &disc_def, &disc);
@@ -130,7 +145,7 @@ static TdlStatus build(const TdlHost* host, const TdlThreePointRunDef* def, TdlW
 // What the last step's contacts say. Where there are two, at a joint, the means by force.
 static TdlThreePointSample measure(const TdlWorld* world, const TdlThreePointRunDef* def,
                                    double indentation, double error) {
-    TdlThreePointSample sample = {.indentation = indentation, .error = error};
+    TdlThreePointSample sample = {.indentation = indentation, .error = error, .gap = INFINITY};
     TdlVec3 normal = {0};
     double weight = 0.0, arc = 0.0;
     int count;
@@ -138,6 +153,7 @@ static TdlThreePointSample measure(const TdlWorld* world, const TdlThreePointRun
     for (int i = 0; i < count; ++i) {
         const TdlContactForce* c = &contacts[i];
         double push = tdl_dot3(c->force, c->normal);
+        sample.gap = fmin(sample.gap, c->gap);
         if (push > 0.0) {
             ++sample.contact_count;
             sample.force -= 2.0 * c->force.z;
@@ -152,6 +168,19 @@ static TdlThreePointSample measure(const TdlWorld* world, const TdlThreePointRun
     }
     sample.arc_length = arc / weight; // NaN without a contact
     return sample;
+}
+
+// What the force is to be.
+static TdlStatus compare(const TdlHost* host, const TdlThreePointRunDef* def, double indentation,
+                         TdlThreePointSample* sample) {
+    TdlStatus status = tdl_three_point_solve(host, &def->setup, indentation, &sample->plain);
+    sample->exact = sample->plain;
+    if (status != TDL_STATUS_OK || def->response != TDL_RESPONSE_BARRIER) {
+        return status;
+    }
+    double gap;
+    return tdl_three_point_solve_barrier(host, &def->setup, &def->barrier, indentation,
+                                         &sample->exact, &gap);
 }
 
 TdlStatus tdl_three_point_run(const TdlHost* host, const TdlThreePointRunDef* def,
@@ -175,7 +204,7 @@ TdlStatus tdl_three_point_run(const TdlHost* host, const TdlThreePointRunDef* de
             continue;
         }
         samples[done] = measure(world, def, indentation, info.error);
-        status = tdl_three_point_solve(host, &def->setup, indentation, &samples[done].exact);
+        status = compare(host, def, indentation, &samples[done]);
         ++done;
         if (status == TDL_STATUS_OK && progress != NULL &&
             !progress(user, done, def->point_count)) {
@@ -226,7 +255,7 @@ static void add_change(const TdlThreePointRunDef* def, const TdlThreePointSample
 
 TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,
                                            const TdlThreePointSample* samples) {
-    TdlThreePointVerdict verdict = {.at = NAN};
+    TdlThreePointVerdict verdict = {.at = NAN, .least_gap = INFINITY};
     double span = def->setup.span, largest = 0.0, slope_before = NAN;
     const TdlThreePointSample* before = NULL;
     for (int i = 0; i < def->point_count; ++i) {
@@ -238,7 +267,10 @@ TdlThreePointVerdict tdl_three_point_judge(const TdlThreePointRunDef* def,
         if (depth < JUDGED[0] * (1.0 - 1.0e-9) || depth > JUDGED[1] * (1.0 + 1.0e-4)) {
             continue;
         }
-        double deviation = fabs(sample->force - exact) / fmax(exact, 0.1 * largest);
+        double least = fmax(exact, 0.1 * largest);
+        double deviation = fabs(sample->force - exact) / least;
+        verdict.bias = fmax(verdict.bias, fabs(sample->plain.force - exact) / least);
+        verdict.least_gap = fmin(verdict.least_gap, sample->gap);
         if (verdict.count == 0 || deviation > verdict.deviation) {
             verdict.deviation = deviation;
             verdict.at = depth;

@@ -188,12 +188,13 @@ static TdlStatus settle(Run* run) {
     return status;
 }
 
-// Tells which bodies overlap, by name, and fails where the scene refuses that.
+// Tells which bodies overlap, by name, and fails where the scene or the barrier refuses that.
 static TdlStatus tell_overlaps(Run* run) {
     enum { TELL_MOST = 5 };
     TdlOverlap worst[TELL_MOST];
     int count;
     TdlStatus status = tdl_world_overlaps(run->world, TELL_MOST, worst, &count);
+    status = status == TDL_STATUS_OK ? tdl_world_check_start(run->world) : status;
     if (status != TDL_STATUS_OK || count == 0) {
         return status;
     }

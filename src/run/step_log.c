@@ -52,6 +52,7 @@ static const Column COLUMNS[] = {
     {"nowhere", COLUMN_REAL, AT(nowhere)},
     {"forced", COLUMN_INT, AT(forced)},
     {"estimate", COLUMN_REAL, AT(estimate)},
+    {"stored", COLUMN_REAL, AT(stored)},
 };
 enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
 

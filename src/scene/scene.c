@@ -454,6 +454,8 @@ static TdlContactDef make_contacts(const ContactsSpec* spec) {
     def.self = spec->self;
     def.margin = spec->margin;
     def.response = (TdlContactResponse)spec->response;
+    def.barrier =
+        (TdlBarrierDef){spec->barrier.distance, spec->barrier.stiffness, spec->barrier.creep};
     def.solver = (TdlFrictionSolverKind)spec->solver;
     def.tolerance = spec->tolerance;
     def.max_iterations = spec->max_iterations;

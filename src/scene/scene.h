@@ -153,6 +153,11 @@ typedef enum DetectionChoice {
     DETECTION_OFF,
 } DetectionChoice;
 
+typedef struct BarrierSpec {
+    const Node* node;
+    double distance, stiffness, creep; // m, N/m, m/s; 0: chosen
+} BarrierSpec;
+
 typedef struct ContactsSpec {
     const Node* node;
     int detection; // a DetectionChoice
@@ -163,7 +168,8 @@ typedef struct ContactsSpec {
     bool self;
     double margin;
     int response; // a TdlContactResponse
-    int solver;   // a TdlFrictionSolverKind
+    BarrierSpec barrier;
+    int solver; // a TdlFrictionSolverKind
     double tolerance;
     int max_iterations;
     double overlap; // radii

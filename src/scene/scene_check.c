@@ -604,6 +604,36 @@ static TdlStatus check_colliders(TdlScene* scene) {
     return status;
 }
 
+// What the barrier does not heed is not to be asked of it, nor what is its own of another response.
+static TdlStatus check_response(TdlScene* scene) {
+    const ContactsSpec* contacts = &scene->spec.contacts;
+    const PairSpec* pairs = contacts->pairs.items;
+    bool barrier = contacts->response == TDL_RESPONSE_BARRIER;
+    if (!barrier && contacts->barrier.node != NULL) {
+        return fail_at(&scene->host, contacts->barrier.node->mark,
+                       "'barrier' goes with 'response: barrier'");
+    }
+    if (barrier && contacts->restitution > 0.0) {
+        return fail_at(&scene->host, mark_of(contacts->node, "restitution"),
+                       "the barrier has no restitution");
+    }
+    for (int i = 0; i < contacts->pairs.count && barrier; ++i) {
+        if (pairs[i].restitution > 0.0) {
+            return fail_at(&scene->host, mark_of(pairs[i].node, "restitution"),
+                           "the barrier has no restitution");
+        }
+    }
+    for (int i = 0; i < 2 && barrier; ++i) {
+        static const char* const OF_SOLVER[] = {"solver", "max_iterations"};
+        const Node* given = contacts->node == NULL ? NULL : node_find(contacts->node, OF_SOLVER[i]);
+        if (given != NULL) {
+            return fail_at(&scene->host, given->mark, "'%s' goes with 'response: exact'",
+                           OF_SOLVER[i]);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
 TdlStatus scene_check(TdlScene* scene) {
     const SceneSpec* spec = &scene->spec;
     if (spec->rods.count == 0 && spec->bodies.count == 0) {
@@ -612,8 +642,8 @@ TdlStatus scene_check(TdlScene* scene) {
     }
     // in this order: each may rely on those before
     static TdlStatus (*const CHECKS[])(TdlScene*) = {
-        check_times,     check_all_names, check_rods,           check_bodies,
-        check_colliders, check_pairs,     scene_check_observers};
+        check_times,     check_all_names, check_rods,     check_bodies,
+        check_colliders, check_pairs,     check_response, scene_check_observers};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof CHECKS / sizeof *CHECKS; ++i) {
         status = CHECKS[i](scene);

@@ -22,7 +22,7 @@ static const char* detection_choices(void) {
 
 // In the order of TdlContactResponse.
 static const char* response_choices(void) {
-    return "exact";
+    return "exact|barrier";
 }
 
 // In the order of TdlContactStart.
@@ -372,6 +372,41 @@ static const Group PAIR_GROUP = {
     .fields = PAIR_FIELDS,
 };
 
+static const Field BARRIER_FIELDS[] = {
+    {.key = "distance",
+     .kind = FIELD_REAL,
+     AT(BarrierSpec, distance),
+     .unit = "m",
+     .range = {0.0, 1.0e6, true, false},
+     .fallback_note = "a tenth of the thinnest radius",
+     .help = "Gaps below it are felt. Things must begin further apart than a thousandth of it."},
+    {.key = "stiffness",
+     .kind = FIELD_REAL,
+     AT(BarrierSpec, stiffness),
+     .unit = "N/m",
+     .range = {0.0, 1.0e18, true, false},
+     .fallback_note = "of each contact, the mass of the lighter thing over the square of the step",
+     .help =
+         "k of the energy -k (g - d)^2 ln(g/d) of a gap g below the distance d. The stiffer, the "
+         "nearer to the distance things come to rest; at half of it they carry 1.19 k d."},
+    {.key = "creep",
+     .kind = FIELD_REAL,
+     AT(BarrierSpec, creep),
+     .unit = "m/s",
+     .range = {0.0, 1.0e6, true, false},
+     .fallback = "1e-3",
+     .help = "Sliding speed below which friction is less than Coulomb's: what would stick creeps, "
+             "slower than this."},
+    {0},
+};
+
+static const Group BARRIER_GROUP = {
+    .name = "barrier",
+    .help = "Forces of gaps, in place of exact contact.",
+    .size = sizeof(BarrierSpec),
+    .fields = BARRIER_FIELDS,
+};
+
 static const Field CONTACTS_FIELDS[] = {
     {.key = "detection",
      .kind = FIELD_CHOICE,
@@ -431,8 +466,16 @@ static const Field CONTACTS_FIELDS[] = {
      AT(ContactsSpec, response),
      .choices = response_choices,
      .fallback = "exact",
-     .help = "How contacts answer: by impulses that fulfil Signorini's and Coulomb's laws, to the "
-             "`tolerance` of the `solver`."},
+     .help =
+         "How contacts answer: `exact`, by impulses that fulfil Signorini's and Coulomb's laws, "
+         "to the `tolerance` of the `solver`; `barrier`, by forces that grow without bound as a "
+         "gap closes, and friction that is smooth about rest: to compare with."},
+    {.key = "barrier",
+     .kind = FIELD_GROUP,
+     AT(ContactsSpec, barrier),
+     .group = &BARRIER_GROUP,
+     .fallback_note = "as said there",
+     .help = "Of `response: barrier`, and of it alone."},
     {.key = "solver",
      .kind = FIELD_CHOICE,
      AT(ContactsSpec, solver),
@@ -444,7 +487,8 @@ static const Field CONTACTS_FIELDS[] = {
      AT(ContactsSpec, tolerance),
      .range = {1.0e-15, 1.0, false, false},
      .fallback = "1e-8",
-     .help = "Relative error at which the solver stops."},
+     .help = "Relative error at which the solver stops; of the barrier, how far forces may be from "
+             "those of the gaps."},
     {.key = "max_iterations",
      .kind = FIELD_INT,
      AT(ContactsSpec, max_iterations),

@@ -31,7 +31,7 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
 
 // Before the first attempt at a step, and at the end of one that is going to be undone: keeps in
 // mind which contacts came close.
-void contacts_start_interval(Contacts* contacts);
+void contacts_start_interval(TdlWorld* world);
 TdlStatus contacts_note_missed(Contacts* contacts);
 
 // After contacts were solved: keeps in mind what they and the bodies came to in this attempt.
@@ -79,6 +79,8 @@ typedef struct ContactsSolved {
     bool converged;
     double friction, impact, work; // J
     double back;                   // J, by taking back what slid
+    double stored;                 // J, that contacts hold at the end
+    bool imposed; // velocities are as the response wants to look at them: rounds end
     double build_seconds, solve_seconds;
 } ContactsSolved;
 
@@ -86,6 +88,22 @@ typedef struct ContactsSolved {
 // that the world is defined with. Adds to the bodies' v_free. `same`: the contacts were solved in
 // this attempt already, and only v_free is another.
 TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, bool same, ContactsSolved* out);
+// Whether there is anything to be answered in the next attempt.
+bool contacts_ask(const Contacts* contacts);
+
+// What a response makes of an attempt, once the contacts of the shape that it led to are known.
+typedef enum ContactsVerdict {
+    CONTACTS_STAY,
+    CONTACTS_AGAIN,    // it is undone, and contacts are solved once more, knowing that shape
+    CONTACTS_UNSOLVED, // they are not solved, and will not be in a step as long
+    CONTACTS_REFUSED,  // nor may the attempt ever be kept
+} ContactsVerdict;
+
+// Whether the response goes by the shape at the end of a step; then the verdict, `solved` being
+// what contacts_solve told.
+bool contacts_look_back(const Contacts* contacts);
+TdlStatus contacts_check(TdlWorld* world, const BodyStep* step, const ContactsFound* found,
+                         ContactsSolved* solved, ContactsVerdict* out);
 // After the last of these: sets the push of bodies that overlap.
 TdlStatus contacts_push(TdlWorld* world);
 

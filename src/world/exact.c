@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "friction/problem.h"
 #include "friction/solver.h"
-#include "world/problem.h"
+#include "world/answer.h"
 
 #include <string.h>
 
@@ -143,63 +143,6 @@ static TdlStatus solve_friction(Exact* exact, Problem* p, bool same, ContactsSol
     return solve_problem(exact, p, exact->friction, out);
 }
 
-// --- what the impulses do -------------------------------------------------------------------
-
-// The velocities with contacts.
-static TdlStatus change_velocities(Problem* p) {
-    bool* touched = ARENA_NEW(&p->contacts->arena, bool, (size_t)p->body_count + 1);
-    if (touched == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    memset(touched, 0, (size_t)p->body_count + 1);
-    for (int side = 0; side < 2 * p->count; ++side) {
-        int body = p->body[side];
-        if (body < 0 || touched[body]) {
-            continue;
-        }
-        touched[body] = true;
-        double *v = p->velocity + p->dof_start[body], *change = p->change + p->dof_start[body];
-        problem_unwhiten(p, body, change);
-        for (int j = 0; j < problem_dofs(p, body); ++j) {
-            v[j] += change[j];
-        }
-    }
-    return TDL_STATUS_OK;
-}
-
-// All candidates: nothing carried, nothing asked for.
-static TdlStatus clear_forces(Contacts* c) {
-    Retry* retry = &c->retry;
-    if (!tdl_reserve(&c->host.mem, &retry->asked, &retry->asked_capacity, c->found.count,
-                     sizeof *retry->asked)) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    for (int i = 0; i < c->found.count; ++i) {
-        c->found.at[i].force = (TdlVec3){0};
-        c->found.at[i].sticks = false;
-        retry->asked[i] = 0.0;
-    }
-    return TDL_STATUS_OK;
-}
-
-static TdlContactForce make_force(const Problem* p, int i, const Candidate* x, TdlVec3 r) {
-    const Seen* seen = &p->contacts->seen;
-    const TdlContact* contact = &x->site.contact;
-    BodyPlace a = seen_place(seen, contact, 0), b = seen_place(seen, contact, 1);
-    return (TdlContactForce){
-        .body = {seen_body(seen, contact, 0)->id, seen_body(seen, contact, 1)->id},
-        .element = {a.element, b.element},
-        .u = {a.u, b.u},
-        .v = {a.v, b.v},
-        .point = seen_touch(seen, contact),
-        .normal = contact->basis.cx,
-        .force = tdl_scale3(p->dt / p->world->def.step, x->force),
-        .gap = contact->gap,
-        .mu = p->mu[i],
-        .sliding = r.x > 0.0 && hypot(r.y, r.z) >= (1.0 - 1.0e-6) * p->mu[i] * r.x,
-    };
-}
-
 static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     Contacts* c = p->contacts;
     Forces* forces = &c->forces;
@@ -207,7 +150,7 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     if (!tdl_reserve(&c->host.mem, &forces->at, &forces->capacity, count, sizeof *forces->at)) {
         return TDL_STATUS_NO_MEMORY;
     }
-    TdlStatus status = clear_forces(c);
+    TdlStatus status = answer_clear_forces(c);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -217,7 +160,7 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
         TdlVec3 r = tdl_scale3(1.0 / p->unit, tdl_load3(p->r, i)), u = tdl_load3(p->u, i);
         x->force = tdl_scale3(1.0 / p->dt, tdl_mul33_3(contact->basis, r));
         c->retry.asked[p->of[i]] = p->dt * p->bias[i] + fmax(contact->gap, 0.0);
-        forces->at[first + i] = make_force(p, i, x, r);
+        forces->at[first + i] = answer_force(p, i, r);
         out->friction -= r.y * u.y + r.z * u.z;
         out->impact -= r.x * u.x;
         out->back -= tdl_dot3(r, tdl_load3(p->back, i));
@@ -225,66 +168,6 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
         x->sticks = r.x > 0.0 && !forces->at[first + i].sliding;
     }
     forces->count = count;
-    return TDL_STATUS_OK;
-}
-
-// What the impulse of a contact does on one of its sides, J.
-static double side_work(const Problem* p, int side) {
-    double work = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        work += p->r[3 * (side / 2) + k] * problem_side_product(p, side, k, p->velocity);
-    }
-    return work / p->unit;
-}
-
-// Room for the impulse on a body that wants to know.
-static bool reserve_impulse(const Problem* p, Body* body) {
-    if (!body_has_rounds(body) && !body->hears) {
-        return true;
-    }
-    body->impulse = ARENA_NEW(&p->contacts->arena, double, body->dof_count);
-    if (body->impulse != NULL) {
-        memset(body->impulse, 0, (size_t)body->dof_count * sizeof *body->impulse);
-    }
-    return body->impulse != NULL;
-}
-
-// Adds H' r of a side to the impulse on its body, in N s.
-static void add_impulse(const Problem* p, int side, double* impulse) {
-    TdlSpan span = p->span[side];
-    const int* list = p->list == NULL ? NULL : p->list[side];
-    for (int k = 0; k < 3 * span.count; ++k) {
-        int j = k % span.count, at = list == NULL ? span.first + j : list[j];
-        impulse[at] +=
-            p->h[p->h_at[side] + (size_t)k] * p->r[3 * (side / 2) + k / span.count] / p->unit;
-    }
-}
-
-static TdlStatus hand_out(const Problem* p) {
-    for (int i = 0; i < 2 * p->count; ++i) {
-        if (p->body[i] >= 0) {
-            Body* body = p->world->body[p->body[i]];
-            body->touched = true;
-            body->touch += side_work(p, i);
-        }
-    }
-    for (int i = 0; i < p->body_count; ++i) {
-        Body* body = p->world->body[i];
-        if (!body->touched) {
-            continue;
-        }
-        memcpy(body->v_free, p->velocity + p->dof_start[i],
-               (size_t)body->dof_count * sizeof *body->v_free);
-        if (!reserve_impulse(p, body)) {
-            return TDL_STATUS_NO_MEMORY;
-        }
-    }
-    for (int i = 0; i < 2 * p->count; ++i) {
-        const Body* body = p->body[i] < 0 ? NULL : p->world->body[p->body[i]];
-        if (body != NULL && body->impulse != NULL) {
-            add_impulse(p, i, body->impulse);
-        }
-    }
     return TDL_STATUS_OK;
 }
 
@@ -303,7 +186,7 @@ static TdlStatus answer(Exact* exact, Problem* p, bool same, ContactsSolved* out
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = p->law_count > 0 ? change_velocities(p) : TDL_STATUS_OK;
+    status = p->law_count > 0 ? answer_change_velocities(p) : TDL_STATUS_OK;
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -312,7 +195,7 @@ static TdlStatus answer(Exact* exact, Problem* p, bool same, ContactsSolved* out
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    return hand_out(p);
+    return answer_hand_out(p);
 }
 
 // The problem of the attempt; where it is the same but for v_free, only what follows from that.
@@ -344,7 +227,7 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool s
     out->skipped = c->found.count - p->count;
     c->forces.count = c->forces.kept;
     if (p->count == 0) {
-        return clear_forces(c);
+        return answer_clear_forces(c);
     }
     double built = clock_now();
     out->build_seconds = built - start;
@@ -358,4 +241,5 @@ static TdlStatus push(void* self) {
     return p->count == 0 || problem_push(p) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
-const Response EXACT_RESPONSE = {create, destroy, solve, push};
+const Response EXACT_RESPONSE = {
+    .create = create, .destroy = destroy, .solve = solve, .push = push};

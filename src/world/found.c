@@ -51,7 +51,8 @@ static const double SLID_MOST = 0.5;
 // any before.
 static const double DEEPER = 0.03;
 
-static const Response* const RESPONSES[] = {[TDL_RESPONSE_EXACT] = &EXACT_RESPONSE};
+static const Response* const RESPONSES[] = {
+    [TDL_RESPONSE_EXACT] = &EXACT_RESPONSE, [TDL_RESPONSE_BARRIER] = &BARRIER_RESPONSE};
 
 static TdlStatus create_parts(TdlWorld* world, Contacts* c) {
     const TdlContactDef* def = &world->def.contacts;
@@ -124,18 +125,20 @@ static double first_reach(const TdlWorld* world, double next) {
 // The fastest closing of a gap among the contacts known so far tells how far to look; what a step
 // needed once is forgotten slowly.
 static double choose_margin(const TdlWorld* world, const Contacts* c, double next) {
+    double felt = c->response->reach == NULL ? 0.0 : c->response->reach(c->responder, c);
     if (world->def.contacts.margin > 0.0) {
-        return world->def.contacts.margin;
+        return fmax(world->def.contacts.margin, felt);
     }
     double reach = first_reach(world, next);
     for (int i = 0; i < c->found.count; ++i) {
         reach = fmax(reach, next * c->found.at[i].closing);
     }
     if (!isfinite(c->seen.thinnest)) {
-        return 0.0;
+        return felt;
     }
-    double least = fmax(MARGIN_LEAST * c->seen.thinnest, MARGIN_KEPT * c->found.margin);
-    return fmin(fmax(MARGIN_STEPS * reach, least), MARGIN_MOST * c->seen.widest);
+    double kept = MARGIN_KEPT * fmax(c->found.margin - felt, 0.0);
+    double least = fmax(MARGIN_LEAST * c->seen.thinnest, kept);
+    return felt + fmin(fmax(MARGIN_STEPS * reach, least), MARGIN_MOST * c->seen.widest);
 }
 
 // --- contacts -------------------------------------------------------------------------------
@@ -484,6 +487,20 @@ TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, bool same, Conta
 
 TdlStatus contacts_push(TdlWorld* world) {
     return world->contacts->response->push(world->contacts->responder);
+}
+
+bool contacts_ask(const Contacts* c) {
+    return c->found.count > 0 || (contacts_look_back(c) && c->response->knows_more(c->responder));
+}
+
+bool contacts_look_back(const Contacts* c) {
+    return c->response->check != NULL;
+}
+
+TdlStatus contacts_check(TdlWorld* world, const BodyStep* step, const ContactsFound* found,
+                         ContactsSolved* solved, ContactsVerdict* out) {
+    const Contacts* c = world->contacts;
+    return c->response->check(c->responder, world, step, found, solved, out);
 }
 
 bool contacts_ready(const Contacts* c) {

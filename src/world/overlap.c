@@ -266,9 +266,33 @@ static void tell(const TdlWorld* world, const TdlOverlap* worst, int count) {
             tdl_world_time(world), count, name[0], name[1], worst->depth);
 }
 
+// Of a response that has its own idea of how bodies may be placed.
+static TdlStatus look_for_response(TdlWorld* world) {
+    const Contacts* c = world->contacts;
+    if (contacts_ready(c) && world->step_count > 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlOverlap worst;
+    int count;
+    TdlStatus status = tdl_world_overlaps(world, 1, &worst, &count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return c->response->look_at_start(c->responder, world, count > 0 ? &worst : NULL);
+}
+
+TdlStatus tdl_world_check_start(TdlWorld* world) {
+    const Contacts* c = world->contacts;
+    bool asks = c != NULL && c->response->look_at_start != NULL;
+    return asks ? look_for_response(world) : TDL_STATUS_OK;
+}
+
 TdlStatus contacts_look_at_start(TdlWorld* world, double* energy) {
     Contacts* c = world->contacts;
     *energy = 0.0;
+    if (c->response->look_at_start != NULL) {
+        return look_for_response(world);
+    }
     bool part = world->def.contacts.start == TDL_START_SEPARATE && world->step_count == 0;
     bool refuse = world->def.contacts.start == TDL_START_REFUSE && world->step_count == 0;
     if (contacts_ready(c) && !refuse && !part) {

@@ -139,7 +139,7 @@ static bool lay_out(Problem* p) {
     count_coordinates(p);
     size_t h_used = 0, y_used = 0;
     bool lists = false;
-    p->whitened = true;
+    p->whitened = !p->plain;
     for (int i = 0; i < 2 * p->count; ++i) {
         lists = find_support(p, i) || lists;
         bool again = i % 2 == 1 && problem_touches_itself(p, i / 2);
@@ -173,8 +173,7 @@ static void gather_velocities(Problem* p) {
 
 // --- rows -----------------------------------------------------------------------------------
 
-// Row `row` of a side's H, times a vector over the coordinates of its body.
-static double own_product(const Problem* p, int side, int row, const double* own) {
+double problem_own_product(const Problem* p, int side, int row, const double* own) {
     TdlSpan span = p->span[side];
     const double* h = p->h + p->h_at[side] + (ptrdiff_t)row * span.count;
     const int* list = p->list == NULL ? NULL : p->list[side];
@@ -189,7 +188,7 @@ static double own_product(const Problem* p, int side, int row, const double* own
 }
 
 double problem_side_product(const Problem* p, int side, int row, const double* all) {
-    return own_product(p, side, row, all + p->dof_start[p->body[side]]);
+    return problem_own_product(p, side, row, all + p->dof_start[p->body[side]]);
 }
 
 // The rows of one side, and the velocity that a script gives it.
@@ -321,7 +320,9 @@ static void fill_free(void* user, int i, int worker) {
     tdl_store3(p->before, i, tdl_add3(u, fixed));
 }
 
-static void fill_contact(void* user, int i, int worker) {
+// What a contact is in the present shape: its rows, what is prescribed, its law.
+static void fill_rows(void* user, int i, int worker) {
+    (void)worker;
     const Problem* p = user;
     const Candidate* c = &p->contacts->found.at[p->of[i]];
     const TdlContact* x = &c->site.contact;
@@ -335,7 +336,6 @@ static void fill_contact(void* user, int i, int worker) {
     p->mu[i] = contact_law(p->world, seen_body(&p->contacts->seen, x, 0),
                            seen_body(&p->contacts->seen, x, 1))
                    .mu;
-    fill_free(user, i, worker);
     TdlVec3 guess = tdl_tmul33_3(x->basis, c->force);
     tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
 }
@@ -355,7 +355,7 @@ double problem_row_product(const Problem* p, int i, int row) {
     }
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
         ptrdiff_t column = (ptrdiff_t)row * problem_dofs(p, p->body[side]);
-        sum += own_product(p, side, row, p->y + p->y_at[side] + column);
+        sum += problem_own_product(p, side, row, p->y + p->y_at[side] + column);
     }
     return sum;
 }
@@ -395,7 +395,8 @@ static double find_unit(Problem* p) {
     return isfinite(unit) && unit > 0.0 ? unit : 1.0;
 }
 
-static TdlStatus fill(Problem* p) {
+// The contacts that take part, with their rows.
+static TdlStatus lay_rows(Problem* p) {
     choose_contacts(p);
     if (p->count == 0) {
         return TDL_STATUS_OK;
@@ -403,8 +404,16 @@ static TdlStatus fill(Problem* p) {
     if (!lay_out(p)) {
         return TDL_STATUS_NO_MEMORY;
     }
-    gather_velocities(p);
-    pool_run(p->world->pool, p->count, 16, fill_contact, p);
+    pool_run(p->world->pool, p->count, 16, fill_rows, p);
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus fill(Problem* p) {
+    TdlStatus status = lay_rows(p);
+    if (status != TDL_STATUS_OK || p->count == 0) {
+        return status;
+    }
+    problem_renew(p);
     p->unit = find_unit(p);
     pool_run(p->world->pool, p->count, 16, fill_contact_columns, p);
     for (int k = 0; k < 3 * p->count; ++k) {
@@ -438,22 +447,39 @@ static int find_immobile(Problem* p) {
     return count;
 }
 
-TdlStatus problem_build(Problem* p) {
+static bool allocate_choice(Problem* p) {
     Arena* arena = &p->contacts->arena;
     size_t candidates = (size_t)p->contacts->found.count, bodies = (size_t)p->world->body_count;
-    p->of = ARENA_NEW(arena, int, candidates);
+    p->of = ARENA_NEW(arena, int, candidates + 1);
     p->immobile = ARENA_NEW(arena, bool, candidates + 1);
     p->mass = ARENA_NEW(arena, double, bodies + 1);
     if (p->of == NULL || p->immobile == NULL || p->mass == NULL) {
-        return TDL_STATUS_NO_MEMORY;
+        return false;
     }
     memset(p->immobile, 0, candidates);
     memset(p->mass, 0, bodies * sizeof *p->mass);
+    return true;
+}
+
+TdlStatus problem_build(Problem* p) {
+    if (!allocate_choice(p)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     TdlStatus status = fill(p);
     if (status != TDL_STATUS_OK || p->count == 0 || find_immobile(p) == 0) {
         return status;
     }
     return fill(p); // without them
+}
+
+TdlStatus problem_build_rows(Problem* p) {
+    return allocate_choice(p) ? lay_rows(p) : TDL_STATUS_NO_MEMORY;
+}
+
+void problem_build_columns(Problem* p) {
+    problem_renew(p);
+    p->unit = 1.0;
+    pool_run(p->world->pool, p->count, 16, fill_contact_columns, p);
 }
 
 void problem_unwhiten(const Problem* p, int body, double* x) {

@@ -25,6 +25,7 @@ typedef struct Problem {
     size_t *h_at, *y_at;   // [2 count] where its rows are; those of y are the first side's for both
                            // where a body touches itself, unless whitened
     double *h, *y;         // rows of H and of A^-1 H', in units of impulse that make W about 1
+    bool plain;            // it is not to be whitened
     bool whitened;         // y has rows of G, each where its row of H is
     double *mu, *bias;     // [count]
     double *fixed, *u, *r; // [3 count] prescribed velocity; result
@@ -38,6 +39,11 @@ typedef struct Problem {
 
 // Lays the problem out in the arena of the contacts, and fills it. No contact: count is 0.
 TdlStatus problem_build(Problem* problem);
+// The same in two parts: the contacts with their rows of H, in the shape that bodies are in; and
+// what follows from A and v_free, which may be asked for after the bodies went back to where the
+// step begins. Impulses are in N s, and contacts that nothing can move take part.
+TdlStatus problem_build_rows(Problem* problem);
+void problem_build_columns(Problem* problem);
 // What follows from the bodies' v_free, where only that is another; r stays as the guess.
 void problem_renew(Problem* problem);
 
@@ -49,7 +55,8 @@ static inline bool problem_touches_itself(const Problem* p, int i) {
     return p->body[2 * i] >= 0 && p->body[2 * i] == p->body[2 * i + 1];
 }
 
-// Row `row` of a side's H, times a vector over the coordinates of all bodies.
+// Row `row` of a side's H, times a vector over the coordinates of its body, or of all bodies.
+double problem_own_product(const Problem* problem, int side, int row, const double* own);
 double problem_side_product(const Problem* problem, int side, int row, const double* all);
 
 // What displacements or velocities of the bodies make along the normal of a contact.

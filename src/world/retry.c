@@ -25,8 +25,12 @@ static int compare_missed(const void* a, const void* b) {
     return compare_bodies(((const Crossing*)a)->body, ((const Crossing*)b)->body);
 }
 
-void contacts_start_interval(Contacts* c) {
+void contacts_start_interval(TdlWorld* world) {
+    Contacts* c = world->contacts;
     c->retry.missed.count = 0;
+    if (c->response->begin != NULL) {
+        c->response->begin(c->responder, world);
+    }
 }
 
 TdlStatus contacts_note_missed(Contacts* c) {

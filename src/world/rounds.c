@@ -176,6 +176,10 @@ TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
         if (status != TDL_STATUS_OK) {
             return status;
         }
+        if (out->solved.imposed) {
+            out->ended = true;
+            return TDL_STATUS_OK;
+        }
         out->residual = asked ? worst_residual(&round, &out->culprit) : 0.0;
         out->ended = !(out->residual > ROUND_TOLERANCE);
         if (out->ended) {

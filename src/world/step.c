@@ -65,6 +65,7 @@ typedef struct Attempt {
     ContactsSolved solved;
     ContactsFound found;
     bool overlaps; // the fault is that bodies overlap or passed through each other
+    ContactsVerdict verdict;
 } Attempt;
 
 // What is to be done about an attempt.
@@ -72,6 +73,7 @@ typedef enum Verdict {
     KEEP,
     LOOK_FURTHER, // again, with the contacts that it missed
     HOLD_SUNK,    // again, with the places held that overlap anew
+    SOLVE_AGAIN,  // again, knowing the shape that it led to
     HALVE,
     GIVE_UP,
 } Verdict;
@@ -252,6 +254,21 @@ static double next_length(const TdlWorld* world) {
     return ldexp(world->def.step, -level);
 }
 
+// What the response makes of the shape that the attempt led to.
+static void check_response(Step* s) {
+    Attempt* a = &s->attempt;
+    a->status = contacts_check(s->world, &s->body_step, &a->found, &a->solved, &a->verdict);
+    if (a->status != TDL_STATUS_OK) {
+        return;
+    }
+    if (a->verdict == CONTACTS_UNSOLVED && a->fault == NULL) {
+        a->fault = "the contacts were not solved";
+    } else if (a->verdict == CONTACTS_REFUSED) {
+        blame(a, "bodies would overlap or pass through each other", NULL);
+        a->overlaps = true;
+    }
+}
+
 static void make_attempt(Step* s) {
     TdlWorld* world = s->world;
     TdlStepInfo* info = s->info;
@@ -266,7 +283,7 @@ static void make_attempt(Step* s) {
     }
     contacts_tell_near(world);
     prepare_bodies(world, &s->body_step);
-    if (world->contacts != NULL && contacts_count(world->contacts) > 0) {
+    if (world->contacts != NULL && contacts_ask(world->contacts)) {
         contacts_expect(world->contacts, s->body_step.dt);
         pool_run(world->pool, world->body_count, GRAIN, predict_body, &task);
         info->predict_seconds += clock_now() - t0;
@@ -297,12 +314,16 @@ static void make_attempt(Step* s) {
     }
     sum_up(world, s->left[s->left_count - 1].halvings, s->body_step.estimate, attempt);
 
-    // detect
-    if (world->contacts != NULL && attempt->fault == NULL) {
+    // detect; a response that goes by the new shape looks at it whatever became of energy
+    bool looks = world->contacts != NULL && contacts_look_back(world->contacts);
+    if (world->contacts != NULL && (attempt->fault == NULL || (looks && !attempt->sum.failed))) {
         attempt->detected = true;
         attempt->status =
             contacts_find(world, s->body_step.dt, next_length(world), &attempt->found);
         info->detect_seconds += clock_now() - t1;
+        if (looks && attempt->status == TDL_STATUS_OK) {
+            check_response(s);
+        }
     }
 }
 
@@ -393,7 +414,8 @@ static Verdict judge_last(Step* s) {
         return count_halving(s);
     }
     if (!attempt->moved || attempt->sum.failed || attempt->status != TDL_STATUS_OK ||
-        attempt->unbalanced || !isfinite(total(tdl_world_energy(s->world)))) {
+        attempt->unbalanced || attempt->verdict == CONTACTS_REFUSED ||
+        !isfinite(total(tdl_world_energy(s->world)))) {
         return GIVE_UP;
     }
     if (s->world->contacts != NULL && !attempt->detected) {
@@ -416,6 +438,12 @@ static Verdict judge_last(Step* s) {
 }
 
 static Verdict judge(Step* s) {
+    if (s->attempt.status == TDL_STATUS_OK && s->attempt.verdict == CONTACTS_AGAIN) {
+        return SOLVE_AGAIN;
+    }
+    if (s->attempt.verdict != CONTACTS_STAY) {
+        return judge_last(s);
+    }
     bool refused = (!settles_loosely(s) || s->looked || s->held > 0) && contacts_refuse(s);
     if (is_spent(s)) {
         return judge_last(s);
@@ -464,7 +492,7 @@ static TdlStatus begin_part(Step* s) {
                               .hurried = is_spent(s),
                               .estimate = world->def.losses || is_adaptive(world)};
     if (world->contacts != NULL) {
-        contacts_start_interval(world->contacts);
+        contacts_start_interval(world);
     }
     return TDL_STATUS_OK;
 }
@@ -506,6 +534,7 @@ static void keep_part(Step* s) {
     info->deepest = attempt->found.deepest;
     info->friction += attempt->solved.friction;
     info->impact += attempt->solved.impact;
+    info->stored = attempt->solved.stored;
     info->work += attempt->solved.work;
     info->push += attempt->sum.push + attempt->solved.back;
     info->damping += attempt->sum.damping;
@@ -610,6 +639,9 @@ static TdlStatus make_parts(Step* s) {
             break;
         case HOLD_SUNK:
             status = hold_sunk(s);
+            break;
+        case SOLVE_AGAIN:
+            status = undo(s);
             break;
         case HALVE:
         case GIVE_UP:

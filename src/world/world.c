@@ -22,19 +22,36 @@ TdlWorldDef tdl_world_def_default(void) {
                                       .solver = TDL_FRICTION_ALTERNATING,
                                       .tolerance = 1.0e-8,
                                       .max_iterations = 1000,
-                                      .overlap = 0.1}};
+                                      .overlap = 0.1,
+                                      .barrier = {.creep = 1.0e-3}}};
 }
 
 static bool law_is_good(TdlContactLaw law) {
     return law.mu >= 0.0 && law.restitution >= 0.0 && law.restitution <= 1.0;
 }
 
+// The barrier has no impacts, and friction that grows with the normal force.
+static const char BARRIER_CANNOT[] = "the barrier has a finite mu and no restitution";
+
+static bool barrier_can(TdlContactLaw law) {
+    return isfinite(law.mu) && law.restitution == 0.0;
+}
+
 static const char* find_contact_fault(const TdlContactDef* def) {
     if (!law_is_good(def->law)) {
         return "mu must not be negative and restitution be in [0, 1]";
     }
-    if (def->response != TDL_RESPONSE_EXACT) {
-        return "response must be exact";
+    if (def->response != TDL_RESPONSE_EXACT && def->response != TDL_RESPONSE_BARRIER) {
+        return "response must be exact or barrier";
+    }
+    const TdlBarrierDef* barrier = &def->barrier;
+    if (!(barrier->distance >= 0.0 && isfinite(barrier->distance)) ||
+        !(barrier->stiffness >= 0.0 && isfinite(barrier->stiffness)) ||
+        !(barrier->creep > 0.0 && isfinite(barrier->creep))) {
+        return "barrier: distance and stiffness must not be negative, and creep be positive";
+    }
+    if (def->response == TDL_RESPONSE_BARRIER && !barrier_can(def->law)) {
+        return BARRIER_CANNOT;
     }
     if (def->segments < 1 || def->segments > 1000) {
         return "segments must be from 1 to 1000";
@@ -73,6 +90,9 @@ TdlStatus tdl_world_set_contact_law(TdlWorld* world, int a, int b, TdlContactLaw
                         "contact law: materials are 0 to %d, mu must not be negative and "
                         "restitution be in [0, 1]",
                         TDL_MATERIAL_LIMIT - 1);
+    }
+    if (world->def.contacts.response == TDL_RESPONSE_BARRIER && !barrier_can(law)) {
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT, "contact law: %s", BARRIER_CANNOT);
     }
     world->laws[a * TDL_MATERIAL_LIMIT + b] = world->laws[b * TDL_MATERIAL_LIMIT + a] = law;
     return TDL_STATUS_OK;

@@ -52,6 +52,55 @@ TEST(smooth_curves_measure_the_exact_force) {
     }
 }
 
+// With a barrier it is that of a rod on a disc wider by the gap that the barrier leaves, which
+// differs from the rod's own by the bias; and nothing ever overlaps.
+TEST(a_barrier_measures_the_exact_force_on_a_wider_disc) {
+    static TdlThreePointSample samples[MOST_POINTS];
+    const double distances[] = {1.0e-2, 1.0e-3, 1.0e-4}, stiffness[] = {2.0, 20.0, 200.0};
+    double bias[3];
+    for (int i = 0; i < 3; ++i) {
+        TdlThreePointRunDef def = quick("super-helix", 0.0, 0.0);
+        def.element_count = 60;
+        def.response = TDL_RESPONSE_BARRIER;
+        def.barrier.distance = distances[i] * def.setup.span;
+        def.barrier.stiffness = stiffness[i];
+        def.tolerance = 1.0e-8;
+        TdlThreePointVerdict verdict = run(&def, samples);
+        bias[i] = verdict.bias;
+        printf("  distance %g spans: bias %.3f %%, least gap %.3g m\n", distances[i],
+               100.0 * bias[i], verdict.least_gap);
+        CHECK_BELOW(verdict.deviation, 1.0e-3);
+        CHECK(verdict.least_gap > 0.0 && verdict.bias > verdict.deviation);
+        // the balance of the barrier, from the formulas
+        double gap, d = def.barrier.distance;
+        TdlThreePoint exact;
+        TdlHost host = tdl_host_default();
+        REQUIRE(tdl_three_point_solve_barrier(&host, &def.setup, &def.barrier, 0.002, &exact,
+                                              &gap) == TDL_STATUS_OK);
+        double carried =
+            stiffness[i] * (2.0 * (gap - d) * log(gap / d) + (gap - d) * (gap - d) / gap);
+        CHECK_NEAR(2.0 * carried * cos(exact.angle), exact.force, 1.0e-9 * exact.force);
+    }
+    // it goes with the distance
+    CHECK_NEAR(bias[1] / bias[2], 10.0, 0.5);
+    CHECK_NEAR(bias[0] / bias[1], 10.0, 1.0);
+}
+
+// What is smooth about the barrier does not take the corners from segments.
+TEST(a_barrier_keeps_the_jumps_of_segments) {
+    static TdlThreePointSample samples[MOST_POINTS];
+    double jump[2];
+    for (int i = 0; i < 2; ++i) {
+        TdlThreePointRunDef def = quick("super-helix", 30.0, 0.0);
+        def.geometry = TDL_CONTACT_SEGMENTS;
+        def.response = i == 0 ? TDL_RESPONSE_EXACT : TDL_RESPONSE_BARRIER;
+        def.barrier.stiffness = 20.0;
+        def.tolerance = 1.0e-8;
+        jump[i] = run(&def, samples).jump;
+    }
+    CHECK_NEAR(jump[1], jump[0], 0.1 * jump[0]);
+}
+
 // Twice the points halve the second differences of a smooth curve.
 TEST(smooth_curves_have_no_jumps) {
     static TdlThreePointSample samples[2 * MOST_POINTS];
@@ -180,6 +229,11 @@ TEST(wrong_calls_are_refused) {
     CHECK(command_wrote(&scratch, "stderr", "multiple of --elements"));
     CHECK_INT(COMMAND(&scratch, "experiment", "three-point", "--all", "--mu", "0.1"), 2);
     CHECK(command_wrote(&scratch, "stderr", "--all chooses --mu itself"));
+    CHECK_INT(COMMAND(&scratch, "experiment", "three-point", "--distance", "1e-3"), 2);
+    CHECK(command_wrote(&scratch, "stderr", "go with --response barrier"));
+    CHECK_INT(COMMAND(&scratch, "experiment", "three-point", "--response", "barrier", "--mu", "1"),
+              2);
+    CHECK_INT(COMMAND(&scratch, "experiment", "three-point", "--response", "barrier", "--all"), 2);
     // a folder that cannot be made
     FILE* file = fopen(scratch_path(&scratch, "file"), "w");
     fclose(file);

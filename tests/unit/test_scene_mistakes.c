@@ -229,6 +229,16 @@ TEST(each_mistake_of_contacts_is_told_at_its_place) {
     check_fails(CONTACTS "{friction: inf}\n",
                 "s:5:22: friction must be a number, not the text 'inf'");
     check_fails(CONTACTS "{restitution: 1.1}\n", "s:5:25: restitution must be in [0, 1], not 1.1");
+    check_fails(CONTACTS "{barrier: {distance: 1e-4}}\n",
+                "s:5:21: 'barrier' goes with 'response: barrier'");
+    check_fails(CONTACTS "{response: barrier, barrier: {distance: 0}}\n",
+                "s:5:51: distance must be in (0, 1e6] m, not 0");
+    check_fails(CONTACTS "{response: barrier, barrier: {creep: -1}}\n",
+                "s:5:48: creep must be in (0, 1e6] m/s, not -1");
+    check_fails(CONTACTS "{response: barrier, restitution: 0.5}\n",
+                "s:5:44: the barrier has no restitution");
+    check_fails(CONTACTS "{response: barrier, solver: auto}\n",
+                "s:5:39: 'solver' goes with 'response: exact'");
     check_fails(CONTACTS "{segments: 0}\n", "s:5:22: segments must be in [1, 1000], not 0");
     check_fails(CONTACTS "{margin: -1}\n", "s:5:20: margin must be in [0, 1e6] m, not -1");
     check_fails(CONTACTS "{tolerance: 0}\n", "s:5:23: tolerance must be in [1e-15, 1], not 0");
