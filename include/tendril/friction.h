@@ -183,6 +183,9 @@ typedef struct TdlFrictionOptions {
     bool use_bodies;              // sweep in velocity space where the problem has it and it pays;
                                   // default true
     bool force_bodies;            // sweep in velocity space even where it does not pay
+    TdlStopFn stop;               // asked every few milliseconds, from threads of the solver too:
+                                  // true ends a solve with the best iterate; null: never
+    void* stop_user;              // handed to stop
 } TdlFrictionOptions;
 TDL_API TdlFrictionOptions tdl_friction_options_default(void);
 
@@ -190,6 +193,7 @@ typedef enum TdlFrictionOutcome {
     TDL_FRICTION_CONVERGED = 0,   // the recomputed error is within the tolerance
     TDL_FRICTION_ITERATION_LIMIT, // not within max_iterations
     TDL_FRICTION_STALLED,         // no further progress; the best iterate is returned
+    TDL_FRICTION_STOPPED,         // the caller asked to stop; the best iterate is returned
 } TdlFrictionOutcome;
 TDL_API const char* tdl_friction_outcome_name(TdlFrictionOutcome outcome);
 

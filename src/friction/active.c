@@ -215,7 +215,7 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
         }
     }
     inner->worth = INFINITY;
-    return steps && !turned && !run_done(inner) ? take_steps(run, inner) : TDL_STATUS_OK;
+    return steps && !turned ? take_steps(run, inner) : TDL_STATUS_OK;
 }
 
 // Until the error of those taken is `goal` of that of all, or what is asked for.
@@ -250,7 +250,6 @@ static TdlStatus solve_part(Run* run, const ActiveSet* a, double goal, double* r
         }
     }
     run->iterations = inner.iterations;
-    run->work = inner.work;
     run->failsafe = inner.failsafe;
     run->unsolvable = inner.unsolvable;
     return TDL_STATUS_OK;
@@ -271,6 +270,11 @@ TdlStatus run_active(Run* run) {
     if (sys->d != 3) {
         return run_without_active_set(run);
     }
+    double first = (1 + FIRST_SWEEPS) * run_sweep_work(run);
+    if (run_spent(run, first)) {
+        return TDL_STATUS_OK;
+    }
+    run_count(run, first);
     ArenaMark mark = arena_mark(arena);
     size_t n = (size_t)sys->n;
     ActiveSet a = {ARENA_NEW(arena, bool, n), ARENA_NEW(arena, int, n), ARENA_NEW(arena, int, n),

@@ -114,8 +114,7 @@ TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
     bool fits = run->sys->block_count <= MAX_FORMED; // W into memory
     *used = TDL_FRICTION_ANDERSON;
     if (run->sys->n > LARGE_ISLAND) {
-        double most = fmin(BUDGET_EACH * run->sys->n, BUDGET_MOST);
-        run->budget = fmin(run->budget, run->work + most);
+        run_allow(run, fmin(BUDGET_EACH * run->sys->n, BUDGET_MOST));
     }
     for (size_t k = 0; k < sizeof STAGES / sizeof *STAGES; ++k) {
         const Stage* stage = &STAGES[k];

@@ -3,11 +3,10 @@
 //
 // In x = (mu r_N, r_T) and y = (u_N / mu + |u_T|, u_T) both lie in the Lorentz cone, x'y = r'u~,
 // and a solution is x o y = 0 with y = P^-1 (W r + b) + |y_T| e. Each iteration factors C W + P V^2
-// P, V the scaling and C the derivative of the shift, in the pattern of W: 20 to 60 factorisations
-// bring any problem we met near a solution, singular W included, from where the proximal method
-// gives the last digits. friction.md section 4.6
-#include "friction/run.h"
-#include "linalg/block_lu.h"
+// P, V the scaling and C the derivative of the shift, over contacts or over coordinates: 20 to 60
+// factorisations bring most problems near a solution, singular W included, from where the proximal
+// method gives the last digits. friction.md section 4.6
+#include "friction/space.h"
 
 #include <string.h>
 
@@ -22,14 +21,12 @@ static const double CUT_STEP = 0.1;
 enum { PLAIN_STEPS = 10 };
 // Part of the way to the boundary a step may go.
 static const double TO_BOUNDARY = 0.98;
-// Stands for r_T = 0 of frictionless contacts, in units of their own stiffness: far above it, and
-// far from where digits are lost.
-static const double HELD = 1.0e10;
+// Added to the diagonal of a matrix of unit size: sticking contacts of a singular W have no other.
+static const double DIAGONAL = 1.0e-13;
 
 typedef struct Interior {
     Run* run;
-    BlockLu lu;
-    double* value;
+    Space space;
     double *x, *y;      // [n d] scaled impulses and shifted velocities
     double *dx, *dy;    // [n d] the step
     double *ax, *ay;    // [n d] predictor in the scaled space
@@ -55,10 +52,9 @@ static double scale_of(const System* sys, int i, int k) {
 
 static TdlStatus interior_init(Interior* in, Run* run) {
     System* sys = run->sys;
-    size_t size = run_size(run), d = (size_t)sys->d;
+    size_t size = run_size(run);
     memset(in, 0, sizeof *in);
     in->run = run;
-    in->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d* d);
     in->eta = ARENA_NEW(run->arena, double, sys->n);
     double** vectors[] = {&in->x,      &in->y,    &in->dx,  &in->dy, &in->ax, &in->ay,
                           &in->lambda, &in->wbar, &in->rho, &in->r,  &in->u};
@@ -69,7 +65,7 @@ static TdlStatus interior_init(Interior* in, Run* run) {
         }
         memset(*vectors[k], 0, size * sizeof(double));
     }
-    if (in->value == NULL || in->eta == NULL) {
+    if (in->eta == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < sys->n; ++i) {
@@ -77,8 +73,11 @@ static TdlStatus interior_init(Interior* in, Run* run) {
             in->x[i * sys->d] = in->y[i * sys->d] = 1.0;
         }
     }
-    BlockPattern pattern = system_pattern(sys);
-    return block_lu_analyse(&in->lu, run->arena, &pattern);
+    TdlStatus status = space_init(&in->space, run);
+    for (int i = 0; i < sys->n && status == TDL_STATUS_OK; ++i) {
+        *space_part(&in->space, i).size = sys->law[i] == LAW_SMOOTH ? 1 : sys->d;
+    }
+    return status == TDL_STATUS_OK ? space_plan(&in->space) : status;
 }
 
 static double det_of(int d, const double* a) {
@@ -172,62 +171,60 @@ static void shift_direction(const Interior* in, int i, double* t) {
     }
 }
 
-// P V^2 P of a cone: eta^2 (2 w w' - J), scaled
-static void add_barrier(const Interior* in, int i, double* a) {
+// Eigenvectors of V^2 at contact i by columns, and its eigenvalues. Without a cone what there is of
+// V is on the diagonal.
+static void spectrum(const Interior* in, int i, double* frame, double* value) {
     const System* sys = in->run->sys;
     int d = sys->d;
-    const double* w = in->wbar + i * d;
-    double eta2 = in->eta[i] * in->eta[i];
-    for (int c = 0; c < d; ++c) {
-        for (int k = 0; k < d; ++k) {
-            double j = c != k ? 0.0 : k == 0 ? 1.0 : -1.0;
-            a[c * d + k] +=
-                scale_of(sys, i, k) * scale_of(sys, i, c) * eta2 * (2.0 * w[k] * w[c] - j);
+    if (has_cone(sys, i)) {
+        const double* w = in->wbar + i * d;
+        double norm = tangent_norm(d, w), eta2 = in->eta[i] * in->eta[i], e[CONE_MAX] = {0};
+        for (int k = 1; k < d; ++k) {
+            e[k] = norm > 0.0 ? w[k] / norm : k == 1 ? 1.0 : 0.0;
+            value[k] = eta2;
         }
+        value[0] = eta2 * (w[0] + norm) * (w[0] + norm);
+        value[1] = eta2 / ((w[0] + norm) * (w[0] + norm)); // w0^2 - |w_T|^2 = 1
+        cone_frame(d, e, frame);
+        return;
+    }
+    for (int k = 0; k < d * d; ++k) {
+        frame[k] = k % (d + 1) == 0 ? 1.0 : 0.0;
+        value[k / d] = k == 0 && has_ray(sys, i) ? in->y[i * d] / in->x[i * d] : 0.0;
     }
 }
 
-static void add_diagonal(const Interior* in, int i, double* a) {
+// C W + P V^2 P in the frames F of V^2, with a factor that makes its diagonal about one: the test
+// vectors are C' P^-1 F, the trial vectors P^-1 F.
+static void fill_part(Interior* in, int i) {
     const System* sys = in->run->sys;
     int d = sys->d;
-    double stiff = sys->diag[i * d * d] + 1.0e-6;
+    double frame[CONE_MAX * CONE_MAX], value[CONE_MAX], t[CONE_MAX] = {0}, own = 0.0;
+    Part a = space_part(&in->space, i);
     if (has_cone(sys, i)) {
-        add_barrier(in, i, a);
-    } else if (has_ray(sys, i)) {
-        a[0] += in->y[i * d] / in->x[i * d];
+        shift_direction(in, i, t);
     }
     for (int k = 0; k < d; ++k) {
-        a[k * d + k] += 1.0e-13 * stiff;
-        if (sys->law[i] == LAW_SMOOTH && k > 0) {
-            a[k * d + k] += HELD * stiff;
+        own += sys->diag[(size_t)i * (size_t)(d * d) + (size_t)(k * d + k)] / d;
+    }
+    own = fmax(own, 1.0e-6);
+    spectrum(in, i, frame, value);
+    for (int k = 0; k < *a.size; ++k) {
+        double part = 1.0 / sqrt(value[k] + own);
+        for (int c = 0; c < d; ++c) {
+            double f = part * frame[k * d + c];
+            a.trial[k * d + c] = f / scale_of(sys, i, c);
+            a.test[k * d + c] = c > 0 ? f + t[c] * part * frame[k * d] : a.trial[k * d];
         }
+        a.add[k * (d + 1)] = value[k] * part * part + DIAGONAL;
     }
 }
 
-// (C W + P V^2 P), rows of P C P^-1 W
-static void factor_all(Interior* in) {
-    System* sys = in->run->sys;
-    int d = sys->d, d2 = d * d;
-    for (int i = 0; i < sys->n; ++i) {
-        double t[CONE_MAX] = {0};
-        if (has_cone(sys, i)) {
-            shift_direction(in, i, t);
-        }
-        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-            double* a = in->value + (size_t)e * (size_t)d2;
-            memcpy(a, sys->blocks + (size_t)e * (size_t)d2, (size_t)d2 * sizeof(double));
-            for (int c = 0; c < d && in->coupled && has_cone(sys, i); ++c) {
-                for (int k = 1; k < d; ++k) {
-                    a[c * d] += sys->mu[i] * t[k] * a[c * d + k];
-                }
-            }
-            if (sys->column[e] == i) {
-                add_diagonal(in, i, a);
-            }
-        }
+static TdlStatus factor_all(Interior* in) {
+    for (int i = 0; i < in->run->sys->n; ++i) {
+        fill_part(in, i);
     }
-    block_lu_factor(&in->lu, in->value, NULL, !in->coupled);
-    in->run->work += in->lu.flops;
+    return space_factor(&in->space);
 }
 
 // the right-hand side's complementarity part V (lambda \ target) of a cone
@@ -275,6 +272,22 @@ static void coupled_residual(const Interior* in, int i, const double* rho, doubl
     }
 }
 
+// dx <- P T x of a contact, in place of x
+static void gather_step(const Interior* in, int i, double* dx) {
+    const System* sys = in->run->sys;
+    int d = sys->d;
+    double x[CONE_MAX];
+    Part a = space_part(&in->space, i);
+    memcpy(x, dx, (size_t)d * sizeof *x);
+    for (int c = 0; c < d; ++c) {
+        dx[c] = 0.0;
+        for (int k = 0; k < *a.size; ++k) {
+            dx[c] += a.trial[k * d + c] * x[k];
+        }
+        dx[c] *= scale_of(sys, i, c);
+    }
+}
+
 // Solves for dx (into in->dx) and dy with the given target.
 static void solve_step(Interior* in, double sigma_gap, bool correct) {
     System* sys = in->run->sys;
@@ -289,17 +302,21 @@ static void solve_step(Interior* in, double sigma_gap, bool correct) {
             double second = correct ? in->ax[i * d] * in->ay[i * d] : 0.0;
             part[0] = (sigma_gap - in->x[i * d] * in->y[i * d] - second) / in->x[i * d];
         }
-        for (int k = 0; k < d; ++k) {
-            bool held = sys->law[i] == LAW_SMOOTH && k > 0;
-            in->dx[i * d + k] = held ? 0.0 : (part[k] - seen[k]) * scale_of(sys, i, k);
+        Part a = space_part(&in->space, i);
+        for (int k = 0; k < *a.size; ++k) {
+            double sum = 0.0;
+            for (int c = 0; c < d; ++c) {
+                sum += a.trial[k * d + c] * scale_of(sys, i, c) * (part[c] - seen[c]);
+            }
+            in->dx[i * d + k] = sum;
         }
         memcpy(in->dy + i * d, part, (size_t)d * sizeof(double));
     }
-    block_lu_solve(&in->lu, in->dx);
-    // dr to dx, and dy = part - V^2 dx
+    space_solve(&in->space, in->dx);
+    // unknowns to dx, and dy = part - V^2 dx
     for (int i = 0; i < sys->n; ++i) {
         double *dx = in->dx + i * d, *dy = in->dy + i * d, a[CONE_MAX], b[CONE_MAX];
-        dx[0] *= scale_of(sys, i, 0);
+        gather_step(in, i, dx);
         if (has_cone(sys, i)) {
             apply_scaling(in, i, false, dx, a);
             apply_scaling(in, i, false, a, b);
@@ -392,9 +409,11 @@ static bool advance(Interior* in, double alpha) {
 }
 
 // One predictor and corrector. The complementarity is not driven below what the residual has
-// reached, or the iterates hug the boundary. Returns the step length.
+// reached, or the iterates hug the boundary. Returns the step length, negative: stopped.
 static double interior_step(Interior* in, double gap, double ratio) {
-    factor_all(in);
+    if (factor_all(in) != TDL_STATUS_OK) {
+        return -1.0;
+    }
     solve_step(in, 0.0, false);
     double predicted = fmin(step_length(in), 1.0), left = 1.0 - predicted;
     keep_predictor(in);
@@ -405,9 +424,11 @@ static double interior_step(Interior* in, double gap, double ratio) {
 
 TdlStatus run_interior(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
+    System before = *run->sys; // without the rows of W that are formed on the way
     Interior in;
     TdlStatus status = interior_init(&in, run);
     if (status != TDL_STATUS_OK) {
+        *run->sys = before;
         arena_release(run->arena, mark);
         return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
     }
@@ -415,7 +436,7 @@ TdlStatus run_interior(Run* run) {
     double gap_first = 0.0, residual_first = 0.0;
     for (int k = 0; k < MAX_STEPS && k < run->limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
         // few steps are worth nothing: all that it mostly takes, or none
-        if (run_spent(run, in.lu.flops * (k < WORTH_STEPS ? WORTH_STEPS - k : 1))) {
+        if (run_spent(run, in.space.flops * (k < WORTH_STEPS ? WORTH_STEPS - k : 1))) {
             break;
         }
         double gap = scale_all(&in), rest = residual(&in);
@@ -427,6 +448,9 @@ TdlStatus run_interior(Run* run) {
         // the shift's derivative makes steps quadratic, or very short: then leave it out a while
         in.coupled = plain == 0;
         double alpha = interior_step(&in, gap, rest / residual_first / (gap / gap_first));
+        if (alpha < 0.0) {
+            break;
+        }
         shorts = alpha < SHORT_STEP && !in.coupled ? shorts + 1 : 0;
         plain = in.coupled && alpha < CUT_STEP ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
         ++run->iterations;
@@ -435,6 +459,7 @@ TdlStatus run_interior(Run* run) {
         }
         offer(&in);
     }
+    *run->sys = before;
     arena_release(run->arena, mark);
     return TDL_STATUS_OK;
 }

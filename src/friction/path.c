@@ -94,7 +94,7 @@ static void set_base(Path* p) {
     p->wx = 1.0 / dot_product(size, p->at.x, p->at.x);
     p->wy = 1.0 / dot_product(size, p->at.y, p->at.y);
     double part = 1.0 / sqrt(1.0 + product(p, p->xt, p->yt, p->xt, p->yt));
-    p->tangent = p->at.lu.sign > 0 ? -part : part;
+    p->tangent = p->at.space.sign > 0 ? -part : part;
     for (size_t k = 0; k < size; ++k) {
         p->tx[k] = p->tangent * p->xt[k];
         p->ty[k] = p->tangent * p->yt[k];
@@ -169,14 +169,17 @@ static TdlStatus follow(Path* p, int path, int limit) {
     double first = p->at.tau, norm = 0.0, before = INFINITY;
     size_t tries = 0, count = sizeof TRIES / sizeof *TRIES;
     int corrections = 0;
-    for (int k = 0; k < limit && !run_done(run) && !run_spent(run, p->at.lu.flops) &&
+    for (int k = 0; k < limit && !run_done(run) && !run_spent(run, p->at.space.flops) &&
                     tries < count && p->at.tau < first + RISE_MOST;
          ++k) {
         ++run->iterations;
         if (norm <= ON_PATH * exp(p->at.tau) * p->offset_norm) {
             // on the path
             absorb(p);
-            barrier_factor(&p->at);
+            status = barrier_factor(&p->at);
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
             barrier_solve(&p->at, p->at.by_tau, -1.0, p->at.y, p->xt, p->yt);
             set_base(p);
             if (p->at.tau < TRIES[tries]) {
@@ -204,7 +207,10 @@ static TdlStatus follow(Path* p, int path, int limit) {
             corrections = 1;
             before = INFINITY;
         } else {
-            barrier_factor(&p->at);
+            status = barrier_factor(&p->at);
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
             barrier_solve(&p->at, p->at.g, 1.0, NULL, p->xg, p->yg);
             barrier_solve(&p->at, p->at.by_tau, -1.0, p->at.y, p->xt, p->yt);
             correct(p);
@@ -218,18 +224,21 @@ static TdlStatus follow(Path* p, int path, int limit) {
 
 TdlStatus run_path(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
+    System before = *run->sys; // without the rows of W that are formed on the way
     Path p;
     TdlStatus status = path_init(&p, run);
     int end = run->iterations + run->limit;
-    double work = run->work + WORK_MOST;
+    double budget = run_allow(run, WORK_MOST);
     for (int k = 0; status == TDL_STATUS_OK && k < PATHS && !run_done(run); ++k) {
         int left = end - run->iterations, most = k < SHORT_PATHS ? STEPS_SHORT : STEPS_LONG;
-        if (left <= 0 || run->work > work || run_spent(run, p.at.lu.flops)) {
+        if (left <= 0 || run_spent(run, p.at.space.flops)) {
             break;
         }
         most += run->sys->n / 2;
         status = follow(&p, k, left < most ? left : most);
     }
+    run->sys->effort->budget = budget;
+    *run->sys = before;
     arena_release(run->arena, mark);
     return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
 }

@@ -13,6 +13,7 @@
 #include "friction/run.h"
 #include "friction/study/study.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 // Contacts of an island up to which forming W is not worth it.
@@ -45,6 +46,7 @@ struct TdlFrictionSolver {
     double* r;
     int large_count;
     double setup_end;
+    atomic_bool stopped; // the caller asked to
 };
 
 TdlFrictionOptions tdl_friction_options_default(void) {
@@ -144,6 +146,16 @@ double run_offer(Run* run, const double* u, const double* r) {
     return error;
 }
 
+// What the caller said once stays said.
+static bool asked_to_stop(void* user) {
+    TdlFrictionSolver* s = user;
+    const TdlFrictionOptions* o = &s->options;
+    if (o->stop != NULL && !atomic_load(&s->stopped) && o->stop(o->stop_user)) {
+        atomic_store(&s->stopped, true);
+    }
+    return atomic_load(&s->stopped);
+}
+
 // --- one island ----------------------------------------------------------------------------------
 
 // The absolute error an island may keep, so that all of them together meet the caller's. (F.15)
@@ -173,7 +185,8 @@ static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
 static bool sweeps_only(TdlFrictionSolverKind kind) {
     return kind == TDL_FRICTION_AUTO || kind == TDL_FRICTION_GAUSS_SEIDEL ||
            kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_GRADIENT ||
-           kind == TDL_FRICTION_ALTERNATING || kind == TDL_FRICTION_PROXIMAL;
+           kind == TDL_FRICTION_ALTERNATING || kind == TDL_FRICTION_PROXIMAL ||
+           kind == TDL_FRICTION_INTERIOR || kind == TDL_FRICTION_PATH;
 }
 
 static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
@@ -270,11 +283,13 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     int n = s->islands.start[island + 1] - s->islands.start[island];
     System sys;
     Phases phases = {0};
+    Effort effort = {0.0, INFINITY, {asked_to_stop, s}};
     SystemSetup setup = {.error_kind = s->options.error,
                          .tolerance = island_tolerance(s, contact, n),
                          .shared_v = s->shared_v,
                          .sweep_bodies = result->reached,
-                         .local_of = s->local_of};
+                         .local_of = s->local_of,
+                         .effort = &effort};
     TdlStatus status = order_island(s, arena, contact, n, &phases);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -287,7 +302,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     sys.pool = large ? s->pool : NULL;
     Run run = {.sys = &sys, .arena = arena, .options = &s->options};
     run.limit = s->options.max_iterations;
-    run.budget = run.worth = INFINITY;
+    run.worth = INFINITY;
     status = first_guess(s, &run);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -295,7 +310,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     if (island == 0) { // the first and largest; one thread alone comes here
         s->setup_end = clock_now();
     }
-    if (!run_done(&run)) {
+    if (!run_done(&run) && !run_spent(&run, 0.0)) {
         status = dispatch(&run, &result->solver);
     }
     write_back(s, &run); // the best iterate, even when memory ran out
@@ -408,6 +423,7 @@ static TdlStatus measure(TdlFrictionSolver* s, const double* r, double* out,
     }
     info->error = error_norm(p, s->options.error, s->options.relative, r, u);
     info->outcome = info->error <= s->options.tolerance             ? TDL_FRICTION_CONVERGED
+                    : atomic_load(&s->stopped)                      ? TDL_FRICTION_STOPPED
                     : info->iterations >= s->options.max_iterations ? TDL_FRICTION_ITERATION_LIMIT
                                                                     : TDL_FRICTION_STALLED;
     return TDL_STATUS_OK;
@@ -420,6 +436,7 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
     ArenaMark mark = arena_mark(&s->arena);
     s->r = r;
     s->setup_end = 0.0;
+    atomic_store(&s->stopped, false);
     TdlStatus status = prepare(s, p);
     if (status != TDL_STATUS_OK) {
         arena_release(&s->arena, mark);
@@ -454,6 +471,8 @@ const char* tdl_friction_outcome_name(TdlFrictionOutcome outcome) {
         return "iteration limit";
     case TDL_FRICTION_STALLED:
         return "stalled";
+    case TDL_FRICTION_STOPPED:
+        return "stopped";
     }
     return "unknown";
 }

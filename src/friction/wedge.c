@@ -52,7 +52,9 @@ static double room_of(const System* sys, int i, const double* r) {
 // One Newton step, shortened until the residual falls. False when it does not.
 static bool step_down(Barrier* p, double* norm, double* base, double* dx, double* dy) {
     size_t size = run_size(p->run);
-    barrier_factor(p);
+    if (barrier_factor(p) != TDL_STATUS_OK) {
+        return false;
+    }
     barrier_solve(p, p->g, 1.0, NULL, dx, dy);
     memcpy(base, p->z, size * sizeof(double));
     double alpha = 1.0;
@@ -132,7 +134,6 @@ static TdlStatus press(Wedge* w, double* b, int* cones, double* r) {
     }
     memcpy(r, p.r, size * sizeof(double));
     w->run->iterations = with_b.iterations;
-    w->run->work = with_b.work;
     arena_release(w->run->arena, mark);
     return TDL_STATUS_OK;
 }
@@ -141,7 +142,7 @@ static TdlStatus press(Wedge* w, double* b, int* cones, double* r) {
 
 // The held come first; then W in that order, from which they are eliminated: what stays in the rows
 // of the others is their W with the held at rest.
-static void eliminate(Wedge* w) {
+static TdlStatus eliminate(Wedge* w) {
     const System* sys = w->run->sys;
     int n = sys->n, d = sys->d, next = 0;
     size_t size = run_size(w->run), held = (size_t)w->held * (size_t)d;
@@ -174,8 +175,15 @@ static void eliminate(Wedge* w) {
         }
         row[k] += HELD_EPS * trace;
     }
+    double unasked = 0.0;
     for (size_t k = 0; k < held; ++k) {
         const double* row = w->matrix + k * size;
+        double each = (double)(size - k) * (double)(size - k);
+        if (unasked > STOP_EVERY && run_spent(w->run, each)) {
+            return TDL_STATUS_STOPPED;
+        }
+        unasked = unasked > STOP_EVERY ? 0.0 : unasked + each;
+        run_count(w->run, each);
         for (size_t i = k + 1; i < size; ++i) {
             double *to = w->matrix + i * size, factor = to[k] / row[k];
             to[k] = factor;
@@ -184,6 +192,7 @@ static void eliminate(Wedge* w) {
             }
         }
     }
+    return TDL_STATUS_OK;
 }
 
 // x <- (W + HELD_EPS)^-1 x among the held, in their order
@@ -250,7 +259,10 @@ static TdlStatus hold(Wedge* w, bool* found) {
             w->held += !w->out[i];
             memset(w->stress + i * sys->d, 0, w->out[i] ? (size_t)sys->d * sizeof(double) : 0);
         }
-        eliminate(w);
+        status = run_spent(w->run, 0.0) ? TDL_STATUS_STOPPED : eliminate(w);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
         *found = check_stress(w);
     }
     return TDL_STATUS_OK;
@@ -282,6 +294,7 @@ static TdlStatus build_rest(Wedge* w, System* rest) {
     rest->phases.count = 0;
     rest->pool = NULL;
     rest->sweep_bodies = false;
+    rest->bodies_count = 0; // its W is not that of the bodies
     rest->block_count = 0;
     for (int i = 0; i < rest->n; ++i) {
         for (int j = 0; j < rest->n; ++j) {
@@ -387,7 +400,6 @@ static TdlStatus solve_rest(Wedge* w) {
         status = run_auto(&inner, &used);
     }
     run->iterations = inner.iterations;
-    run->work = inner.work;
     run->failsafe = inner.failsafe;
     run->unsolvable = inner.unsolvable;
     if (status != TDL_STATUS_OK || inner.error > LOOSE_MOST * run->sys->target) {
