@@ -13,12 +13,27 @@
 // Steps in all, where 20 to 60 do if any; how many must fit into the budget for the first to be
 // worth it.
 enum { MAX_STEPS = 120, WORTH_STEPS = 40 };
+// Steps that it mostly takes where it does at all, and that it has before other methods.
+enum { MOSTLY_STEPS = 20, FEW_STEPS = 60 };
 // A step shorter than this part of the way is none, and after so many in a row nothing is to come.
 static const double SHORT_STEP = 1.0e-3;
 enum { MAX_SHORT = 8 };
 // A step cut below this part by the derivative of the shift is followed by so many without it.
 static const double CUT_STEP = 0.1;
 enum { PLAIN_STEPS = 10 };
+// Without shift the problem is convex: steps in all, and the part of the first gap and residual at
+// which it is solved.
+enum { PRESS_STEPS = 60 };
+static const double PRESSED = 1.0e-11;
+// Sizes of the first x and y in units of their own. Whether steps get stuck is a matter of chance,
+// so that more than one is tried.
+typedef struct Start {
+    double x, y;
+} Start;
+static const Start STARTS[] = {{1.0, 1.0}, {10.0, 1.0}, {1.0, 10.0}};
+enum { START_COUNT = sizeof STARTS / sizeof *STARTS };
+// A contact's own stiffness is at least this part of the mean.
+static const double LEAST_OWN = 1.0e-12;
 // Part of the way to the boundary a step may go.
 static const double TO_BOUNDARY = 0.98;
 // Added to the diagonal of a matrix of unit size: sticking contacts of a singular W have no other.
@@ -35,26 +50,67 @@ typedef struct Interior {
     double* rho;        // [n d] residual of y = ...
     double *r, *u;      // [n d]
     bool coupled;       // the shift's derivative is in the matrix
+    bool convex;        // without shift
+    double eps;         // added to W, in units of the contacts' own stiffness
+    const bool* out;    // [n] contacts without impulse; null: none
 } Interior;
 
-static bool has_cone(const System* sys, int i) {
-    return sys->law[i] == LAW_CONE;
+static bool is_out(const Interior* in, int i) {
+    return in->out != NULL && in->out[i];
+}
+
+static bool has_cone(const Interior* in, int i) {
+    return in->run->sys->law[i] == LAW_CONE && !is_out(in, i);
 }
 
 // unilateral normal part without a true cone: one number instead of a cone
-static bool has_ray(const System* sys, int i) {
-    return sys->law[i] == LAW_SMOOTH || sys->law[i] == LAW_ROUGH;
+static bool has_ray(const Interior* in, int i) {
+    ContactLaw law = in->run->sys->law[i];
+    return (law == LAW_SMOOTH || law == LAW_ROUGH) && !is_out(in, i);
 }
 
 static double scale_of(const System* sys, int i, int k) {
-    return k == 0 && has_cone(sys, i) ? sys->mu[i] : 1.0;
+    return k == 0 && sys->law[i] == LAW_CONE ? sys->mu[i] : 1.0;
 }
 
-static TdlStatus interior_init(Interior* in, Run* run) {
+// A contact's own stiffness.
+static double own_of(const System* sys, int i) {
+    double sum = 0.0;
+    for (int k = 0; k < sys->d; ++k) {
+        sum += sys->diag[(size_t)i * (size_t)(sys->d * sys->d) + (size_t)(k * sys->d + k)];
+    }
+    return fmax(sum / sys->d, LEAST_OWN);
+}
+
+// x and y along e, of the size that b asks for, each contact in units of the root of its own
+// stiffness: light and heavy bodies are then alike. All else is zero.
+static void begin(Interior* in, Start start) {
+    const System* sys = in->run->sys;
+    int d = sys->d, count = 0;
+    double sum = 0.0;
+    memset(in->x, 0, run_size(in->run) * sizeof(double));
+    memset(in->y, 0, run_size(in->run) * sizeof(double));
+    for (int i = 0; i < sys->n; ++i) {
+        if (has_cone(in, i) || has_ray(in, i)) {
+            sum += dot_product((size_t)d, sys->b + i * d, sys->b + i * d) / own_of(sys, i);
+            ++count;
+        }
+    }
+    double unit = sum > 0.0 ? sqrt(sum / count) : 1.0;
+    for (int i = 0; i < sys->n; ++i) {
+        if (has_cone(in, i) || has_ray(in, i)) {
+            in->y[i * d] = start.y * unit * sqrt(own_of(sys, i));
+            in->x[i * d] = start.x * unit / sqrt(own_of(sys, i));
+        }
+    }
+}
+
+static TdlStatus interior_init(Interior* in, Run* run, const bool* out) {
     System* sys = run->sys;
     size_t size = run_size(run);
     memset(in, 0, sizeof *in);
     in->run = run;
+    in->out = out;
     in->eta = ARENA_NEW(run->arena, double, sys->n);
     double** vectors[] = {&in->x,      &in->y,    &in->dx,  &in->dy, &in->ax, &in->ay,
                           &in->lambda, &in->wbar, &in->rho, &in->r,  &in->u};
@@ -68,14 +124,12 @@ static TdlStatus interior_init(Interior* in, Run* run) {
     if (in->eta == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int i = 0; i < sys->n; ++i) {
-        if (sys->law[i] != LAW_BILATERAL) {
-            in->x[i * sys->d] = in->y[i * sys->d] = 1.0;
-        }
-    }
+    begin(in, STARTS[0]);
     TdlStatus status = space_init(&in->space, run);
     for (int i = 0; i < sys->n && status == TDL_STATUS_OK; ++i) {
-        *space_part(&in->space, i).size = sys->law[i] == LAW_SMOOTH ? 1 : sys->d;
+        *space_part(&in->space, i).size = is_out(in, i)               ? 0
+                                          : sys->law[i] == LAW_SMOOTH ? 1
+                                                                      : sys->d;
     }
     return status == TDL_STATUS_OK ? space_plan(&in->space) : status;
 }
@@ -109,13 +163,13 @@ static double scale_all(Interior* in) {
     for (int i = 0; i < sys->n; ++i) {
         const double *x = in->x + i * d, *y = in->y + i * d;
         double* w = in->wbar + i * d;
-        if (has_ray(sys, i)) {
+        if (has_ray(in, i)) {
             in->lambda[i * d] = sqrt(x[0] * y[0]);
             gap += x[0] * y[0];
             ++count;
             continue;
         }
-        if (!has_cone(sys, i)) {
+        if (!has_cone(in, i)) {
             continue;
         }
         double dx = sqrt(det_of(d, x)), dy = sqrt(det_of(d, y)), dot = 0.0;
@@ -146,14 +200,18 @@ static double residual(Interior* in) {
     }
     system_velocity(sys, in->r, in->u);
     for (int i = 0; i < sys->n; ++i) {
-        bool cone = has_cone(sys, i);
+        bool cone = has_cone(in, i);
         for (int k = 0; k < d; ++k) {
             int at = i * d + k;
-            bool held = sys->law[i] == LAW_SMOOTH && k > 0; // r_T = 0, u_T as it comes
+            // r_T = 0, u_T as it comes
+            bool held = is_out(in, i) || (sys->law[i] == LAW_SMOOTH && k > 0);
             in->rho[at] = held ? 0.0 : in->u[at] / scale_of(sys, i, k);
-            in->rho[at] -= cone || (has_ray(sys, i) && k == 0) ? in->y[at] : 0.0;
+            in->rho[at] -= cone || (has_ray(in, i) && k == 0) ? in->y[at] : 0.0;
         }
-        in->rho[i * d] += cone ? tangent_norm(d, in->y + i * d) : 0.0;
+        for (int k = 0; k < d && in->eps > 0.0 && !is_out(in, i); ++k) {
+            in->rho[i * d + k] += in->eps * own_of(sys, i) * in->x[i * d + k];
+        }
+        in->rho[i * d] += cone && !in->convex ? tangent_norm(d, in->y + i * d) : 0.0;
         for (int k = 0; k < d; ++k) {
             sum += in->rho[i * d + k] * in->rho[i * d + k];
         }
@@ -176,7 +234,7 @@ static void shift_direction(const Interior* in, int i, double* t) {
 static void spectrum(const Interior* in, int i, double* frame, double* value) {
     const System* sys = in->run->sys;
     int d = sys->d;
-    if (has_cone(sys, i)) {
+    if (has_cone(in, i)) {
         const double* w = in->wbar + i * d;
         double norm = tangent_norm(d, w), eta2 = in->eta[i] * in->eta[i], e[CONE_MAX] = {0};
         for (int k = 1; k < d; ++k) {
@@ -190,7 +248,7 @@ static void spectrum(const Interior* in, int i, double* frame, double* value) {
     }
     for (int k = 0; k < d * d; ++k) {
         frame[k] = k % (d + 1) == 0 ? 1.0 : 0.0;
-        value[k / d] = k == 0 && has_ray(sys, i) ? in->y[i * d] / in->x[i * d] : 0.0;
+        value[k / d] = k == 0 && has_ray(in, i) ? in->y[i * d] / in->x[i * d] : 0.0;
     }
 }
 
@@ -199,15 +257,11 @@ static void spectrum(const Interior* in, int i, double* frame, double* value) {
 static void fill_part(Interior* in, int i) {
     const System* sys = in->run->sys;
     int d = sys->d;
-    double frame[CONE_MAX * CONE_MAX], value[CONE_MAX], t[CONE_MAX] = {0}, own = 0.0;
+    double frame[CONE_MAX * CONE_MAX], value[CONE_MAX], t[CONE_MAX] = {0}, own = own_of(sys, i);
     Part a = space_part(&in->space, i);
-    if (has_cone(sys, i)) {
+    if (has_cone(in, i)) {
         shift_direction(in, i, t);
     }
-    for (int k = 0; k < d; ++k) {
-        own += sys->diag[(size_t)i * (size_t)(d * d) + (size_t)(k * d + k)] / d;
-    }
-    own = fmax(own, 1.0e-6);
     spectrum(in, i, frame, value);
     for (int k = 0; k < *a.size; ++k) {
         double part = 1.0 / sqrt(value[k] + own);
@@ -216,7 +270,7 @@ static void fill_part(Interior* in, int i) {
             a.trial[k * d + c] = f / scale_of(sys, i, c);
             a.test[k * d + c] = c > 0 ? f + t[c] * part * frame[k * d] : a.trial[k * d];
         }
-        a.add[k * (d + 1)] = value[k] * part * part + DIAGONAL;
+        a.add[k * (d + 1)] = (value[k] + in->eps * own) * part * part + DIAGONAL;
     }
 }
 
@@ -295,10 +349,10 @@ static void solve_step(Interior* in, double sigma_gap, bool correct) {
     for (int i = 0; i < sys->n; ++i) {
         double part[CONE_MAX] = {0}, seen[CONE_MAX];
         memcpy(seen, in->rho + i * d, (size_t)d * sizeof(double));
-        if (has_cone(sys, i)) {
+        if (has_cone(in, i)) {
             target_part(in, i, sigma_gap, correct, part);
             coupled_residual(in, i, in->rho + i * d, seen);
-        } else if (has_ray(sys, i)) {
+        } else if (has_ray(in, i)) {
             double second = correct ? in->ax[i * d] * in->ay[i * d] : 0.0;
             part[0] = (sigma_gap - in->x[i * d] * in->y[i * d] - second) / in->x[i * d];
         }
@@ -317,13 +371,13 @@ static void solve_step(Interior* in, double sigma_gap, bool correct) {
     for (int i = 0; i < sys->n; ++i) {
         double *dx = in->dx + i * d, *dy = in->dy + i * d, a[CONE_MAX], b[CONE_MAX];
         gather_step(in, i, dx);
-        if (has_cone(sys, i)) {
+        if (has_cone(in, i)) {
             apply_scaling(in, i, false, dx, a);
             apply_scaling(in, i, false, a, b);
             for (int k = 0; k < d; ++k) {
                 dy[k] -= b[k];
             }
-        } else if (has_ray(sys, i)) {
+        } else if (has_ray(in, i)) {
             dy[0] -= in->y[i * d] / in->x[i * d] * dx[0];
         }
     }
@@ -356,10 +410,10 @@ static double step_length(const Interior* in) {
     for (int i = 0; i < sys->n; ++i) {
         const double *x = in->x + i * d, *y = in->y + i * d;
         const double *dx = in->dx + i * d, *dy = in->dy + i * d;
-        if (has_cone(sys, i)) {
+        if (has_cone(in, i)) {
             most = cone_step(d, x, dx, most);
             most = cone_step(d, y, dy, most);
-        } else if (has_ray(sys, i)) {
+        } else if (has_ray(in, i)) {
             most = dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
             most = dy[0] < 0.0 ? fmin(most, -y[0] / dy[0]) : most;
         }
@@ -372,7 +426,7 @@ static void keep_predictor(Interior* in) {
     const System* sys = in->run->sys;
     int d = sys->d;
     for (int i = 0; i < sys->n; ++i) {
-        if (has_cone(sys, i)) {
+        if (has_cone(in, i)) {
             apply_scaling(in, i, false, in->dx + i * d, in->ax + i * d);
             apply_scaling(in, i, true, in->dy + i * d, in->ay + i * d);
         } else {
@@ -422,44 +476,90 @@ static double interior_step(Interior* in, double gap, double ratio) {
     return fmin(step_length(in), 1.0);
 }
 
-TdlStatus run_interior(Run* run) {
-    ArenaMark mark = arena_mark(run->arena);
-    System before = *run->sys; // without the rows of W that are formed on the way
-    Interior in;
-    TdlStatus status = interior_init(&in, run);
-    if (status != TDL_STATUS_OK) {
-        *run->sys = before;
-        arena_release(run->arena, mark);
-        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
-    }
+// Steps from the point at hand until a solution, the limit, or nothing more is to come.
+static void walk(Interior* in, int limit) {
+    Run* run = in->run;
     int shorts = 0, plain = 0;
     double gap_first = 0.0, residual_first = 0.0;
-    for (int k = 0; k < MAX_STEPS && k < run->limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
+    for (int k = 0; k < limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
         // few steps are worth nothing: all that it mostly takes, or none
-        if (run_spent(run, in.space.flops * (k < WORTH_STEPS ? WORTH_STEPS - k : 1))) {
+        if (run_spent(run, in->space.flops * (k < WORTH_STEPS ? WORTH_STEPS - k : 1))) {
             break;
         }
-        double gap = scale_all(&in), rest = residual(&in);
+        double gap = scale_all(in), rest = residual(in);
         gap_first = k == 0 ? gap : gap_first;
         residual_first = k == 0 ? rest + 1.0e-300 : residual_first;
         if (!(gap > 0.0)) {
             break;
         }
         // the shift's derivative makes steps quadratic, or very short: then leave it out a while
-        in.coupled = plain == 0;
-        double alpha = interior_step(&in, gap, rest / residual_first / (gap / gap_first));
+        in->coupled = plain == 0;
+        double alpha = interior_step(in, gap, rest / residual_first / (gap / gap_first));
         if (alpha < 0.0) {
             break;
         }
-        shorts = alpha < SHORT_STEP && !in.coupled ? shorts + 1 : 0;
-        plain = in.coupled && alpha < CUT_STEP ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
+        shorts = alpha < SHORT_STEP && !in->coupled ? shorts + 1 : 0;
+        plain = in->coupled && alpha < CUT_STEP ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
         ++run->iterations;
-        if (!advance(&in, alpha)) {
+        if (!advance(in, alpha)) {
             break;
         }
-        offer(&in);
+        offer(in);
+    }
+}
+
+TdlStatus run_interior(Run* run) {
+    ArenaMark mark = arena_mark(run->arena);
+    System before = *run->sys; // without the rows of W that are formed on the way
+    Interior in;
+    TdlStatus status = interior_init(&in, run, NULL);
+    int end = run->iterations + run->limit;
+    bool dear = status == TDL_STATUS_OK && in.space.flops > run->worth;
+    for (int k = 0; status == TDL_STATUS_OK && !dear && k < START_COUNT && !run_done(run); ++k) {
+        int left = end - run->iterations;
+        begin(&in, STARTS[k]);
+        walk(&in, left < MAX_STEPS ? left : MAX_STEPS);
     }
     *run->sys = before;
     arena_release(run->arena, mark);
-    return TDL_STATUS_OK;
+    return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
+}
+
+TdlStatus run_inside(Run* run, double sweeps) {
+    double worth = run->worth;
+    int limit = run->limit;
+    run->worth = sweeps * run_sweep_work(run) / MOSTLY_STEPS;
+    run->limit = limit < FEW_STEPS ? limit : FEW_STEPS;
+    TdlStatus status = run_interior(run);
+    run->limit = limit;
+    run->worth = worth;
+    return status;
+}
+
+TdlStatus interior_press(Run* run, const bool* out, double eps, double* r) {
+    ArenaMark mark = arena_mark(run->arena);
+    Interior in;
+    TdlStatus status = interior_init(&in, run, out);
+    in.convex = true;
+    in.eps = eps;
+    double gap_first = 0.0, residual_first = 0.0;
+    for (int k = 0; k < PRESS_STEPS && status == TDL_STATUS_OK; ++k) {
+        double gap = scale_all(&in), rest = residual(&in);
+        gap_first = k == 0 ? gap : gap_first;
+        residual_first = k == 0 ? rest + 1.0e-300 : residual_first;
+        bool near = gap < PRESSED * gap_first && rest < PRESSED * residual_first;
+        if (near || !(gap > 0.0) || run_spent(run, in.space.flops)) {
+            break;
+        }
+        double alpha = interior_step(&in, gap, rest / residual_first / (gap / gap_first));
+        ++run->iterations;
+        if (alpha < SHORT_STEP || !advance(&in, alpha)) {
+            break;
+        }
+    }
+    for (int k = 0; k < run->sys->n * run->sys->d && status == TDL_STATUS_OK; ++k) {
+        r[k] = in.x[k] / scale_of(run->sys, k / run->sys->d, k % run->sys->d);
+    }
+    arena_release(run->arena, mark);
+    return status;
 }

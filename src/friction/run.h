@@ -32,9 +32,14 @@ TdlStatus run_alternating(Run* run);
 TdlStatus run_active(Run* run);  // the same, without the last resort to sweeps
 TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start that is not far off
 TdlStatus run_interior(Run* run);
+TdlStatus run_inside(Run* run, double sweeps); // the same, where it costs no more than so many
 TdlStatus run_path(Run* run);
 TdlStatus run_wedges(Run* run);
 TdlStatus run_wedged(Run* run); // the same, and where it does not do all else
+// Impulses r of the contacts that are not out, in the cones and as far inside as can be, that bring
+// these to rest from b where any do; with eps the smaller ones, and nearly so. TDL_STATUS_STOPPED:
+// the factors would be too large.
+TdlStatus interior_press(Run* run, const bool* out, double eps, double* r);
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used);
 
 // Measures r, whose velocity is u, and keeps it when it is the best so far. Returns its error.

@@ -13,6 +13,7 @@
 #include "friction/run.h"
 #include "friction/study/study.h"
 
+#include <float.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -137,8 +138,25 @@ void tdl_friction_solver_destroy(TdlFrictionSolver* s) {
     tdl_free(&mem, s);
 }
 
+// What rounding of r, and of the velocities that it gives, leaves in the map.
+static double rounding_of(const System* sys, const double* r) {
+    size_t d = (size_t)sys->d;
+    double sum = 0.0;
+    for (size_t i = 0; i < (size_t)sys->n; ++i) {
+        double own = 0.0;
+        for (size_t k = 0; k < d; ++k) {
+            own += fabs(sys->diag[(i * d + k) * d + k]) / (double)d;
+        }
+        double each = 1.0 + sys->rho * own;
+        sum += each * each * dot_product(d, r + i * d, r + i * d);
+    }
+    return DBL_EPSILON * sqrt(sum);
+}
+
+// Beside large impulses velocities are lost in the map, which is then not to be believed: rounding
+// counts too.
 double run_offer(Run* run, const double* u, const double* r) {
-    double error = system_error(run->sys, u, r);
+    double error = hypot(system_error(run->sys, u, r), rounding_of(run->sys, r));
     if (error < run->error) {
         run->error = error;
         memcpy(run->best, r, run_size(run) * sizeof(double));

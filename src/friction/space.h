@@ -85,7 +85,7 @@ typedef struct Space {
     double* value;
     Coordinates coordinates;
     double *z, *u, *rest; // [n d]
-    double flops;         // of a factorisation, about
+    double flops;         // of a factorisation with what belongs to it, about
     int sign;             // of the determinant, after one
 } Space;
 
