@@ -243,6 +243,7 @@ TdlStatus newton_step(Newton* nw) {
         nw->fresh = false;
     }
     ++run->iterations;
+    ++nw->made;
     if (!problem_all_finite(nw->step, run_size(run))) {
         nw->off = INFINITY;
         return TDL_STATUS_OK;

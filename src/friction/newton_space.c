@@ -11,9 +11,15 @@
 // Multiplications that ordering takes the time of, for each number of the rows of bodies, or block
 // of W.
 static const double PLAN_EACH = 30.0;
+// The same of all else in a step, for each contact.
+static const double EACH = 1000.0;
 
-static bool too_dear(const Run* run, double flops) {
-    return flops > run->worth || run_spent(run, flops);
+// Few steps are worth nothing: so many must fit into the budget before the first.
+enum { WORTH_STEPS = 10 };
+
+static bool too_dear(const Newton* nw, double flops) {
+    double left = nw->made < WORTH_STEPS ? WORTH_STEPS - nw->made : 1.0;
+    return flops > nw->run->worth || run_spent(nw->run, left * flops);
 }
 
 // --- over contacts -------------------------------------------------------------------------------
@@ -28,7 +34,7 @@ static TdlStatus over_contacts(Newton* nw) {
     if (status != TDL_STATUS_OK || x == NULL) {
         return x == NULL ? TDL_STATUS_NO_MEMORY : status;
     }
-    if (too_dear(run, lu.flops)) {
+    if (too_dear(nw, lu.flops)) {
         return TDL_STATUS_STOPPED;
     }
     lu.stop = run_stop(run);
@@ -66,7 +72,7 @@ static TdlStatus over_blocks(Newton* nw) {
     if (status != TDL_STATUS_OK || value == NULL) {
         return value == NULL ? TDL_STATUS_NO_MEMORY : status;
     }
-    if (too_dear(run, lu.flops)) {
+    if (too_dear(nw, lu.flops)) {
         return TDL_STATUS_STOPPED;
     }
     for (int i = 0; i < sys->n; ++i) {
@@ -102,7 +108,7 @@ static TdlStatus over_coordinates(Newton* nw) {
     System* sys = run->sys;
     Coordinates c;
     TdlStatus status = coordinates_plan(&c, run, nw->part);
-    if (status != TDL_STATUS_OK || too_dear(run, c.lu.flops)) {
+    if (status != TDL_STATUS_OK || too_dear(nw, c.lu.flops)) {
         return status == TDL_STATUS_OK ? TDL_STATUS_STOPPED : status;
     }
     c.lu.stop = run_stop(run);
@@ -143,7 +149,7 @@ TdlStatus newton_direction(Newton* nw) {
     Run* run = nw->run;
     System* sys = run->sys;
     bool coordinates = coordinates_pay(nw);
-    double ready = PLAN_EACH * (coordinates ? sys->row_size : sys->block_count);
+    double ready = PLAN_EACH * (coordinates ? sys->row_size : sys->block_count) + EACH * sys->n;
     if (run_spent(run, ready)) {
         return TDL_STATUS_STOPPED;
     }
