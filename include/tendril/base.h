@@ -3,9 +3,10 @@
 // Threads. The library keeps no state outside its objects, so two threads may use two worlds, two
 // detectors or two solvers as they like. One object belongs to one thread at a time; a function
 // that takes it as const only reads it, and any number of threads may read while none changes it.
-// Calls that share work among threads return when all is done. The allocator, the log and the
-// functions of a curve kind of one's own are called from several threads at once; every other
-// function that the caller hands over is called from the thread that made the call. Results and
+// Calls that share work among threads return when all is done. The allocator, the log, functions
+// that ask a call to stop and the functions of a curve kind of one's own are called from several
+// threads at once; every other function that the caller hands over is called from the thread that
+// made the call. Results and
 // problems in HDF5 files ask for an HDF5 that was built for threads, as Debian's is, or for one
 // thread at a time.
 #ifndef TENDRIL_BASE_H
@@ -38,6 +39,9 @@ typedef enum TdlStatus {
     TDL_STATUS_DIVERGED,     // the computation failed; the last good state was kept
     TDL_STATUS_STOPPED,      // the caller's progress function asked to stop
 } TdlStatus;
+
+/// Asked often by a call that may take long: true ends it as soon as it can.
+typedef bool (*TdlStopFn)(void* user);
 
 /// A short English phrase for a status; never null.
 TDL_API const char* tdl_status_string(TdlStatus status);

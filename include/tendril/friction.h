@@ -243,6 +243,9 @@ typedef struct TdlFrictionOptions {
     TdlFrictionWatchFn watch;     // default null: nobody is told. The solve is the same to the last
                                   // bit, and islands are solved one after the other
     void* watch_user;             // handed to it
+    TdlStopFn stop;               // asked every few milliseconds, from threads of the solver too:
+                                  // true ends a solve with the best iterate; null: never
+    void* stop_user;              // handed to stop
 } TdlFrictionOptions;
 TDL_API TdlFrictionOptions tdl_friction_options_default(void);
 
@@ -250,6 +253,7 @@ typedef enum TdlFrictionOutcome {
     TDL_FRICTION_CONVERGED = 0,   // the recomputed error is within the tolerance
     TDL_FRICTION_ITERATION_LIMIT, // not within max_iterations
     TDL_FRICTION_STALLED,         // no further progress; the best iterate is returned
+    TDL_FRICTION_STOPPED,         // the caller asked to stop; the best iterate is returned
 } TdlFrictionOutcome;
 TDL_API const char* tdl_friction_outcome_name(TdlFrictionOutcome outcome);
 

@@ -15,9 +15,15 @@
 static const double LOOK_PART = 0.03;
 // Sweeps over all before the choice, and accelerated ones over those chosen before Newton steps.
 enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 500, MAX_ROUNDS = 12 };
+// Sweeps that interior points may cost before Newton steps among few contacts, where these are
+// cheap; they are few where the error is below so many times what is asked for.
+enum { FEW_SWEEPS = 200 };
+static const double FAR = 1.0e4;
 // A contact at rest that nothing holds is near when it closes within this part of the velocity that
 // impulses give.
 static const double NEAR = 0.1;
+// What the error of those taken may be of that of all: those left out add rounding only.
+static const double OWN_PART = 0.9;
 // With more contacts than this part of all, all are taken.
 static const double MOST = 0.9;
 // Where a factorisation is as much work as so many sweeps, these are all there is.
@@ -171,6 +177,19 @@ static TdlStatus build_part(const System* sys, const ActiveSet* a, Arena* arena,
     return part->sweep_bodies || status != TDL_STATUS_OK ? status : system_form_rows(part, arena);
 }
 
+// From zero, where sweeps got nowhere near: interior points, if they are as cheap as so many.
+static TdlStatus go_inside(const Run* run, Run* inner, double sweeps) {
+    double target = inner->sys->target;
+    if (run->warm || inner->error <= FAR * run->sys->target) {
+        return TDL_STATUS_OK;
+    }
+    inner->limit = run->limit;
+    inner->sys->target = fmin(target, OWN_PART * run->sys->target); // its last steps are its best
+    TdlStatus status = run_inside(inner, sweeps);
+    inner->sys->target = target;
+    return status;
+}
+
 static TdlStatus take_steps(const Run* run, Run* inner) {
     inner->limit = run->limit < STEPS ? run->limit : STEPS;
     return run_done(inner) ? TDL_STATUS_OK : run_proximal(inner);
@@ -182,7 +201,8 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
     bool steps = few || (inner->sys->block_count <= MAX_FORMED &&
                          run_factor_work(inner) < STEP_SWEEPS * run_sweep_work(inner));
     if (steps && !few && !run_done(inner)) {
-        TdlStatus status = run_strides(inner);
+        TdlStatus status = go_inside(run, inner, STEP_SWEEPS);
+        status = status == TDL_STATUS_OK && !run_done(inner) ? run_strides(inner) : status;
         if (status != TDL_STATUS_OK) {
             return status;
         }
@@ -215,7 +235,13 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
         }
     }
     inner->worth = INFINITY;
-    return steps && !turned && !run_done(inner) ? take_steps(run, inner) : TDL_STATUS_OK;
+    if (steps && few) {
+        TdlStatus status = go_inside(run, inner, FEW_SWEEPS);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    return steps && !turned ? take_steps(run, inner) : TDL_STATUS_OK;
 }
 
 // Until the error of those taken is `goal` of that of all, or what is asked for.
@@ -235,8 +261,7 @@ static TdlStatus solve_part(Run* run, const ActiveSet* a, double goal, double* r
             memcpy(inner.best + 3 * a->at[i], r + 3 * i, 3 * sizeof(double));
         }
     }
-    // those left out add rounding only
-    part.target = fmax(0.9 * part.target, goal * run->error);
+    part.target = fmax(OWN_PART * part.target, goal * run->error);
     system_velocity(&part, inner.best, u);
     inner.error = system_error(&part, u, inner.best);
     inner.start = NULL;
@@ -250,7 +275,6 @@ static TdlStatus solve_part(Run* run, const ActiveSet* a, double goal, double* r
         }
     }
     run->iterations = inner.iterations;
-    run->work = inner.work;
     run->failsafe = inner.failsafe;
     run->unsolvable = inner.unsolvable;
     return TDL_STATUS_OK;
@@ -271,6 +295,11 @@ TdlStatus run_active(Run* run) {
     if (sys->d != 3) {
         return run_without_active_set(run);
     }
+    double first = (1 + FIRST_SWEEPS) * run_sweep_work(run);
+    if (run_spent(run, first)) {
+        return TDL_STATUS_OK;
+    }
+    run_spend(run, first);
     ArenaMark mark = arena_mark(arena);
     size_t n = (size_t)sys->n;
     ActiveSet a = {ARENA_NEW(arena, bool, n), ARENA_NEW(arena, int, n), ARENA_NEW(arena, int, n),

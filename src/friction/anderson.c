@@ -278,15 +278,19 @@ double run_factor_work(const Run* run) {
 TdlStatus run_anderson(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
     Accelerator a;
+    double work = run_sweep_work(run);
+    bool last = false;
+    if (run_spent(run, 2.0 * work)) { // getting ready costs as much as a sweep
+        return TDL_STATUS_OK;
+    }
     if (accelerator_init(&a, run) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
     }
-    double work = run_sweep_work(run);
-    bool last = false;
+    run_spend(run, work);
     for (int k = 0; k < run->limit && !last && !run_done(run); ++k) {
         double met = accelerate(&a);
         run_count(run, TDL_FRICTION_ANDERSON, a.g);
-        run->work += work;
+        run_spend(run, work);
         last = run_spent(run, work) || k + 1 == run->limit;
         if (met <= 2.0 * run->sys->target || k % MEASURE_EVERY == MEASURE_EVERY - 1 || last) {
             system_velocity(run->sys, a.g, a.u);

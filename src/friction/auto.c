@@ -22,8 +22,7 @@ static const double BUDGET_EACH = 3.0e7, BUDGET_MOST = 5.0e11;
 enum {
     WARM = 1,     // only with a guess that is much better than zero
     LUKEWARM = 2, // only without one
-    FORMED = 4,   // W is formed before; not where it is too large for memory
-    COLD = 8,     // starts from zero: near-solutions of sweeps carry parts that are hard to undo
+    COLD = 4,     // starts from zero: near-solutions of sweeps carry parts that are hard to undo
 };
 
 typedef struct Stage {
@@ -80,23 +79,16 @@ static const Stage STAGES[] = {
     {TDL_FRICTION_ANDERSON, run_sweep_rounds, INT_MAX, SMALL_ISLAND + 1, INT_MAX, 0},
     {TDL_FRICTION_ALTERNATING, run_active, 500, 1, ALTERNATING_CONTACTS, LUKEWARM},
     {TDL_FRICTION_PROXIMAL, run_proximal, 500, 1, INT_MAX, COLD},
-    {TDL_FRICTION_INTERIOR, run_interior, INT_MAX, 1, INT_MAX, FORMED},
+    {TDL_FRICTION_INTERIOR, run_interior, INT_MAX, 1, INT_MAX, 0},
     {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, LARGE_ISLAND + 1, INT_MAX, 0},
-    {TDL_FRICTION_PROXIMAL, run_proximal, 300, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_WEDGED, run_wedges, 10000, 1, INT_MAX, FORMED},
-    {TDL_FRICTION_PATH, run_path, 10000, 1, INT_MAX, FORMED},
+    {TDL_FRICTION_PROXIMAL, run_proximal, 300, 1, INT_MAX, 0},
+    {TDL_FRICTION_WEDGED, run_wedges, 30000, 1, INT_MAX, 0},
+    {TDL_FRICTION_PATH, run_path, 30000, 1, INT_MAX, 0},
 };
 
-static bool applies(const Stage* stage, const Run* run, bool fits) {
+static bool applies(const Stage* stage, const Run* run) {
     return run->sys->n >= stage->least && run->sys->n <= stage->most &&
-           !(stage->how & (run->warm ? LUKEWARM : WARM)) && (fits || !(stage->how & FORMED));
-}
-
-// W from bodies, after which sweeps use it too
-static TdlStatus form_rows(Run* run) {
-    TdlStatus status = system_form_rows(run->sys, run->arena);
-    run->sys->sweep_bodies = run->sys->sweep_bodies && status != TDL_STATUS_OK;
-    return status;
+           !(stage->how & (run->warm ? LUKEWARM : WARM));
 }
 
 static TdlStatus run_stage(Run* run, const Stage* stage, TdlFrictionSolverKind* used) {
@@ -112,25 +104,19 @@ static TdlStatus run_stage(Run* run, const Stage* stage, TdlFrictionSolverKind* 
 }
 
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used) {
-    bool fits = run->sys->block_count <= MAX_FORMED; // W into memory
     *used = TDL_FRICTION_ANDERSON;
     if (run->sys->n > LARGE_ISLAND) {
-        double most = fmin(BUDGET_EACH * run->sys->n, BUDGET_MOST);
-        run->budget = fmin(run->budget, run->work + most);
+        run_allow(run, fmin(BUDGET_EACH * run->sys->n, BUDGET_MOST));
     }
     for (size_t k = 0; k < sizeof STAGES / sizeof *STAGES; ++k) {
         const Stage* stage = &STAGES[k];
         if (run_done(run) || run_spent(run, run_sweep_work(run))) {
             break;
         }
-        if (!applies(stage, run, fits)) {
+        if (!applies(stage, run)) {
             continue;
         }
-        TdlStatus status = stage->how & FORMED ? form_rows(run) : TDL_STATUS_OK;
-        if (status != TDL_STATUS_OK) {
-            return status;
-        }
-        status = run_stage(run, stage, used);
+        TdlStatus status = run_stage(run, stage, used);
         if (status != TDL_STATUS_OK) {
             return status;
         }

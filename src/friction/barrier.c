@@ -13,7 +13,6 @@ TdlStatus barrier_init(Barrier* p, Run* run) {
     size_t size = run_size(run), d = (size_t)sys->d, n = (size_t)sys->n;
     memset(p, 0, sizeof *p);
     p->run = run;
-    p->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d* d);
     p->frame = ARENA_NEW(run->arena, double, n* d* d);
     double** vectors[] = {&p->q,     &p->z,      &p->x, &p->y,      &p->stiff, &p->part,
                           &p->shift, &p->offset, &p->g, &p->by_tau, &p->r,     &p->u};
@@ -24,7 +23,7 @@ TdlStatus barrier_init(Barrier* p, Run* run) {
         }
         memset(*vectors[k], 0, size * sizeof(double));
     }
-    if (p->value == NULL || p->frame == NULL) {
+    if (p->frame == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     double sum = 0.0;
@@ -41,8 +40,7 @@ TdlStatus barrier_init(Barrier* p, Run* run) {
         }
     }
     p->unit = sum > 0.0 ? sqrt(sum / (double)n) : 1.0;
-    BlockPattern pattern = system_pattern(sys);
-    return block_lu_analyse(&p->lu, run->arena, &pattern);
+    return space_init(&p->space, run);
 }
 
 // --- one contact ---------------------------------------------------------------------------------
@@ -51,25 +49,6 @@ TdlStatus barrier_init(Barrier* p, Run* run) {
 static double half_root(double z, double t) {
     double root = sqrt(z * z + 4.0 * t);
     return z > 0.0 ? 0.5 * (z + root) : 2.0 * t / (root - z);
-}
-
-// Columns (1, e)/2^(1/2), (1, -e)/2^(1/2), then tangents normal to e: those of a reflection that
-// takes the first tangent axis to -+e.
-static void frame_of(int d, const double* e, double* f) {
-    double h[CONE_MAX] = {0}, half = sqrt(0.5), sum = 0.0;
-    memset(f, 0, (size_t)(d * d) * sizeof(double));
-    f[0] = f[d] = half;
-    for (int k = 1; k < d; ++k) {
-        f[k] = half * e[k];
-        f[d + k] = -half * e[k];
-        h[k] = e[k] + (k > 1 ? 0.0 : e[1] >= 0.0 ? 1.0 : -1.0);
-        sum += h[k] * h[k];
-    }
-    for (int c = 2; c < d; ++c) {
-        for (int k = 1; k < d; ++k) {
-            f[c * d + k] = (k == c ? 1.0 : 0.0) - 2.0 * h[k] * h[c] / sum;
-        }
-    }
 }
 
 // A contact without impulse.
@@ -123,7 +102,7 @@ static void spread_cone(Barrier* p, int i, double t) {
         y[k] = -across * tangent * e[k];
         v[k] = k > 1 ? across : v[1];
     }
-    frame_of(d, e, p->frame + i * d * d);
+    cone_frame(d, e, p->frame + i * d * d);
 }
 
 // The shift theta ((|y_T|^2 + s^2)^(1/2) - s), s^2 = round2 t, theta = 1 - t/t0, and its
@@ -178,46 +157,40 @@ double barrier_residual(Barrier* p) {
     return isfinite(sum) ? sqrt(sum) : INFINITY;
 }
 
-// In the eigenvectors' frames stiff directions touch no other entries, and scaled by S no entry is
-// larger than those of Q^-1 W Q^-1: nothing is lost as t falls.
-void barrier_factor(Barrier* p) {
-    System* sys = p->run->sys;
-    int d = sys->d, d2 = d * d;
-    for (int i = 0; i < sys->n; ++i) {
-        double left[CONE_MAX * CONE_MAX]; // S F' C Q^-1 by rows
-        for (int k = 0; k < d2; ++k) {
-            const double* f = p->frame + i * d2 + k / d * d;
-            left[k] = p->part[i * d + k / d] * (f[k % d] + f[0] * p->shift[i * d + k % d]) /
-                      p->q[i * d + k % d];
+// The parts of a contact: T = Q^-1 F S and S' = S F' C Q^-1. In the eigenvectors' frames stiff
+// directions touch no other entries, and scaled by S no entry is larger than those of Q^-1 W Q^-1:
+// nothing is lost as t falls. Returns how many unknowns there are.
+static int fill_part(Barrier* p, int i) {
+    const System* sys = p->run->sys;
+    int d = sys->d, size = is_out(p, i) ? 0 : sys->law[i] == LAW_SMOOTH ? 1 : d;
+    Part a = space_part(&p->space, i);
+    *a.size = size;
+    for (int k = 0; k < size; ++k) {
+        const double* f = p->frame + (i * d + k) * d;
+        double s = p->part[i * d + k], v = p->stiff[i * d + k];
+        for (int c = 0; c < d; ++c) {
+            double q = p->q[i * d + c], turn = c > 0 ? f[0] * p->shift[i * d + c] : 0.0;
+            a.trial[k * d + c] = s * f[c] / q;
+            a.test[k * d + c] = s * (f[c] + turn) / q;
         }
-        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-            double *a = p->value + (size_t)e * (size_t)d2, half[CONE_MAX];
-            const double* w = sys->blocks + (size_t)e * (size_t)d2;
-            int j = sys->column[e];
-            for (int c = 0; c < d; ++c) {
-                memset(half, 0, sizeof half); // a column of W Q^-1 F S
-                for (int m = 0; m < d; ++m) {
-                    double right = p->part[j * d + c] * p->frame[j * d2 + c * d + m];
-                    for (int k = 0; k < d; ++k) {
-                        half[k] += w[m * d + k] * (right / p->q[j * d + m]);
-                    }
-                }
-                for (int k = 0; k < d; ++k) {
-                    double sum = 0.0;
-                    for (int m = 0; m < d; ++m) {
-                        sum += left[k * d + m] * half[m];
-                    }
-                    a[c * d + k] = sum;
-                }
-                if (i == j) {
-                    double v = p->stiff[i * d + c];
-                    a[c * d + c] += (v + p->eps) / (1.0 + v) + DIAGONAL;
-                }
-            }
+        a.add[k * (d + 1)] = (v + p->eps) / (1.0 + v) + DIAGONAL;
+    }
+    return size;
+}
+
+TdlStatus barrier_factor(Barrier* p) {
+    int unknowns = 0;
+    for (int i = 0; i < p->run->sys->n; ++i) {
+        unknowns += fill_part(p, i);
+    }
+    if (unknowns != p->unknowns) { // none comes in again
+        p->unknowns = unknowns;
+        TdlStatus status = space_plan(&p->space);
+        if (status != TDL_STATUS_OK) {
+            return status;
         }
     }
-    block_lu_factor(&p->lu, p->value, NULL, false);
-    p->run->work += p->lu.flops;
+    return run_spent(p->run, p->space.flops) ? TDL_STATUS_STOPPED : space_factor(&p->space);
 }
 
 void barrier_solve(Barrier* p, const double* a, double sign, const double* y, double* dx,
@@ -232,19 +205,19 @@ void barrier_solve(Barrier* p, const double* a, double sign, const double* y, do
         for (int k = 1; k < d; ++k) {
             v[0] += sign * p->shift[i * d + k] * a[i * d + k];
         }
-        for (int k = 0; k < d; ++k) {
-            const double* f = p->frame + i * d * d + k * d;
+        Part part = space_part(&p->space, i);
+        for (int k = 0; k < d; ++k) { // S F' v
             dx[i * d + k] = 0.0;
-            for (int c = 0; c < d; ++c) {
-                dx[i * d + k] += p->part[i * d + k] * f[c] * v[c];
+            for (int c = 0; c < d && k < *part.size; ++c) {
+                dx[i * d + k] += part.trial[k * d + c] * p->q[i * d + c] * v[c];
             }
         }
     }
-    block_lu_solve(&p->lu, dx);
+    space_solve(&p->space, dx);
     for (int i = 0; i < sys->n; ++i) {
         double v[CONE_MAX];
         for (int k = 0; k < d; ++k) {
-            v[k] = p->part[i * d + k] * dx[i * d + k];
+            v[k] = k < *space_part(&p->space, i).size ? p->part[i * d + k] * dx[i * d + k] : 0.0;
         }
         for (int k = 0; k < d; ++k) {
             double x = 0.0, back = 0.0;

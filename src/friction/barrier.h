@@ -5,13 +5,12 @@
 #ifndef TDL_FRICTION_BARRIER_H
 #define TDL_FRICTION_BARRIER_H
 
-#include "friction/run.h"
-#include "linalg/block_lu.h"
+#include "friction/space.h"
 
 typedef struct Barrier {
     Run* run;
-    BlockLu lu;
-    double* value;          // S F'(V^2 + C Q^-1 W Q^-1 + eps) F S in the pattern of W
+    Space space;            // S F'(V^2 + C Q^-1 W Q^-1 + eps) F S
+    int unknowns;           // that it was planned for
     double* q;              // [n d] Q: x = Q r / unit, y = Q^-1 u / unit
     double unit;            // rms of Q^-1 b, or one
     double first_t, round2; // t0, and the rounding of |y_T| in units of t
@@ -29,11 +28,11 @@ typedef struct Barrier {
     double *r, *u;          // [n d] in the units of the system
 } Barrier;
 
-// TDL_STATUS_STOPPED: the factors would be too large.
 TdlStatus barrier_init(Barrier* p, Run* run);
 // g = y - Q^-1 (W r + b) - shift e - eps x - t offset from z and tau; its norm is returned.
 double barrier_residual(Barrier* p);
-void barrier_factor(Barrier* p);
+// TDL_STATUS_STOPPED: the factors would be too large or too dear, or the caller asked to stop.
+TdlStatus barrier_factor(Barrier* p);
 // dx from (V^2 + C Q^-1 W Q^-1 + eps) dx = sign C a + y', and dy = y' - V^2 dx, y' = y or nothing
 void barrier_solve(Barrier* p, const double* a, double sign, const double* y, double* dx,
                    double* dy);

@@ -58,4 +58,25 @@ static inline void law_project(int d, ContactLaw law, double mu, const double* x
     }
 }
 
+// Columns (1, e)/2^(1/2), (1, -e)/2^(1/2), then tangents normal to e: those of a reflection that
+// takes the first tangent axis to -+e.
+static inline void cone_frame(int d, const double* e, double* f) {
+    double h[CONE_MAX] = {0}, half = sqrt(0.5), sum = 0.0;
+    for (int k = 0; k < d * d; ++k) {
+        f[k] = 0.0;
+    }
+    f[0] = f[d] = half;
+    for (int k = 1; k < d; ++k) {
+        f[k] = half * e[k];
+        f[d + k] = -half * e[k];
+        h[k] = e[k] + (k > 1 ? 0.0 : e[1] >= 0.0 ? 1.0 : -1.0);
+        sum += h[k] * h[k];
+    }
+    for (int c = 2; c < d; ++c) {
+        for (int k = 1; k < d; ++k) {
+            f[c * d + k] = (k == c ? 1.0 : 0.0) - 2.0 * h[k] * h[c] / sum;
+        }
+    }
+}
+
 #endif

@@ -178,11 +178,15 @@ TdlStatus run_gauss_seidel(Run* run) {
     if (sys->sweep_bodies) {
         system_refresh_bodies(sys, r);
     }
+    double work = run_sweep_work(run);
+    bool last = run_spent(run, work);
     int since = 0;
-    for (int k = 0; k < run->limit && !run_done(run); ++k) {
+    for (int k = 0; k < run->limit && !last && !run_done(run); ++k) {
         double met = sweeper_sweep(&sweeper, r);
         run_count(run, TDL_FRICTION_GAUSS_SEIDEL, r);
-        if (met <= 2.0 * sys->target || ++since >= MEASURE_EVERY || k + 1 == run->limit) {
+        run_spend(run, work);
+        last = run_spent(run, work) || k + 1 == run->limit;
+        if (met <= 2.0 * sys->target || ++since >= MEASURE_EVERY || last) {
             since = 0;
             system_velocity(sys, r, u); // also renews v, so that rounding does not pile up
             if (sys->sweep_bodies && sys->start != NULL) {

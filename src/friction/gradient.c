@@ -158,7 +158,7 @@ TdlStatus run_gradient(Run* run) {
     double work = run_sweep_work(run);
     for (int k = 0; k < run->limit && !run_done(run) && !run_spent(run, work); ++k) {
         gradient_step(&g, true);
-        run->work += work;
+        run_spend(run, work);
         run_count(run, TDL_FRICTION_GRADIENT, g.r);
         run_offer(run, g.u_r, g.r);
     }

@@ -3,33 +3,45 @@
 //
 // In x = (mu r_N, r_T) and y = (u_N / mu + |u_T|, u_T) both lie in the Lorentz cone, x'y = r'u~,
 // and a solution is x o y = 0 with y = P^-1 (W r + b) + |y_T| e. Each iteration factors C W + P V^2
-// P, V the scaling and C the derivative of the shift, in the pattern of W: 20 to 60 factorisations
-// bring any problem we met near a solution, singular W included, from where the proximal method
-// gives the last digits. friction.md section 4.6
-#include "friction/run.h"
-#include "linalg/block_lu.h"
+// P, V the scaling and C the derivative of the shift, over contacts or over coordinates: 20 to 60
+// factorisations bring most problems near a solution, singular W included, from where the proximal
+// method gives the last digits. friction.md section 4.6
+#include "friction/space.h"
 
 #include <string.h>
 
 // Steps in all, where 20 to 60 do if any; how many must fit into the budget for the first to be
 // worth it.
 enum { MAX_STEPS = 120, WORTH_STEPS = 40 };
+// Steps that it mostly takes where it does at all, and that it has before other methods.
+enum { MOSTLY_STEPS = 20, FEW_STEPS = 60 };
 // A step shorter than this part of the way is none, and after so many in a row nothing is to come.
 static const double SHORT_STEP = 1.0e-3;
 enum { MAX_SHORT = 8 };
 // A step cut below this part by the derivative of the shift is followed by so many without it.
 static const double CUT_STEP = 0.1;
 enum { PLAIN_STEPS = 10 };
+// Without shift the problem is convex: steps in all, and the part of the first gap and residual at
+// which it is solved.
+enum { PRESS_STEPS = 60 };
+static const double PRESSED = 1.0e-11;
+// Sizes of the first x and y in units of their own. Whether steps get stuck is a matter of chance,
+// so that more than one is tried.
+typedef struct Start {
+    double x, y;
+} Start;
+static const Start STARTS[] = {{1.0, 1.0}, {10.0, 1.0}, {1.0, 10.0}};
+enum { START_COUNT = sizeof STARTS / sizeof *STARTS };
+// A contact's own stiffness is at least this part of the mean.
+static const double LEAST_OWN = 1.0e-12;
 // Part of the way to the boundary a step may go.
 static const double TO_BOUNDARY = 0.98;
-// Stands for r_T = 0 of frictionless contacts, in units of their own stiffness: far above it, and
-// far from where digits are lost.
-static const double HELD = 1.0e10;
+// Added to the diagonal of a matrix of unit size: sticking contacts of a singular W have no other.
+static const double DIAGONAL = 1.0e-13;
 
 typedef struct Interior {
     Run* run;
-    BlockLu lu;
-    double* value;
+    Space space;
     double *x, *y;      // [n d] scaled impulses and shifted velocities
     double *dx, *dy;    // [n d] the step
     double *ax, *ay;    // [n d] predictor in the scaled space
@@ -38,27 +50,67 @@ typedef struct Interior {
     double* rho;        // [n d] residual of y = ...
     double *r, *u;      // [n d]
     bool coupled;       // the shift's derivative is in the matrix
+    bool convex;        // without shift
+    double eps;         // added to W, in units of the contacts' own stiffness
+    const bool* out;    // [n] contacts without impulse; null: none
 } Interior;
 
-static bool has_cone(const System* sys, int i) {
-    return sys->law[i] == LAW_CONE;
+static bool is_out(const Interior* in, int i) {
+    return in->out != NULL && in->out[i];
+}
+
+static bool has_cone(const Interior* in, int i) {
+    return in->run->sys->law[i] == LAW_CONE && !is_out(in, i);
 }
 
 // unilateral normal part without a true cone: one number instead of a cone
-static bool has_ray(const System* sys, int i) {
-    return sys->law[i] == LAW_SMOOTH || sys->law[i] == LAW_ROUGH;
+static bool has_ray(const Interior* in, int i) {
+    ContactLaw law = in->run->sys->law[i];
+    return (law == LAW_SMOOTH || law == LAW_ROUGH) && !is_out(in, i);
 }
 
 static double scale_of(const System* sys, int i, int k) {
-    return k == 0 && has_cone(sys, i) ? sys->mu[i] : 1.0;
+    return k == 0 && sys->law[i] == LAW_CONE ? sys->mu[i] : 1.0;
 }
 
-static TdlStatus interior_init(Interior* in, Run* run) {
+// A contact's own stiffness.
+static double own_of(const System* sys, int i) {
+    double sum = 0.0;
+    for (int k = 0; k < sys->d; ++k) {
+        sum += sys->diag[(size_t)i * (size_t)(sys->d * sys->d) + (size_t)(k * sys->d + k)];
+    }
+    return fmax(sum / sys->d, LEAST_OWN);
+}
+
+// x and y along e, of the size that b asks for, each contact in units of the root of its own
+// stiffness: light and heavy bodies are then alike. All else is zero.
+static void begin(Interior* in, Start start) {
+    const System* sys = in->run->sys;
+    int d = sys->d, count = 0;
+    double sum = 0.0;
+    memset(in->x, 0, run_size(in->run) * sizeof(double));
+    memset(in->y, 0, run_size(in->run) * sizeof(double));
+    for (int i = 0; i < sys->n; ++i) {
+        if (has_cone(in, i) || has_ray(in, i)) {
+            sum += dot_product((size_t)d, sys->b + i * d, sys->b + i * d) / own_of(sys, i);
+            ++count;
+        }
+    }
+    double unit = sum > 0.0 ? sqrt(sum / count) : 1.0;
+    for (int i = 0; i < sys->n; ++i) {
+        if (has_cone(in, i) || has_ray(in, i)) {
+            in->y[i * d] = start.y * unit * sqrt(own_of(sys, i));
+            in->x[i * d] = start.x * unit / sqrt(own_of(sys, i));
+        }
+    }
+}
+
+static TdlStatus interior_init(Interior* in, Run* run, const bool* out) {
     System* sys = run->sys;
-    size_t size = run_size(run), d = (size_t)sys->d;
+    size_t size = run_size(run);
     memset(in, 0, sizeof *in);
     in->run = run;
-    in->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d* d);
+    in->out = out;
     in->eta = ARENA_NEW(run->arena, double, sys->n);
     double** vectors[] = {&in->x,      &in->y,    &in->dx,  &in->dy, &in->ax, &in->ay,
                           &in->lambda, &in->wbar, &in->rho, &in->r,  &in->u};
@@ -69,16 +121,17 @@ static TdlStatus interior_init(Interior* in, Run* run) {
         }
         memset(*vectors[k], 0, size * sizeof(double));
     }
-    if (in->value == NULL || in->eta == NULL) {
+    if (in->eta == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int i = 0; i < sys->n; ++i) {
-        if (sys->law[i] != LAW_BILATERAL) {
-            in->x[i * sys->d] = in->y[i * sys->d] = 1.0;
-        }
+    begin(in, STARTS[0]);
+    TdlStatus status = space_init(&in->space, run);
+    for (int i = 0; i < sys->n && status == TDL_STATUS_OK; ++i) {
+        *space_part(&in->space, i).size = is_out(in, i)               ? 0
+                                          : sys->law[i] == LAW_SMOOTH ? 1
+                                                                      : sys->d;
     }
-    BlockPattern pattern = system_pattern(sys);
-    return block_lu_analyse(&in->lu, run->arena, &pattern);
+    return status == TDL_STATUS_OK ? space_plan(&in->space) : status;
 }
 
 static double det_of(int d, const double* a) {
@@ -110,13 +163,13 @@ static double scale_all(Interior* in) {
     for (int i = 0; i < sys->n; ++i) {
         const double *x = in->x + i * d, *y = in->y + i * d;
         double* w = in->wbar + i * d;
-        if (has_ray(sys, i)) {
+        if (has_ray(in, i)) {
             in->lambda[i * d] = sqrt(x[0] * y[0]);
             gap += x[0] * y[0];
             ++count;
             continue;
         }
-        if (!has_cone(sys, i)) {
+        if (!has_cone(in, i)) {
             continue;
         }
         double dx = sqrt(det_of(d, x)), dy = sqrt(det_of(d, y)), dot = 0.0;
@@ -147,14 +200,18 @@ static double residual(Interior* in) {
     }
     system_velocity(sys, in->r, in->u);
     for (int i = 0; i < sys->n; ++i) {
-        bool cone = has_cone(sys, i);
+        bool cone = has_cone(in, i);
         for (int k = 0; k < d; ++k) {
             int at = i * d + k;
-            bool held = sys->law[i] == LAW_SMOOTH && k > 0; // r_T = 0, u_T as it comes
+            // r_T = 0, u_T as it comes
+            bool held = is_out(in, i) || (sys->law[i] == LAW_SMOOTH && k > 0);
             in->rho[at] = held ? 0.0 : in->u[at] / scale_of(sys, i, k);
-            in->rho[at] -= cone || (has_ray(sys, i) && k == 0) ? in->y[at] : 0.0;
+            in->rho[at] -= cone || (has_ray(in, i) && k == 0) ? in->y[at] : 0.0;
         }
-        in->rho[i * d] += cone ? tangent_norm(d, in->y + i * d) : 0.0;
+        for (int k = 0; k < d && in->eps > 0.0 && !is_out(in, i); ++k) {
+            in->rho[i * d + k] += in->eps * own_of(sys, i) * in->x[i * d + k];
+        }
+        in->rho[i * d] += cone && !in->convex ? tangent_norm(d, in->y + i * d) : 0.0;
         for (int k = 0; k < d; ++k) {
             sum += in->rho[i * d + k] * in->rho[i * d + k];
         }
@@ -172,62 +229,56 @@ static void shift_direction(const Interior* in, int i, double* t) {
     }
 }
 
-// P V^2 P of a cone: eta^2 (2 w w' - J), scaled
-static void add_barrier(const Interior* in, int i, double* a) {
+// Eigenvectors of V^2 at contact i by columns, and its eigenvalues. Without a cone what there is of
+// V is on the diagonal.
+static void spectrum(const Interior* in, int i, double* frame, double* value) {
     const System* sys = in->run->sys;
     int d = sys->d;
-    const double* w = in->wbar + i * d;
-    double eta2 = in->eta[i] * in->eta[i];
-    for (int c = 0; c < d; ++c) {
-        for (int k = 0; k < d; ++k) {
-            double j = c != k ? 0.0 : k == 0 ? 1.0 : -1.0;
-            a[c * d + k] +=
-                scale_of(sys, i, k) * scale_of(sys, i, c) * eta2 * (2.0 * w[k] * w[c] - j);
+    if (has_cone(in, i)) {
+        const double* w = in->wbar + i * d;
+        double norm = tangent_norm(d, w), eta2 = in->eta[i] * in->eta[i], e[CONE_MAX] = {0};
+        for (int k = 1; k < d; ++k) {
+            e[k] = norm > 0.0 ? w[k] / norm : k == 1 ? 1.0 : 0.0;
+            value[k] = eta2;
         }
+        value[0] = eta2 * (w[0] + norm) * (w[0] + norm);
+        value[1] = eta2 / ((w[0] + norm) * (w[0] + norm)); // w0^2 - |w_T|^2 = 1
+        cone_frame(d, e, frame);
+        return;
+    }
+    for (int k = 0; k < d * d; ++k) {
+        frame[k] = k % (d + 1) == 0 ? 1.0 : 0.0;
+        value[k / d] = k == 0 && has_ray(in, i) ? in->y[i * d] / in->x[i * d] : 0.0;
     }
 }
 
-static void add_diagonal(const Interior* in, int i, double* a) {
+// C W + P V^2 P in the frames F of V^2, with a factor that makes its diagonal about one: the test
+// vectors are C' P^-1 F, the trial vectors P^-1 F.
+static void fill_part(Interior* in, int i) {
     const System* sys = in->run->sys;
     int d = sys->d;
-    double stiff = sys->diag[i * d * d] + 1.0e-6;
-    if (has_cone(sys, i)) {
-        add_barrier(in, i, a);
-    } else if (has_ray(sys, i)) {
-        a[0] += in->y[i * d] / in->x[i * d];
+    double frame[CONE_MAX * CONE_MAX], value[CONE_MAX], t[CONE_MAX] = {0}, own = own_of(sys, i);
+    Part a = space_part(&in->space, i);
+    if (has_cone(in, i)) {
+        shift_direction(in, i, t);
     }
-    for (int k = 0; k < d; ++k) {
-        a[k * d + k] += 1.0e-13 * stiff;
-        if (sys->law[i] == LAW_SMOOTH && k > 0) {
-            a[k * d + k] += HELD * stiff;
+    spectrum(in, i, frame, value);
+    for (int k = 0; k < *a.size; ++k) {
+        double part = 1.0 / sqrt(value[k] + own);
+        for (int c = 0; c < d; ++c) {
+            double f = part * frame[k * d + c];
+            a.trial[k * d + c] = f / scale_of(sys, i, c);
+            a.test[k * d + c] = c > 0 ? f + t[c] * part * frame[k * d] : a.trial[k * d];
         }
+        a.add[k * (d + 1)] = (value[k] + in->eps * own) * part * part + DIAGONAL;
     }
 }
 
-// (C W + P V^2 P), rows of P C P^-1 W
-static void factor_all(Interior* in) {
-    System* sys = in->run->sys;
-    int d = sys->d, d2 = d * d;
-    for (int i = 0; i < sys->n; ++i) {
-        double t[CONE_MAX] = {0};
-        if (has_cone(sys, i)) {
-            shift_direction(in, i, t);
-        }
-        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
-            double* a = in->value + (size_t)e * (size_t)d2;
-            memcpy(a, sys->blocks + (size_t)e * (size_t)d2, (size_t)d2 * sizeof(double));
-            for (int c = 0; c < d && in->coupled && has_cone(sys, i); ++c) {
-                for (int k = 1; k < d; ++k) {
-                    a[c * d] += sys->mu[i] * t[k] * a[c * d + k];
-                }
-            }
-            if (sys->column[e] == i) {
-                add_diagonal(in, i, a);
-            }
-        }
+static TdlStatus factor_all(Interior* in) {
+    for (int i = 0; i < in->run->sys->n; ++i) {
+        fill_part(in, i);
     }
-    block_lu_factor(&in->lu, in->value, NULL, !in->coupled);
-    in->run->work += in->lu.flops;
+    return space_factor(&in->space);
 }
 
 // the right-hand side's complementarity part V (lambda \ target) of a cone
@@ -275,6 +326,22 @@ static void coupled_residual(const Interior* in, int i, const double* rho, doubl
     }
 }
 
+// dx <- P T x of a contact, in place of x
+static void gather_step(const Interior* in, int i, double* dx) {
+    const System* sys = in->run->sys;
+    int d = sys->d;
+    double x[CONE_MAX];
+    Part a = space_part(&in->space, i);
+    memcpy(x, dx, (size_t)d * sizeof *x);
+    for (int c = 0; c < d; ++c) {
+        dx[c] = 0.0;
+        for (int k = 0; k < *a.size; ++k) {
+            dx[c] += a.trial[k * d + c] * x[k];
+        }
+        dx[c] *= scale_of(sys, i, c);
+    }
+}
+
 // Solves for dx (into in->dx) and dy with the given target.
 static void solve_step(Interior* in, double sigma_gap, bool correct) {
     System* sys = in->run->sys;
@@ -282,31 +349,35 @@ static void solve_step(Interior* in, double sigma_gap, bool correct) {
     for (int i = 0; i < sys->n; ++i) {
         double part[CONE_MAX] = {0}, seen[CONE_MAX];
         memcpy(seen, in->rho + i * d, (size_t)d * sizeof(double));
-        if (has_cone(sys, i)) {
+        if (has_cone(in, i)) {
             target_part(in, i, sigma_gap, correct, part);
             coupled_residual(in, i, in->rho + i * d, seen);
-        } else if (has_ray(sys, i)) {
+        } else if (has_ray(in, i)) {
             double second = correct ? in->ax[i * d] * in->ay[i * d] : 0.0;
             part[0] = (sigma_gap - in->x[i * d] * in->y[i * d] - second) / in->x[i * d];
         }
-        for (int k = 0; k < d; ++k) {
-            bool held = sys->law[i] == LAW_SMOOTH && k > 0;
-            in->dx[i * d + k] = held ? 0.0 : (part[k] - seen[k]) * scale_of(sys, i, k);
+        Part a = space_part(&in->space, i);
+        for (int k = 0; k < *a.size; ++k) {
+            double sum = 0.0;
+            for (int c = 0; c < d; ++c) {
+                sum += a.trial[k * d + c] * scale_of(sys, i, c) * (part[c] - seen[c]);
+            }
+            in->dx[i * d + k] = sum;
         }
         memcpy(in->dy + i * d, part, (size_t)d * sizeof(double));
     }
-    block_lu_solve(&in->lu, in->dx);
-    // dr to dx, and dy = part - V^2 dx
+    space_solve(&in->space, in->dx);
+    // unknowns to dx, and dy = part - V^2 dx
     for (int i = 0; i < sys->n; ++i) {
         double *dx = in->dx + i * d, *dy = in->dy + i * d, a[CONE_MAX], b[CONE_MAX];
-        dx[0] *= scale_of(sys, i, 0);
-        if (has_cone(sys, i)) {
+        gather_step(in, i, dx);
+        if (has_cone(in, i)) {
             apply_scaling(in, i, false, dx, a);
             apply_scaling(in, i, false, a, b);
             for (int k = 0; k < d; ++k) {
                 dy[k] -= b[k];
             }
-        } else if (has_ray(sys, i)) {
+        } else if (has_ray(in, i)) {
             dy[0] -= in->y[i * d] / in->x[i * d] * dx[0];
         }
     }
@@ -339,10 +410,10 @@ static double step_length(const Interior* in) {
     for (int i = 0; i < sys->n; ++i) {
         const double *x = in->x + i * d, *y = in->y + i * d;
         const double *dx = in->dx + i * d, *dy = in->dy + i * d;
-        if (has_cone(sys, i)) {
+        if (has_cone(in, i)) {
             most = cone_step(d, x, dx, most);
             most = cone_step(d, y, dy, most);
-        } else if (has_ray(sys, i)) {
+        } else if (has_ray(in, i)) {
             most = dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
             most = dy[0] < 0.0 ? fmin(most, -y[0] / dy[0]) : most;
         }
@@ -355,7 +426,7 @@ static void keep_predictor(Interior* in) {
     const System* sys = in->run->sys;
     int d = sys->d;
     for (int i = 0; i < sys->n; ++i) {
-        if (has_cone(sys, i)) {
+        if (has_cone(in, i)) {
             apply_scaling(in, i, false, in->dx + i * d, in->ax + i * d);
             apply_scaling(in, i, true, in->dy + i * d, in->ay + i * d);
         } else {
@@ -392,9 +463,11 @@ static bool advance(Interior* in, double alpha) {
 }
 
 // One predictor and corrector. The complementarity is not driven below what the residual has
-// reached, or the iterates hug the boundary. Returns the step length.
+// reached, or the iterates hug the boundary. Returns the step length, negative: stopped.
 static double interior_step(Interior* in, double gap, double ratio) {
-    factor_all(in);
+    if (factor_all(in) != TDL_STATUS_OK) {
+        return -1.0;
+    }
     solve_step(in, 0.0, false);
     double predicted = fmin(step_length(in), 1.0), left = 1.0 - predicted;
     keep_predictor(in);
@@ -403,39 +476,91 @@ static double interior_step(Interior* in, double gap, double ratio) {
     return fmin(step_length(in), 1.0);
 }
 
-TdlStatus run_interior(Run* run) {
-    ArenaMark mark = arena_mark(run->arena);
-    Interior in;
-    TdlStatus status = interior_init(&in, run);
-    if (status != TDL_STATUS_OK) {
-        arena_release(run->arena, mark);
-        return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
-    }
+// Steps from the point at hand until a solution, the limit, or nothing more is to come.
+static void walk(Interior* in, int limit) {
+    Run* run = in->run;
     int shorts = 0, plain = 0;
     double gap_first = 0.0, residual_first = 0.0;
-    for (int k = 0; k < MAX_STEPS && k < run->limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
+    for (int k = 0; k < limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
         // few steps are worth nothing: all that it mostly takes, or none
-        if (run_spent(run, in.lu.flops * (k < WORTH_STEPS ? WORTH_STEPS - k : 1))) {
+        if (run_spent(run, in->space.flops * (k < WORTH_STEPS ? WORTH_STEPS - k : 1))) {
             break;
         }
-        double gap = scale_all(&in), rest = residual(&in);
+        double gap = scale_all(in), rest = residual(in);
         gap_first = k == 0 ? gap : gap_first;
         residual_first = k == 0 ? rest + 1.0e-300 : residual_first;
         if (!(gap > 0.0)) {
             break;
         }
         // the shift's derivative makes steps quadratic, or very short: then leave it out a while
-        in.coupled = plain == 0;
-        double alpha = interior_step(&in, gap, rest / residual_first / (gap / gap_first));
-        shorts = alpha < SHORT_STEP && !in.coupled ? shorts + 1 : 0;
-        plain = in.coupled && alpha < CUT_STEP ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
-        if (!advance(&in, alpha)) {
+        in->coupled = plain == 0;
+        double alpha = interior_step(in, gap, rest / residual_first / (gap / gap_first));
+        if (alpha < 0.0) {
+            break;
+        }
+        shorts = alpha < SHORT_STEP && !in->coupled ? shorts + 1 : 0;
+        plain = in->coupled && alpha < CUT_STEP ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
+        if (!advance(in, alpha)) {
             run_count(run, TDL_FRICTION_INTERIOR, NULL);
             break;
         }
-        offer(&in);
-        run_count(run, TDL_FRICTION_INTERIOR, in.r);
+        offer(in);
+        run_count(run, TDL_FRICTION_INTERIOR, in->r);
+    }
+}
+
+TdlStatus run_interior(Run* run) {
+    ArenaMark mark = arena_mark(run->arena);
+    System before = *run->sys; // without the rows of W that are formed on the way
+    Interior in;
+    TdlStatus status = interior_init(&in, run, NULL);
+    int end = run->iterations + run->limit;
+    bool dear = status == TDL_STATUS_OK && in.space.flops > run->worth;
+    for (int k = 0; status == TDL_STATUS_OK && !dear && k < START_COUNT && !run_done(run); ++k) {
+        int left = end - run->iterations;
+        begin(&in, STARTS[k]);
+        walk(&in, left < MAX_STEPS ? left : MAX_STEPS);
+    }
+    *run->sys = before;
+    arena_release(run->arena, mark);
+    return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
+}
+
+TdlStatus run_inside(Run* run, double sweeps) {
+    double worth = run->worth;
+    int limit = run->limit;
+    run->worth = sweeps * run_sweep_work(run) / MOSTLY_STEPS;
+    run->limit = limit < FEW_STEPS ? limit : FEW_STEPS;
+    TdlStatus status = run_interior(run);
+    run->limit = limit;
+    run->worth = worth;
+    return status;
+}
+
+TdlStatus interior_press(Run* run, const bool* out, double eps, double* r) {
+    ArenaMark mark = arena_mark(run->arena);
+    Interior in;
+    TdlStatus status = interior_init(&in, run, out);
+    in.convex = true;
+    in.eps = eps;
+    double gap_first = 0.0, residual_first = 0.0;
+    for (int k = 0; k < PRESS_STEPS && status == TDL_STATUS_OK; ++k) {
+        double gap = scale_all(&in), rest = residual(&in);
+        gap_first = k == 0 ? gap : gap_first;
+        residual_first = k == 0 ? rest + 1.0e-300 : residual_first;
+        bool near = gap < PRESSED * gap_first && rest < PRESSED * residual_first;
+        if (near || !(gap > 0.0) || run_spent(run, in.space.flops)) {
+            break;
+        }
+        double alpha = interior_step(&in, gap, rest / residual_first / (gap / gap_first));
+        run_count(run, TDL_FRICTION_INTERIOR, NULL);
+        if (alpha < SHORT_STEP || !advance(&in, alpha)) {
+            break;
+        }
+    }
+    for (int k = 0; k < run->sys->n * run->sys->d && status == TDL_STATUS_OK; ++k) {
+        r[k] = in.x[k] / scale_of(run->sys, k / run->sys->d, k % run->sys->d);
     }
     arena_release(run->arena, mark);
-    return TDL_STATUS_OK;
+    return status;
 }

@@ -242,6 +242,7 @@ TdlStatus newton_step(Newton* nw) {
         measure(nw);
         nw->fresh = false;
     }
+    ++nw->made;
     if (!problem_all_finite(nw->step, run_size(run))) {
         nw->off = INFINITY;
         run_count(run, TDL_FRICTION_PROXIMAL, NULL);

@@ -18,6 +18,7 @@ typedef struct Newton {
     double* r;         // [n d] r(u)
     double *d, *g;     // [n d] t - r, and W d
     bool fresh;        // no step was made around this centre
+    int made;          // steps in all
     double off;        // |g|, infinite where a step had no digits left
     double *step, *du; // [n d] direction, and W of it
     Reduced* part;     // [n] -dr/du at each contact of three in factors: trial test'/add

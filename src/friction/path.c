@@ -16,9 +16,10 @@
 // Lengths of paths differ much and by chance, so that many are tried, short ones first. They differ
 // in the width over which |y_T| is rounded (its square in units of t: wide is smooth and late), in
 // the size of the first y against that of x, and from the second round on in a factor for each
-// contact, at random from a fixed seed.
-enum { WIDTHS = 4, SHORT_PATHS = 24, PATHS = 32 };
-static const double WIDTH2[WIDTHS] = {0.001, 0.01, 0.1, 1.0};
+// contact, at random from a fixed seed. Within what is left of wedges fewer are tried: these may be
+// held in another way.
+enum { WIDTHS = 4, SHORT_PATHS = 24, PATHS = 32, PATHS_WITHIN = 16 };
+static const double WIDTH2[WIDTHS] = {0.1, 1.0, 10.0, 100.0};
 static const double RATIO[2] = {1.0, 10.0};
 static const double SPREAD = 1.0; // logarithm of the largest factor
 // Factorisations a path may take, besides one for every two contacts.
@@ -26,7 +27,7 @@ static const int STEPS_SHORT = 250, STEPS_LONG = 1500;
 // Multiplications of all paths together: some minutes.
 static const double WORK_MOST = 1.0e12;
 // Values of ln t at which the proximal method is tried, and the steps it has.
-static const double TRIES[] = {-12.0, -15.0, -18.0, -21.0};
+static const double TRIES[] = {-12.0, -15.0, -18.0, -21.0, -24.0, -27.0, -30.0};
 enum { TRY_STEPS = 40 };
 // A point is on the path when its residual is below this part of what t leaves of the first.
 static const double ON_PATH = 0.4;
@@ -94,7 +95,7 @@ static void set_base(Path* p) {
     p->wx = 1.0 / dot_product(size, p->at.x, p->at.x);
     p->wy = 1.0 / dot_product(size, p->at.y, p->at.y);
     double part = 1.0 / sqrt(1.0 + product(p, p->xt, p->yt, p->xt, p->yt));
-    p->tangent = p->at.lu.sign > 0 ? -part : part;
+    p->tangent = p->at.space.sign > 0 ? -part : part;
     for (size_t k = 0; k < size; ++k) {
         p->tx[k] = p->tangent * p->xt[k];
         p->ty[k] = p->tangent * p->yt[k];
@@ -169,14 +170,17 @@ static TdlStatus follow(Path* p, int path, int limit) {
     double first = p->at.tau, norm = 0.0, before = INFINITY;
     size_t tries = 0, count = sizeof TRIES / sizeof *TRIES;
     int corrections = 0;
-    for (int k = 0; k < limit && !run_done(run) && !run_spent(run, p->at.lu.flops) &&
+    for (int k = 0; k < limit && !run_done(run) && !run_spent(run, p->at.space.flops) &&
                     tries < count && p->at.tau < first + RISE_MOST;
          ++k) {
         run_count(run, TDL_FRICTION_PATH, p->at.r);
         if (norm <= ON_PATH * exp(p->at.tau) * p->offset_norm) {
             // on the path
             absorb(p);
-            barrier_factor(&p->at);
+            status = barrier_factor(&p->at);
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
             barrier_solve(&p->at, p->at.by_tau, -1.0, p->at.y, p->xt, p->yt);
             set_base(p);
             if (p->at.tau < TRIES[tries]) {
@@ -204,7 +208,10 @@ static TdlStatus follow(Path* p, int path, int limit) {
             corrections = 1;
             before = INFINITY;
         } else {
-            barrier_factor(&p->at);
+            status = barrier_factor(&p->at);
+            if (status != TDL_STATUS_OK) {
+                return status;
+            }
             barrier_solve(&p->at, p->at.g, 1.0, NULL, p->xg, p->yg);
             barrier_solve(&p->at, p->at.by_tau, -1.0, p->at.y, p->xt, p->yt);
             correct(p);
@@ -218,18 +225,21 @@ static TdlStatus follow(Path* p, int path, int limit) {
 
 TdlStatus run_path(Run* run) {
     ArenaMark mark = arena_mark(run->arena);
+    System before = *run->sys; // without the rows of W that are formed on the way
     Path p;
     TdlStatus status = path_init(&p, run);
-    int end = run->iterations + run->limit;
-    double work = run->work + WORK_MOST;
-    for (int k = 0; status == TDL_STATUS_OK && k < PATHS && !run_done(run); ++k) {
+    int end = run->iterations + run->limit, paths = run->depth > 0 ? PATHS_WITHIN : PATHS;
+    double budget = run_allow(run, WORK_MOST);
+    for (int k = 0; status == TDL_STATUS_OK && k < paths && !run_done(run); ++k) {
         int left = end - run->iterations, most = k < SHORT_PATHS ? STEPS_SHORT : STEPS_LONG;
-        if (left <= 0 || run->work > work || run_spent(run, p.at.lu.flops)) {
+        if (left <= 0 || run_spent(run, p.at.space.flops + run_sweep_work(run))) {
             break;
         }
         most += run->sys->n / 2;
         status = follow(&p, k, left < most ? left : most);
     }
+    run->sys->effort->budget = budget;
+    *run->sys = before;
     arena_release(run->arena, mark);
     return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
 }

@@ -18,9 +18,7 @@ typedef struct Run {
     int depth;                   // how many times wedged contacts were taken out
     int limit;                   // iterations this solver may use
     int iterations;              // iterations of all solvers so far
-    double work;                 // multiplications so far, roughly; decides fall-backs reproducibly
-    double budget;               // and how many there may be
-    double worth;                // and that a factorisation of sweeps and steps in turn may take
+    double worth; // multiplications that a factorisation of sweeps and steps may take
     long long failsafe, unsolvable;
 } Run;
 
@@ -36,10 +34,15 @@ TdlStatus run_alternating(Run* run);
 TdlStatus run_active(Run* run);  // the same, without the last resort to sweeps
 TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start that is not far off
 TdlStatus run_interior(Run* run);
+TdlStatus run_inside(Run* run, double sweeps); // the same, where it costs no more than so many
 TdlStatus run_path(Run* run);
 TdlStatus run_wedges(Run* run);
 TdlStatus run_wedged(Run* run); // the same, and where it does not do all else
 TdlStatus run_own(Run* run);    // the caller's
+// Impulses r of the contacts that are not out, in the cones and as far inside as can be, that bring
+// these to rest from b where any do; with eps the smaller ones, and nearly so. TDL_STATUS_STOPPED:
+// the factors would be too large.
+TdlStatus interior_press(Run* run, const bool* out, double eps, double* r);
 TdlStatus run_auto(Run* run, TdlFrictionSolverKind* used);
 
 // Measures r, whose velocity is u, and keeps it when it is the best so far. Returns its error.
@@ -59,9 +62,28 @@ static inline bool run_done(const Run* run) {
     return run->error <= run->sys->target;
 }
 
-// Whether another so many multiplications would be too many.
+// Counts what was done; all that takes long is.
+static inline void run_spend(const Run* run, double work) {
+    effort_add(run->sys->effort, work);
+}
+
+// For factorisations, which ask while they last.
+static inline Stop run_stop(const Run* run) {
+    return run->sys->effort == NULL ? (Stop){0} : run->sys->effort->stop;
+}
+
+// Lets what follows take so much and no more; returns the budget of before, to be put back.
+static inline double run_allow(const Run* run, double most) {
+    Effort* effort = run->sys->effort;
+    double before = effort->budget;
+    effort->budget = fmin(before, effort->work + most);
+    return before;
+}
+
+// Whether another so many multiplications would be too many, or the caller asked to stop: asked
+// before anything that takes long.
 static inline bool run_spent(const Run* run, double next) {
-    return run->work + next > run->budget;
+    return !effort_allows(run->sys->effort, next);
 }
 
 // Multiplications of one accelerated sweep, and of one factorisation, about.

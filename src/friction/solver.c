@@ -14,6 +14,8 @@
 #include "friction/run.h"
 #include "friction/study/study.h"
 
+#include <float.h>
+#include <stdatomic.h>
 #include <string.h>
 
 // Contacts of an island up to which forming W is not worth it.
@@ -46,7 +48,8 @@ struct TdlFrictionSolver {
     double* r;
     int large_count;
     double setup_end;
-    History history; // where somebody watches
+    History history;     // where somebody watches
+    atomic_bool stopped; // the caller asked to
 };
 
 TdlFrictionOptions tdl_friction_options_default(void) {
@@ -140,13 +143,40 @@ void tdl_friction_solver_destroy(TdlFrictionSolver* s) {
     tdl_free(&mem, s);
 }
 
+// What rounding of r, and of the velocities that it gives, leaves in the map.
+static double rounding_of(const System* sys, const double* r) {
+    size_t d = (size_t)sys->d;
+    double sum = 0.0;
+    for (size_t i = 0; i < (size_t)sys->n; ++i) {
+        double own = 0.0;
+        for (size_t k = 0; k < d; ++k) {
+            own += fabs(sys->diag[(i * d + k) * d + k]) / (double)d;
+        }
+        double each = 1.0 + sys->rho * own;
+        sum += each * each * dot_product(d, r + i * d, r + i * d);
+    }
+    return DBL_EPSILON * sqrt(sum);
+}
+
+// Beside large impulses velocities are lost in the map, which is then not to be believed: rounding
+// counts too.
 double run_offer(Run* run, const double* u, const double* r) {
-    double error = system_error(run->sys, u, r);
+    double error = hypot(system_error(run->sys, u, r), rounding_of(run->sys, r));
     if (error < run->error) {
         run->error = error;
         memcpy(run->best, r, run_size(run) * sizeof(double));
     }
     return error;
+}
+
+// What the caller said once stays said.
+static bool asked_to_stop(void* user) {
+    TdlFrictionSolver* s = user;
+    const TdlFrictionOptions* o = &s->options;
+    if (o->stop != NULL && !atomic_load(&s->stopped) && o->stop(o->stop_user)) {
+        atomic_store(&s->stopped, true);
+    }
+    return atomic_load(&s->stopped);
 }
 
 // --- one island ----------------------------------------------------------------------------------
@@ -178,7 +208,8 @@ static bool bodies_pay(const TdlFrictionSolver* s, const int* contact, int n) {
 static bool sweeps_only(TdlFrictionSolverKind kind) {
     return kind == TDL_FRICTION_AUTO || kind == TDL_FRICTION_GAUSS_SEIDEL ||
            kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_GRADIENT ||
-           kind == TDL_FRICTION_ALTERNATING || kind == TDL_FRICTION_PROXIMAL;
+           kind == TDL_FRICTION_ALTERNATING || kind == TDL_FRICTION_PROXIMAL ||
+           kind == TDL_FRICTION_INTERIOR || kind == TDL_FRICTION_PATH;
 }
 
 static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
@@ -276,11 +307,13 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     int n = s->islands.start[island + 1] - s->islands.start[island];
     System sys;
     Phases phases = {0};
+    Effort effort = {0.0, INFINITY, {asked_to_stop, s}};
     SystemSetup setup = {.error_kind = s->options.error,
                          .tolerance = island_tolerance(s, contact, n),
                          .shared_v = s->shared_v,
                          .sweep_bodies = result->reached,
-                         .local_of = s->local_of};
+                         .local_of = s->local_of,
+                         .effort = &effort};
     TdlStatus status = order_island(s, arena, contact, n, &phases);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -293,7 +326,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     sys.pool = large ? s->pool : NULL;
     Run run = {.sys = &sys, .arena = arena, .options = &s->options};
     run.limit = s->options.max_iterations;
-    run.budget = run.worth = INFINITY;
+    run.worth = INFINITY;
     run.stage = s->options.solver;
     status = first_guess(s, &run);
     if (status != TDL_STATUS_OK) {
@@ -307,7 +340,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     if (island == 0) { // the first and largest; one thread alone comes here
         s->setup_end = clock_now();
     }
-    if (!run_done(&run)) {
+    if (!run_done(&run) && !run_spent(&run, 0.0)) {
         status = dispatch(&run, &result->solver);
     }
     write_back(s, &run); // the best iterate, even when memory ran out
@@ -421,6 +454,7 @@ static TdlStatus measure(TdlFrictionSolver* s, const double* r, double* out,
     }
     info->error = error_norm(p, s->options.error, s->options.relative, r, u);
     info->outcome = info->error <= s->options.tolerance             ? TDL_FRICTION_CONVERGED
+                    : atomic_load(&s->stopped)                      ? TDL_FRICTION_STOPPED
                     : info->iterations >= s->options.max_iterations ? TDL_FRICTION_ITERATION_LIMIT
                                                                     : TDL_FRICTION_STALLED;
     return TDL_STATUS_OK;
@@ -433,6 +467,7 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
     ArenaMark mark = arena_mark(&s->arena);
     s->r = r;
     s->setup_end = 0.0;
+    atomic_store(&s->stopped, false);
     TdlStatus status = prepare(s, p);
     if (status == TDL_STATUS_OK && s->options.watch != NULL) {
         status = history_begin(&s->history, &s->arena, p, &s->options, begin);
@@ -470,6 +505,8 @@ const char* tdl_friction_outcome_name(TdlFrictionOutcome outcome) {
         return "iteration limit";
     case TDL_FRICTION_STALLED:
         return "stalled";
+    case TDL_FRICTION_STOPPED:
+        return "stopped";
     }
     return "unknown";
 }

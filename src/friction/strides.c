@@ -147,11 +147,14 @@ static void take_modes(Strides* t) {
     }
 }
 
-// x <- the step from base, by the factors of a matrix just analysed.
-static void solve_step(Strides* t, FrontLu* lu) {
+// x <- the step from base, by the factors of a matrix just analysed. TDL_STATUS_STOPPED: asked to.
+static TdlStatus solve_step(Strides* t, FrontLu* lu) {
     System* sys = &t->sys;
-    front_lu_factor(lu, sys->blocks, sys->pool);
-    t->run->work += lu->flops;
+    lu->stop = run_stop(t->run);
+    run_spend(t->run, lu->flops);
+    if (!front_lu_factor(lu, sys->blocks, sys->pool)) {
+        return TDL_STATUS_STOPPED;
+    }
     system_velocity(sys, t->base, t->trial_u);
     for (int i = 0; i < sys->n; ++i) {
         for (int k = 0; k < t->reduced[i].size; ++k) {
@@ -160,6 +163,7 @@ static void solve_step(Strides* t, FrontLu* lu) {
         }
     }
     front_lu_solve(lu, t->x);
+    return TDL_STATUS_OK;
 }
 
 // The same with the modes of (u, r). TDL_STATUS_STOPPED: the factors would be too large, or not
@@ -174,7 +178,7 @@ static TdlStatus find_step(Strides* t) {
     bool good = status == TDL_STATUS_OK;
     bool dear = good && (lu.flops > t->run->worth || run_spent(t->run, lu.flops));
     if (good && !dear) {
-        solve_step(t, &lu);
+        status = solve_step(t, &lu);
     }
     arena_release(arena, mark);
     return dear ? TDL_STATUS_STOPPED : status;
@@ -299,7 +303,8 @@ TdlStatus run_strides(Run* run) {
     double before = INFINITY;
     int limit = run->limit;
     run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
-    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * ROUND_PART * before) {
+    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * ROUND_PART * before &&
+           !run_spent(run, run_sweep_work(run))) {
         before = run->error;
         status = stride(run, &t, &mark);
     }

@@ -11,6 +11,10 @@
 #include <immintrin.h>
 #endif
 
+// Multiplications for each number of W that is formed from bodies: rows of H and Y are some tens
+// long.
+static const double FORM_EACH = 30.0;
+
 static TdlStatus allocate(System* sys, Arena* arena, int n, int d) {
     size_t nd = (size_t)n * (size_t)d;
     sys->law = ARENA_NEW(arena, ContactLaw, n);
@@ -168,13 +172,17 @@ TdlStatus system_list_bodies(System* sys, Arena* arena) {
     const TdlFrictionProblem* p = sys->problem;
     sys->bodies_count = 0;
     sys->side_start = sys->side = NULL;
+    sys->row_size = 0.0;
     if (!problem_has_bodies(p)) {
         return TDL_STATUS_OK;
     }
     int count = 0, *all = ARENA_NEW(arena, int, 2 * (size_t)sys->n);
     for (int s = 0; s < 2 * sys->n && all != NULL; ++s) {
-        all[count] = p->body[2 * sys->contact[s / 2] + s % 2];
+        int side = 2 * sys->contact[s / 2] + s % 2;
+        all[count] = p->body[side];
         count += all[count] >= 0;
+        sys->row_size += p->body[side] < 0 ? 0.0 : sys->d * rows_of_h(p, side).count;
+        sys->row_size += side_moves(p, side) ? sys->d * rows_of_y(p, side).count : 0.0;
     }
     if (all == NULL) {
         return TDL_STATUS_NO_MEMORY;
@@ -202,6 +210,7 @@ TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* prob
     int d = problem->d;
     *sys = (System){.d = d, .n = n, .problem = problem, .contact = contact};
     sys->error_kind = setup->error_kind;
+    sys->effort = setup->effort;
     sys->v = setup->shared_v;
     sys->sweep_bodies = setup->sweep_bodies;
     if (allocate(sys, arena, n, d) != TDL_STATUS_OK) {
@@ -382,6 +391,7 @@ TdlStatus system_form_rows(System* sys, Arena* arena) {
     for (int i = 0; i < sys->n; ++i) {
         coupled(sys, &f, i, sys->column + sys->start[i]);
     }
+    effort_add(sys->effort, (double)count * (double)d2 * FORM_EACH);
     FillJob job = {sys};
     pool_run(sys->pool, sys->n, 16, fill_row, &job);
     mirror_rows(sys, f.seen);
@@ -643,7 +653,12 @@ static void product_chunk(void* user, int chunk, int worker) {
     }
 }
 
+double system_product_work(const System* sys) {
+    return sys->start == NULL ? sys->row_size : (double)sys->block_count * sys->d * sys->d;
+}
+
 static void multiply(System* sys, const double* r, const double* b, double* u) {
+    effort_add(sys->effort, system_product_work(sys));
     if (sys->start == NULL) {
         system_refresh_bodies(sys, r);
     }

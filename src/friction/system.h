@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "friction/cone.h"
+#include "friction/effort.h"
 #include "friction/islands.h"
 #include "friction/problem.h"
 #include "linalg/block_pattern.h"
@@ -41,6 +42,7 @@ typedef struct System {
     int bodies_count;
     int *side_start, *side; // sides on each of these, 2 i and 2 i + 1 of contact i, ascending; null
                             // where there are not enough of them for threads
+    double row_size;        // doubles in their rows of H and Y
     double* v;         // [problem dofs] H-driven velocity A^-1 H' r / beta; islands share the array
     bool sweep_bodies; // sweeps go through bodies rather than rows of W
 
@@ -51,7 +53,8 @@ typedef struct System {
     double factor; // caller's error of this island alone = factor * that norm
 
     Phases phases;
-    Pool* pool; // null: this thread alone
+    Pool* pool;     // null: this thread alone
+    Effort* effort; // of the island; null: nothing is counted
 } System;
 
 typedef struct SystemSetup {
@@ -60,6 +63,7 @@ typedef struct SystemSetup {
     bool sweep_bodies;
     double* shared_v; // [problem dofs], zeroed by the system
     int* local_of;    // [problem n] scratch, this island's part is written
+    Effort* effort;   // null: nothing is counted
 } SystemSetup;
 
 // Builds the island of `n` contacts in the given order. Memory comes from the arena.
@@ -79,6 +83,9 @@ TdlStatus system_form_rows(System* sys, Arena* arena);
 static inline BlockPattern system_pattern(const System* sys) {
     return (BlockPattern){sys->n, sys->d, sys->start, sys->column, NULL};
 }
+
+// Multiplications of one product with W.
+double system_product_work(const System* sys);
 
 // u <- W r + b
 void system_velocity(System* sys, const double* r, double* u);

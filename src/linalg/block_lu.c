@@ -291,13 +291,21 @@ static void enlist(BlockLu* lu, int c, int e) {
     }
 }
 
-static inline void factor(BlockLu* lu, int d, int s, const double* value, const bool* idle) {
+static inline bool factor(BlockLu* lu, int d, int s, const double* value, const bool* idle) {
     size_t block = (size_t)(d * s);
+    double unasked = 0.0; // multiplications since the last question
     for (int k = 0; k < lu->n; ++k) {
+        if (unasked > STOP_EVERY) {
+            unasked = 0.0;
+            if (stop_asked(lu->stop)) {
+                return false;
+            }
+        }
         gather(lu, d, s, value, k);
         for (int c = lu->head[k]; c >= 0;) {
             int after = lu->next[c], e = lu->at[c];
             update(lu, d, s, c, e);
+            unasked += 2.0 * (double)block * d * (lu->start[c + 1] - e);
             enlist(lu, c, e + 1);
             c = after;
         }
@@ -317,18 +325,15 @@ static inline void factor(BlockLu* lu, int d, int s, const double* value, const 
             enlist(lu, k, lu->start[k]);
         }
     }
+    return true;
 }
 
-void block_lu_factor(BlockLu* lu, const double* value, const bool* idle, bool symmetric) {
+bool block_lu_factor(BlockLu* lu, const double* value, const bool* idle, bool symmetric) {
     lu->symmetric = symmetric;
     lu->shifted = 0;
     lu->sign = 1;
     memset(lu->head, 0xff, (size_t)lu->n * sizeof(int));
-    if (lu->d == 3) {
-        factor(lu, 3, 4, value, idle);
-    } else {
-        factor(lu, 6, 6, value, idle);
-    }
+    return lu->d == 3 ? factor(lu, 3, 4, value, idle) : factor(lu, 6, 6, value, idle);
 }
 
 // y -= a x

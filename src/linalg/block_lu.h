@@ -7,6 +7,7 @@
 #define TDL_LINALG_BLOCK_LU_H
 
 #include "base/memory.h"
+#include "base/stop.h"
 #include "linalg/block_pattern.h"
 
 typedef struct BlockLu {
@@ -24,6 +25,7 @@ typedef struct BlockLu {
     int shifted;  // pivots shifted in the last factorisation
     int sign;     // of the determinant
     double flops; // multiplications of one factorisation, about
+    Stop stop;    // asked during a factorisation; the caller's, never after an analysis
 } BlockLu;
 
 // Finds the order and the pattern of the factors; blocks of 3 x 3 or 6 x 6. Memory comes from the
@@ -31,8 +33,8 @@ typedef struct BlockLu {
 TdlStatus block_lu_analyse(BlockLu* lu, Arena* arena, const BlockPattern* pattern);
 // `value` has a block, column by column, for each place of the pattern. `idle[i]` tells that row i
 // is the identity, so that its elimination updates nothing; null: none is. With `symmetric` the
-// upper triangle is not read.
-void block_lu_factor(BlockLu* lu, const double* value, const bool* idle, bool symmetric);
+// upper triangle is not read. False: stopped, and there are no factors.
+bool block_lu_factor(BlockLu* lu, const double* value, const bool* idle, bool symmetric);
 // x <- A^-1 x
 void block_lu_solve(BlockLu* lu, double* x);
 

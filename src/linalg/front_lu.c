@@ -267,6 +267,7 @@ static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
             return TDL_STATUS_STOPPED;
         }
     }
+    lu->stored = (double)factor;
     lu->factor = ARENA_NEW(arena, double, factor);
     lu->work = ARENA_NEW(arena, double, work);
     lu->packed = ARENA_NEW(arena, double, panel_size(widest, PANEL_RANK));
@@ -428,11 +429,13 @@ static void factor_panel(FrontLu* lu, const Front* front, int k0, int rank, doub
         swap[k] = fabs(column[k]) < PIVOT_RATIO * fabs(column[best]) ? best : k;
         if (swap[k] != k) {
             exchange_rows(f, front->width, stride, k, swap[k]);
+            lu->sign = -lu->sign;
         }
         if (!(fabs(column[k]) > least)) {
             column[k] = column[k] < 0.0 ? -least : least;
             ++lu->shifted;
         }
+        lu->sign = column[k] < 0.0 ? -lu->sign : lu->sign;
         double inverse = 1.0 / column[k];
         for (int i = k + 1; i < front->width; ++i) {
             column[i] *= inverse;
@@ -477,9 +480,19 @@ static void take_panel(FrontLu* lu, const Front* front, int k0, int rank, int to
     }
 }
 
+// Asked each time that enough was done since the last.
+static bool asked_to_stop(FrontLu* lu, double flops) {
+    lu->unasked += flops;
+    if (lu->unasked < STOP_EVERY) {
+        return false;
+    }
+    lu->unasked = 0.0;
+    return stop_asked(lu->stop);
+}
+
 // By blocks of pivots, and within them by panels: most of the work is the product that takes a
-// block to all columns behind it.
-static void eliminate(FrontLu* lu, const Front* front, int* swap) {
+// block to all columns behind it. False: stopped.
+static bool eliminate(FrontLu* lu, const Front* front, int* swap) {
     double *f = lu->work, least = 0.0;
     size_t stride = (size_t)front->stride;
     for (int k = 0; k < front->pivots; ++k) {
@@ -494,7 +507,12 @@ static void eliminate(FrontLu* lu, const Front* front, int* swap) {
             take_panel(lu, front, k0, rank, b1);
         }
         take_panel(lu, front, b0, b1 - b0, front->width);
+        double rest = front->width - b0;
+        if (asked_to_stop(lu, rest * rest * (b1 - b0))) {
+            return false;
+        }
     }
+    return true;
 }
 
 static void keep_factors(FrontLu* lu, const Front* front) {
@@ -507,11 +525,12 @@ static void keep_factors(FrontLu* lu, const Front* front) {
     }
 }
 
-void front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool) {
+bool front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool) {
     double* top = lu->stack;
     lu->blocks = blocks;
     lu->pool = pool;
     lu->shifted = 0;
+    lu->sign = 1;
     for (int f = 0; f < lu->front_count; ++f) {
         Front* front = &lu->front[f];
         assemble(lu, front);
@@ -521,7 +540,9 @@ void front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool) {
             top -= left * left;
             extend_add(lu, front, &lu->front[c], top);
         }
-        eliminate(lu, front, lu->swap + lu->offset[front->first]);
+        if (!eliminate(lu, front, lu->swap + lu->offset[front->first])) {
+            return false;
+        }
         keep_factors(lu, front);
         size_t p = (size_t)front->pivots, rest = (size_t)front->width - p;
         for (size_t c = 0; c < rest; ++c) {
@@ -529,6 +550,7 @@ void front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool) {
             top += rest;
         }
     }
+    return true;
 }
 
 // --- solving -------------------------------------------------------------------------------------

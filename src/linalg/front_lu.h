@@ -9,6 +9,7 @@
 #define TDL_LINALG_FRONT_LU_H
 
 #include "base/memory.h"
+#include "base/stop.h"
 #include "base/threads.h"
 #include "linalg/block_pattern.h"
 
@@ -54,8 +55,12 @@ typedef struct FrontLu {
     double *work, *stack;
     double* packed; // panel of the front at hand
     double* x;
-    int shifted;  // pivots too near zero in the last factorisation
-    double flops; // multiplications of one factorisation, about
+    int shifted;    // pivots too near zero in the last factorisation
+    int sign;       // of its determinant
+    double flops;   // multiplications of one factorisation, about
+    double stored;  // numbers of the factors, what a solve multiplies by
+    Stop stop;      // asked during a factorisation; the caller's, never after an analysis
+    double unasked; // multiplications since
 } FrontLu;
 
 // Finds order and fronts for the rows that have unknowns. Memory comes from the arena.
@@ -63,8 +68,8 @@ typedef struct FrontLu {
 TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const BlockPattern* pattern,
                            const Reduced* reduced);
 // `blocks` of W, column by column, one for each place of the pattern. Threads of the pool share the
-// widest fronts; the bits do not depend on their number.
-void front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool);
+// widest fronts; the bits do not depend on their number. False: stopped, and there are no factors.
+bool front_lu_factor(FrontLu* lu, const double* blocks, Pool* pool);
 // In and out: three places a block row, of which the first `size` are used.
 void front_lu_solve(FrontLu* lu, double* x);
 

@@ -11,6 +11,7 @@ typedef struct Fixture {
     Arena arena;
     int *contact, *local_of;
     double *shared_v, *best, *zero;
+    Effort effort;
     System sys;
     TdlFrictionOptions options;
     Run run;
@@ -32,7 +33,9 @@ static void open_fixture(Fixture* f) {
     SystemSetup setup = {.tolerance = 1.0e-8,
                          .shared_v = f->shared_v,
                          .sweep_bodies = true,
-                         .local_of = f->local_of};
+                         .local_of = f->local_of,
+                         .effort = &f->effort};
+    f->effort = (Effort){.budget = INFINITY};
     REQUIRE(system_build(&f->sys, &f->arena, f->problem, f->contact, f->problem->n, &setup) ==
             TDL_STATUS_OK);
     f->options = tdl_friction_options_default();
@@ -42,7 +45,6 @@ static void open_fixture(Fixture* f) {
                    .best = f->best,
                    .zero = f->zero,
                    .error = INFINITY,
-                   .budget = INFINITY,
                    .worth = INFINITY};
 }
 

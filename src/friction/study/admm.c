@@ -65,7 +65,7 @@ static void refactor(Admm* a) {
         }
     }
     block_lu_factor(&a->lu, a->value, NULL, true);
-    a->run->work += 0.5 * a->lu.flops;
+    run_spend(a->run, 0.5 * a->lu.flops);
 }
 
 // r = (W + R)^-1 (R (z - y) - b - E s), with s = mu |u_T| and u + E s = -R y
@@ -141,7 +141,7 @@ TdlStatus run_admm(Run* run) {
     refactor(&a);
     int next_balance = FIRST_BALANCE;
     for (int k = 1; k <= run->limit && !run_done(run) && !run_spent(run, solve); ++k) {
-        run->work += solve;
+        run_spend(run, solve);
         update_primal(&a);
         project_cones(&a);
         run_count(run, TDL_FRICTION_ADMM, a.z);

@@ -98,8 +98,9 @@ TdlStatus run_faceted(Run* run) {
         polygon.y[k] = sin(6.283185307179586 * k / polygon.count);
     }
     memcpy(r, run->best, size * sizeof(double));
+    double work = run_sweep_work(run);
     bool moving = sys->d == 3;
-    for (int k = 0; k < run->limit && moving; ++k) {
+    for (int k = 0; k < run->limit && moving && !run_spent(run, work); ++k) {
         double change = 0.0, all = 0.0;
         for (int i = 0; i < sys->n; ++i) {
             double b[3], x[3];
@@ -119,6 +120,7 @@ TdlStatus run_faceted(Run* run) {
             }
         }
         run_count(run, TDL_FRICTION_FACETED, r);
+        run_spend(run, work);
         moving = change > 1.0e-24 * all;
     }
     system_velocity(sys, r, u);

@@ -42,9 +42,9 @@ TdlStatus run_fixed_point(Run* run) {
         memcpy(g.y, g.r, run_size(run) * sizeof(double));
         g.theta = 1.0;
         double goal = fmax(ROUND_PART * error, 0.3 * run->sys->target);
-        for (int k = 0; k < INNER_LIMIT && run->iterations < limit; ++k) {
+        for (int k = 0; k < INNER_LIMIT && run->iterations < limit && !run_spent(run, work); ++k) {
             gradient_step(&g, false);
-            run->work += work;
+            run_spend(run, work);
             run_count(run, TDL_FRICTION_FIXED_POINT, g.r);
             if (convex_error(&g) <= goal) {
                 break;

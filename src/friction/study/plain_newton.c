@@ -214,7 +214,7 @@ static double newton_step(Newton* nw, double q0) {
     size_t size = run_size(nw->run);
     jacobian(nw);
     block_lu_factor(&nw->lu, nw->value, nw->idle, false);
-    nw->run->work += nw->lu.flops;
+    run_spend(nw->run, nw->lu.flops);
     for (size_t k = 0; k < size; ++k) {
         nw->step[k] = -nw->f[k];
     }
@@ -246,7 +246,7 @@ TdlStatus run_newton(Run* run) {
     }
     system_velocity(run->sys, nw.r, nw.u);
     double q = newton_merit(&nw, nw.u, nw.r, nw.f);
-    for (int k = 0; k < run->limit && !run_done(run); ++k) {
+    for (int k = 0; k < run->limit && !run_done(run) && !run_spent(run, nw.lu.flops); ++k) {
         q = newton_step(&nw, q);
         run_count(run, TDL_FRICTION_NEWTON, nw.r);
         if (q < 0.0) {

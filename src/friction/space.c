@@ -1,0 +1,215 @@
+// Matrices S' W T + A, factored over contacts or over coordinates, and solved. friction.md 4.4
+//
+// Over coordinates x = A^-1 (s - S' H w) loses the digits in which s and S' H w agree, the more the
+// smaller A is; what is left over is computed through W and solved for again.
+#include "friction/space.h"
+
+#include <string.h>
+
+// Passes over what is left, as long as each leaves less than this part of the one before.
+enum { REFINEMENTS = 3 };
+static const double REFINED = 0.1;
+
+// Multiplications that filling, solving and measuring take the time of, for each contact.
+static const double STEP_EACH = 6000.0;
+
+bool space_coordinates_pay(const Run* run, int unknowns) {
+    int coordinates = run->sys->d == 3 ? system_coordinates(run->sys) : 0;
+    return coordinates > 0 && unknowns >= coordinates;
+}
+
+TdlStatus space_init(Space* s, Run* run) {
+    size_t n = (size_t)run->sys->n, size = run_size(run);
+    bool three = run->sys->d == 3;
+    *s = (Space){.run = run};
+    s->reduced = ARENA_NEW(run->arena, Reduced, three ? n : 0);
+    s->whole = ARENA_NEW(run->arena, WholePart, three ? 0 : n);
+    s->z = ARENA_NEW(run->arena, double, size);
+    s->u = ARENA_NEW(run->arena, double, size);
+    s->rest = ARENA_NEW(run->arena, double, size);
+    if (!s->reduced || !s->whole || !s->z || !s->u || !s->rest) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(s->reduced, 0, (three ? n : 0) * sizeof *s->reduced);
+    memset(s->whole, 0, (three ? 0 : n) * sizeof *s->whole);
+    return TDL_STATUS_OK;
+}
+
+Part space_part(const Space* s, int i) {
+    if (s->run->sys->d == 3) {
+        Reduced* a = &s->reduced[i];
+        return (Part){&a->size, a->test, a->trial, a->add};
+    }
+    WholePart* a = &s->whole[i];
+    return (Part){&a->size, a->test, a->trial, a->add};
+}
+
+// --- order ---------------------------------------------------------------------------------------
+
+static TdlStatus plan_contacts(Space* s) {
+    Run* run = s->run;
+    System* sys = run->sys;
+    if (sys->start == NULL && sys->block_count > MAX_FORMED) {
+        return TDL_STATUS_STOPPED;
+    }
+    TdlStatus status = system_form_rows(sys, run->arena);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    BlockPattern pattern = system_pattern(sys);
+    if (sys->d == 3) {
+        status = front_lu_analyse(&s->lu, run->arena, &pattern, s->reduced);
+        s->flops = s->lu.flops;
+        return status;
+    }
+    size_t d2 = (size_t)(sys->d * sys->d);
+    s->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d2);
+    status = block_lu_analyse(&s->block_lu, run->arena, &pattern);
+    s->flops = s->block_lu.flops;
+    return s->value == NULL ? TDL_STATUS_NO_MEMORY : status;
+}
+
+TdlStatus space_plan(Space* s) {
+    Run* run = s->run;
+    int unknowns = 0;
+    for (int i = 0; i < run->sys->n; ++i) {
+        unknowns += *space_part(s, i).size;
+    }
+    s->over_coordinates = space_coordinates_pay(run, unknowns);
+    TdlStatus status;
+    if (s->over_coordinates) {
+        status = coordinates_plan(&s->coordinates, run, s->reduced);
+        s->flops = s->coordinates.lu.flops;
+    } else {
+        status = plan_contacts(s);
+    }
+    s->flops += STEP_EACH * run->sys->n;
+    s->coordinates.lu.stop = s->lu.stop = s->block_lu.stop = run_stop(run);
+    return status;
+}
+
+// --- factors -------------------------------------------------------------------------------------
+
+// to <- S' W T of contacts of six; unknowns that are not there are one.
+static void fill_block(const WholePart* a, const WholePart* b, const double* w, bool own,
+                       double* to) {
+    for (int c = 0; c < 6; ++c) {
+        double y[6] = {0};
+        for (int m = 0; m < 6 && c < b->size; ++m) {
+            for (int k = 0; k < 6; ++k) {
+                y[k] += w[6 * m + k] * b->trial[6 * c + m];
+            }
+        }
+        for (int k = 0; k < 6; ++k) {
+            to[6 * c + k] = k < a->size ? dot_product(6, a->test + 6 * k, y) : 0.0;
+        }
+        if (own) {
+            to[7 * c] += c < a->size ? a->add[7 * c] : 1.0;
+        }
+    }
+}
+
+static bool factor_blocks(Space* s) {
+    const System* sys = s->run->sys;
+    for (int i = 0; i < sys->n; ++i) {
+        for (int e = sys->start[i]; e < sys->start[i + 1]; ++e) {
+            fill_block(&s->whole[i], &s->whole[sys->column[e]], sys->blocks + 36 * (size_t)e,
+                       sys->column[e] == i, s->value + 36 * (size_t)e);
+        }
+    }
+    return block_lu_factor(&s->block_lu, s->value, NULL, false);
+}
+
+TdlStatus space_factor(Space* s) {
+    System* sys = s->run->sys;
+    run_spend(s->run, s->flops);
+    if (s->over_coordinates) {
+        TdlStatus status = coordinates_factor(&s->coordinates);
+        s->sign = s->coordinates.lu.sign;
+        return status;
+    }
+    bool good = sys->d == 3 ? front_lu_factor(&s->lu, sys->blocks, sys->pool) : factor_blocks(s);
+    s->sign = sys->d == 3 ? s->lu.sign : s->block_lu.sign;
+    return good ? TDL_STATUS_OK : TDL_STATUS_STOPPED;
+}
+
+// --- solving -------------------------------------------------------------------------------------
+
+// z <- T x, or T A^-1 x
+static void spread_unknowns(const Space* s, const double* x, bool divided, double* z) {
+    int d = s->run->sys->d;
+    for (int i = 0; i < s->run->sys->n; ++i) {
+        Part a = space_part(s, i);
+        double* to = z + i * d;
+        memset(to, 0, (size_t)d * sizeof *to);
+        for (int k = 0; k < *a.size; ++k) {
+            double value = x[i * d + k] / (divided ? a.add[k * (d + 1)] : 1.0);
+            for (int c = 0; c < d; ++c) {
+                to[c] += a.trial[k * d + c] * value;
+            }
+        }
+    }
+}
+
+// out <- s - S' W T x - A x; returns its norm
+static double what_is_left(Space* s, const double* right, const double* x, double* out) {
+    int d = s->run->sys->d;
+    double sum = 0.0;
+    spread_unknowns(s, x, false, s->z);
+    system_product(s->run->sys, s->z, s->u);
+    for (int i = 0; i < s->run->sys->n; ++i) {
+        Part a = space_part(s, i);
+        for (int k = 0; k < *a.size; ++k) {
+            int at = i * d + k;
+            out[at] = right[at] - a.add[k * (d + 1)] * x[at] -
+                      dot_product((size_t)d, a.test + k * d, s->u + i * d);
+            sum += out[at] * out[at];
+        }
+    }
+    return sqrt(sum);
+}
+
+// x <- x or 0, plus the solution for `right`
+static void solve_over_coordinates(Space* s, const double* right, bool add, double* x) {
+    System* sys = s->run->sys;
+    spread_unknowns(s, right, true, s->z);
+    system_refresh_bodies(sys, s->z);
+    coordinates_solve(&s->coordinates);
+    for (int i = 0; i < sys->n; ++i) {
+        const Reduced* a = &s->reduced[i];
+        double u[3] = {0};
+        if (a->size > 0) {
+            body_row_add(sys, i, u);
+        }
+        for (int k = 0; k < a->size; ++k) {
+            double value = (right[3 * i + k] - dot_product(3, a->test + 3 * k, u)) / a->add[4 * k];
+            x[3 * i + k] = value + (add ? x[3 * i + k] : 0.0);
+        }
+    }
+}
+
+void space_solve(Space* s, double* x) {
+    size_t size = run_size(s->run);
+    if (!s->over_coordinates) {
+        if (s->run->sys->d == 3) {
+            front_lu_solve(&s->lu, x);
+        } else {
+            block_lu_solve(&s->block_lu, x);
+        }
+        return;
+    }
+    ArenaMark mark = arena_mark(s->run->arena);
+    double* right = ARENA_NEW(s->run->arena, double, size);
+    if (right == NULL) {
+        return; // the step is none, and shows
+    }
+    memcpy(right, x, size * sizeof *x);
+    solve_over_coordinates(s, right, false, x);
+    double before = INFINITY, now = what_is_left(s, right, x, s->rest);
+    for (int k = 0; k < REFINEMENTS && now < REFINED * before && now > 0.0; ++k) {
+        solve_over_coordinates(s, s->rest, true, x);
+        before = now;
+        now = what_is_left(s, right, x, s->rest);
+    }
+    arena_release(s->run->arena, mark);
+}

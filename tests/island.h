@@ -1,0 +1,68 @@
+// One island of a generated problem, all its contacts, ready for any solver from inside.
+#ifndef TDL_TESTS_ISLAND_H
+#define TDL_TESTS_ISLAND_H
+
+#include "bench/friction_cases.h"
+#include "friction/run.h"
+
+typedef struct Island {
+    FrictionCase c; // filled by the caller before it is opened
+    TdlFrictionProblem* problem;
+    Arena arena;
+    int *contact, *local_of;
+    double *shared_v, *best, *zero;
+    Effort effort; // without bounds
+    System sys;
+    TdlFrictionOptions options;
+    Run run; // at zero
+} Island;
+
+static inline bool island_open(Island* f) {
+    TdlHost host = tdl_host_default();
+    if (case_problem(&f->c, &host, &f->problem) != TDL_STATUS_OK) {
+        return false;
+    }
+    size_t n = (size_t)f->problem->n;
+    arena_init(&f->arena, &host.mem);
+    f->contact = malloc(n * sizeof *f->contact);
+    f->local_of = malloc(n * sizeof *f->local_of);
+    f->shared_v = calloc((size_t)f->problem->dof_count, sizeof *f->shared_v);
+    f->best = calloc(3 * n, sizeof *f->best);
+    f->zero = calloc(3 * n, sizeof *f->zero);
+    for (int i = 0; i < f->problem->n; ++i) {
+        f->contact[i] = i;
+    }
+    f->effort = (Effort){.budget = INFINITY};
+    SystemSetup setup = {.tolerance = 1.0e-10,
+                         .shared_v = f->shared_v,
+                         .sweep_bodies = true,
+                         .local_of = f->local_of,
+                         .effort = &f->effort};
+    if (system_build(&f->sys, &f->arena, f->problem, f->contact, f->problem->n, &setup) !=
+        TDL_STATUS_OK) {
+        return false;
+    }
+    f->options = tdl_friction_options_default();
+    f->run = (Run){.sys = &f->sys,
+                   .arena = &f->arena,
+                   .options = &f->options,
+                   .best = f->best,
+                   .zero = f->zero,
+                   .error = system_error(&f->sys, f->sys.b, f->best),
+                   .limit = 400,
+                   .worth = INFINITY};
+    return true;
+}
+
+static inline void island_close(Island* f) {
+    arena_destroy(&f->arena);
+    tdl_friction_problem_destroy(f->problem);
+    case_free(&f->c);
+    free(f->contact);
+    free(f->local_of);
+    free(f->shared_v);
+    free(f->best);
+    free(f->zero);
+}
+
+#endif
