@@ -38,6 +38,9 @@ typedef struct TdlRunDef {
     void* begin_user;
     TdlProgressFn progress; // may be null
     void* progress_user;
+    TdlStopFn stop; // may be null; asked within steps that take long: true ends the run as it was
+                    // before the step that is being made, and everything is saved
+    void* stop_user;
     TdlWatchFn watch; // may be null
     void* watch_user;
     TdlSaveProblems problems;

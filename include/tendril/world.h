@@ -107,6 +107,11 @@ enum { TDL_OVERLAP_TEXT_SIZE = 768 };
 TDL_API void tdl_overlap_text(const TdlWorld* world, const TdlOverlap* overlap,
                               char out[TDL_OVERLAP_TEXT_SIZE]);
 
+/// Has `fn` asked from now on within steps that take long, every few milliseconds of solving
+/// contacts and before every further attempt; null: nobody. True ends the step with
+/// TDL_STATUS_STOPPED, and the world is as it was before it.
+TDL_API void tdl_world_watch_stop(TdlWorld* world, TdlStopFn fn, void* user);
+
 /// Has `fn` called with every contact problem from now on; null: with none. What it is given lasts
 /// until it returns.
 TDL_API void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, void* user);

@@ -118,6 +118,11 @@ static bool asked_to_stop(void) {
     return terminal_stop_asked();
 }
 
+static bool asked_within_a_step(void* user) {
+    (void)user;
+    return terminal_stop_asked();
+}
+
 // Runs or resumes, with a page on it when asked for; `scene` is null for a resume.
 static int run_watched(const Args* args, const TdlScene* scene, TdlRunDef* def) {
     Live* live = NULL;
@@ -176,7 +181,8 @@ static int run_run(const Args* args) {
     TdlRunDef def = {.thread_count = args_int(args, "threads", 0),
                      .energy_limit = args_real(args, "energy-limit", 0.0),
                      .progress = show_progress,
-                     .progress_user = &quiet};
+                     .progress_user = &quiet,
+                     .stop = asked_within_a_step};
     if (!args_has(args, "live") &&
         (args_has(args, "port") || args_has(args, "speed") || args_has(args, "open"))) {
         return usage_error(args, "--open, --port and --speed belong to --live");
@@ -234,7 +240,8 @@ const Command RUN_COMMAND = {
     .summary = "Run a scene, or continue a run that was interrupted",
     .text = "The folder receives result.h5 (the frames, readable while the run goes on), log.csv "
             "(a row a step), summary.json (at the end), scene.yaml (the scene as run) and "
-            "checkpoint.\nCtrl-C stops after the current step and saves; whatever ended a run, "
+            "checkpoint.\nCtrl-C stops after the current step, or before it if it takes long, and "
+            "saves; whatever ended a run, "
             "--resume goes on with it, and the result is the same as if it had not been "
             "interrupted.\nA run that fails (energy came from nowhere, a state is not finite) ends "
             "with "

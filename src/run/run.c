@@ -344,6 +344,7 @@ static TdlStatus loop(Run* run) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    tdl_world_watch_stop(run->world, def->stop, def->stop_user);
     if (def->watch != NULL) {
         def->watch(def->watch_user, run->world, NULL);
     }

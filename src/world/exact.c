@@ -13,6 +13,7 @@ typedef struct Exact {
     TdlHost host;
     TdlFrictionSolver* solver;
     TdlFrictionSolver* thorough; // for what the first one leaves, where there are few contacts
+    const TdlWorld* world;       // of the last solve
 
     // of the last solve, in the arena of the contacts
     Problem problem;
@@ -26,6 +27,12 @@ static void destroy(void* self) {
     tdl_free(&exact->host.mem, exact);
 }
 
+static bool asked_to_stop(void* user) {
+    const Exact* exact = user;
+    const Watchers* watch = &exact->world->watch;
+    return watch->stop != NULL && watch->stop(watch->stop_user);
+}
+
 static TdlStatus create(const TdlHost* host, const TdlWorldDef* def, Pool* pool, void** out) {
     Exact* exact = tdl_alloc_zero(&host->mem, sizeof *exact);
     if (exact == NULL) {
@@ -36,6 +43,8 @@ static TdlStatus create(const TdlHost* host, const TdlWorldDef* def, Pool* pool,
     options.solver = def->contacts.solver;
     options.tolerance = def->contacts.tolerance;
     options.max_iterations = def->contacts.max_iterations;
+    options.stop = asked_to_stop;
+    options.stop_user = exact;
     TdlStatus status = friction_solver_create_lent(host, &options, pool, &exact->solver);
     if (status == TDL_STATUS_OK) {
         options.solver = TDL_FRICTION_AUTO;
@@ -80,13 +89,17 @@ static TdlStatus run_solvers(const Exact* exact, Problem* p, const TdlFrictionPr
                              TdlFrictionInfo* info, ContactsSolved* out) {
     TdlStatus status = tdl_friction_solver_solve(exact->solver, problem, p->r, p->u, info);
     out->iterations = info->iterations;
+    if (status == TDL_STATUS_OK && info->outcome == TDL_FRICTION_STOPPED) {
+        return TDL_STATUS_STOPPED;
+    }
     bool enough = info->outcome == TDL_FRICTION_CONVERGED || p->count > FEW || p->hurried;
     if (status != TDL_STATUS_OK || enough) {
         return status;
     }
     status = tdl_friction_solver_solve(exact->thorough, problem, p->r, p->u, info);
     out->iterations += info->iterations;
-    return status;
+    bool stopped = status == TDL_STATUS_OK && info->outcome == TDL_FRICTION_STOPPED;
+    return stopped ? TDL_STATUS_STOPPED : status;
 }
 
 static TdlStatus solve_problem(const Exact* exact, Problem* p, const TdlFrictionProblem* problem,
@@ -218,6 +231,7 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool s
     Contacts* c = world->contacts;
     Problem* p = &exact->problem;
     *out = (ContactsSolved){.converged = true};
+    exact->world = world;
     double start = clock_now();
     TdlStatus status = build(exact, world, step, same);
     if (status != TDL_STATUS_OK) {

@@ -721,6 +721,11 @@ void tdl_world_watch_crossings(TdlWorld* world, TdlCrossingFn fn, void* user) {
     world->watch.crossing_user = user;
 }
 
+void tdl_world_watch_stop(TdlWorld* world, TdlStopFn fn, void* user) {
+    world->watch.stop = fn;
+    world->watch.stop_user = user;
+}
+
 void tdl_world_watch_problems(TdlWorld* world, TdlContactProblemFn fn, void* user) {
     world->watch.problem = fn;
     world->watch.problem_user = user;

@@ -615,10 +615,17 @@ static TdlStatus give_up(const Step* s) {
     return hopeless ? status : TDL_STATUS_DIVERGED;
 }
 
+static bool asked_to_stop(const TdlWorld* world) {
+    return world->watch.stop != NULL && world->watch.stop(world->watch.stop_user);
+}
+
 // Makes the parts that are left, from the first to the last.
 static TdlStatus make_parts(Step* s) {
     bool begin = true;
     while (s->left_count > 0) {
+        if (s->info->attempts > 0 && asked_to_stop(s->world)) {
+            return TDL_STATUS_STOPPED;
+        }
         if (begin) {
             split_to_level(s);
         }
@@ -628,6 +635,9 @@ static TdlStatus make_parts(Step* s) {
         }
         make_attempt(s);
         ++s->info->attempts;
+        if (s->attempt.status == TDL_STATUS_STOPPED) {
+            return TDL_STATUS_STOPPED;
+        }
         Verdict verdict = judge(s);
         begin = verdict == KEEP || verdict == HALVE;
         switch (verdict) {
@@ -678,8 +688,8 @@ static TdlStatus fail_step(const Step* s, TdlStatus status) {
         world_load_state(world, world->step_start.bytes, world->step_start.size, start);
     }
     balance_locate(world, &failed, &info->fault);
-    if (status == TDL_STATUS_BAD_INPUT) {
-        return status; // told already
+    if (status == TDL_STATUS_BAD_INPUT || status == TDL_STATUS_STOPPED) {
+        return status; // told already, or known
     }
     info->reason = info->reason == NULL ? tdl_status_string(status) : info->reason;
     char text[FAULT_TEXT];

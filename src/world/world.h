@@ -34,6 +34,8 @@ typedef struct Watchers {
     void* detection_user;
     TdlCrossingFn crossing;
     void* crossing_user;
+    TdlStopFn stop;
+    void* stop_user;
 } Watchers;
 
 struct TdlWorld {

@@ -107,3 +107,42 @@ TEST(without_friction_it_spreads) {
     close_stage(&rough);
     close_stage(&smooth);
 }
+
+// Says yes at a question.
+typedef struct Patience {
+    int asked, most;
+} Patience;
+
+static bool has_enough(void* user) {
+    Patience* patience = user;
+    return ++patience->asked >= patience->most;
+}
+
+// Asked in every step that solves contacts: stopped at the n-th question of some of them, and made
+// again.
+TEST(a_step_that_is_stopped_leaves_the_world_as_it_was) {
+    Stage stage[2];
+    int stopped = 0, steps = 0;
+    set_up("contacts.friction=0.3", &stage[0]);
+    set_up("contacts.friction=0.3", &stage[1]);
+    for (; steps < 200; ++steps) {
+        TdlWorld* world = stage[0].world;
+        uint64_t before = tdl_world_state_hash(world);
+        Patience patience = {.most = 1 + steps % 7};
+        tdl_world_watch_stop(world, has_enough, &patience);
+        TdlStatus status = steps % 3 == 0 ? tdl_world_step(world, NULL) : TDL_STATUS_STOPPED;
+        if (status == TDL_STATUS_STOPPED) {
+            stopped += steps % 3 == 0;
+            CHECK(tdl_world_state_hash(world) == before);
+            tdl_world_watch_stop(world, NULL, NULL);
+            status = tdl_world_step(world, NULL);
+        }
+        CHECK_INT(status, TDL_STATUS_OK);
+        CHECK_INT(tdl_world_step(stage[1].world, NULL), TDL_STATUS_OK);
+        REQUIRE(tdl_world_state_hash(world) == tdl_world_state_hash(stage[1].world));
+    }
+    printf("  %d of %d steps were stopped\n", stopped, steps);
+    CHECK(stopped > 10);
+    close_stage(&stage[0]);
+    close_stage(&stage[1]);
+}
