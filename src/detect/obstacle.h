@@ -16,8 +16,8 @@ bool obstacle_is_round(const TdlColliderDef* obstacle, const TdlCurve* c);
 enum { ROUND_POINTS = 8 };
 
 // The least gap to it, or all local minima of the gap (the lowest, if they are more than
-// ROUND_POINTS; of those nearer than `apart` along the curve, the lower), where below `bound`; to the
-// tolerance. `axis` is what obstacle_curve gave. Returns how many, the lowest first.
+// ROUND_POINTS; of those nearer than `apart` along the curve, the lower), where below `bound`; to
+// the tolerance. `axis` is what obstacle_curve gave. Returns how many, the lowest first.
 int obstacle_round(const TdlColliderDef* obstacle, const TdlCurve* axis, const TdlCurve* c,
                    double bound, double tolerance, bool all, double apart,
                    TdlDistance found[ROUND_POINTS]);
