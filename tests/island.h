@@ -65,4 +65,39 @@ static inline void island_close(Island* f) {
     free(f->zero);
 }
 
+// Returns the sign of the determinant; b <- a^-1 b, by elimination with rows exchanged.
+static inline int solve_dense(int n, double* a, double* b) {
+    int sign = 1;
+    for (int k = 0; k < n; ++k) {
+        int best = k;
+        for (int i = k + 1; i < n; ++i) {
+            best = fabs(a[i * n + k]) > fabs(a[best * n + k]) ? i : best;
+        }
+        sign = best != k ? -sign : sign;
+        for (int j = 0; j < n && best != k; ++j) {
+            double keep = a[k * n + j];
+            a[k * n + j] = a[best * n + j];
+            a[best * n + j] = keep;
+        }
+        double keep = b[k];
+        b[k] = b[best];
+        b[best] = keep;
+        sign = a[k * n + k] < 0.0 ? -sign : sign;
+        for (int i = k + 1; i < n; ++i) {
+            double part = a[i * n + k] / a[k * n + k];
+            for (int j = k; j < n; ++j) {
+                a[i * n + j] -= part * a[k * n + j];
+            }
+            b[i] -= part * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; --k) {
+        for (int j = k + 1; j < n; ++j) {
+            b[k] -= a[k * n + j] * b[j];
+        }
+        b[k] /= a[k * n + k];
+    }
+    return sign;
+}
+
 #endif

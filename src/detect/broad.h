@@ -15,6 +15,19 @@ typedef struct Travel {
     float lo[3][8], hi[3][8];
 } Travel;
 
+// None of its points moved by more, m.
+static inline double travel_most(const Travel* t) {
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double most = 0.0;
+        for (int k = 0; k < 8; ++k) {
+            most = fmax(most, fmax(fabs((double)t->lo[axis][k]), fabs((double)t->hi[axis][k])));
+        }
+        square += most * most;
+    }
+    return sqrt(square);
+}
+
 // What the broad phase knows of the elements; all arrays [count].
 typedef struct BroadInput {
     int count;

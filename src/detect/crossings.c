@@ -359,19 +359,6 @@ static int fibre_of(const Moved* m, int curve) {
     return low;
 }
 
-// None of its points moved by more.
-static double largest_travel(const Travel* t) {
-    double square = 0.0;
-    for (int axis = 0; axis < 3; ++axis) {
-        double most = 0.0;
-        for (int k = 0; k < 8; ++k) {
-            most = fmax(most, fmax(fabs((double)t->lo[axis][k]), fabs((double)t->hi[axis][k])));
-        }
-        square += most * most;
-    }
-    return sqrt(square);
-}
-
 // A curve against the surfaces that it may have met on its way: `met` has a place for each.
 static void look_at_surfaces(void* user, int curve, int worker) {
     (void)worker;
@@ -379,7 +366,7 @@ static void look_at_surfaces(void* user, int curve, int worker) {
     const Moved* m = search->moved;
     const TdlCurve* after = &m->curve[curve];
     int fibre = fibre_of(m, curve);
-    double reach = curve_size(after) + curve_radius(after) + largest_travel(&m->travel[curve]);
+    double reach = curve_size(after) + curve_radius(after) + travel_most(&m->travel[curve]);
     for (int k = 0; k < m->surface_count; ++k) {
         const SurfaceBody* other = &m->surface[k];
         bool fixed = m->fibre[fibre].fixed && other->body < 0;

@@ -129,14 +129,6 @@ static TdlStatus note_forces(BarrierModel* m, ContactsSolved* out) {
 
 // --- velocities of all bodies ----------------------------------------------------------------
 
-static int count_coordinates(const TdlWorld* world) {
-    int count = 0;
-    for (int i = 0; i < world->body_count; ++i) {
-        count += world->body[i]->dof_count;
-    }
-    return count;
-}
-
 // Bodies that are not linear look for their own velocities in rounds.
 static bool all_linear(const TdlWorld* world) {
     for (int i = 0; i < world->body_count; ++i) {
@@ -231,7 +223,7 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool s
     Contacts* c = world->contacts;
     *out = (ContactsSolved){.converged = true};
     c->forces.count = c->forces.kept;
-    int dofs = count_coordinates(world);
+    int dofs = world_dof_count(world);
     if (!reserve_all(br, dofs)) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -287,19 +279,6 @@ static bool knows_more(const void* self) {
     return br->known || br->share > 0.0;
 }
 
-// The longest way of a point of a curve in the step, m.
-static double longest_way(const Travel* t) {
-    double square = 0.0;
-    for (int axis = 0; axis < 3; ++axis) {
-        double most = 0.0;
-        for (int k = 0; k < 8; ++k) {
-            most = fmax(most, fmax(fabs((double)t->lo[axis][k]), fabs((double)t->hi[axis][k])));
-        }
-        square += most * most;
-    }
-    return sqrt(square);
-}
-
 // Whether what came this way may have passed through a round or flat thing without coordinates,
 // from which it is now `gap` apart: these are not followed as curves and surfaces are. If they met,
 // they are no further apart now than they moved. (P.13)
@@ -332,7 +311,7 @@ static double curve_way(const BarrierResponse* br, const Seen* seen, int curve) 
     Travel travel;
     const TdlCurve* before = br->based ? br->curve : seen->before;
     crossings_measure(&before[curve], &seen->curve[curve], &travel);
-    return longest_way(&travel);
+    return travel_most(&travel);
 }
 
 static double obstacle_way(const BarrierResponse* br, const Seen* seen, int obstacle, TdlVec3 at,
@@ -462,7 +441,7 @@ static TdlStatus check(void* self, TdlWorld* world, const BodyStep* step,
     BarrierResponse* br = self;
     ++br->turns;
     solved->iterations = br->iterations;
-    if (!reserve_all(br, count_coordinates(world))) {
+    if (!reserve_all(br, world_dof_count(world))) {
         return TDL_STATUS_NO_MEMORY;
     }
     gather(world, br->now.v); // as they were made use of

@@ -54,14 +54,6 @@ static double worst_residual(Round* round, Body** whose) {
 
 // --- v_free of all bodies, one after the other ---------------------------------------------------
 
-static int count_coordinates(const TdlWorld* world) {
-    int dofs = 0;
-    for (int i = 0; i < world->body_count; ++i) {
-        dofs += world->body[i]->dof_count;
-    }
-    return dofs;
-}
-
 static bool is_asked_again(const TdlWorld* world) {
     for (int i = 0; i < world->body_count; ++i) {
         if (body_has_rounds(world->body[i])) {
@@ -165,7 +157,7 @@ TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
     *out = (Rounds){0};
     bool asked = is_asked_again(world), same = false;
     if (asked && !tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity,
-                              count_coordinates(world), sizeof *world->free_velocity)) {
+                              world_dof_count(world), sizeof *world->free_velocity)) {
         return TDL_STATUS_NO_MEMORY;
     }
     if (asked) {

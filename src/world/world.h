@@ -62,6 +62,15 @@ static inline TdlContactLaw contact_law(const TdlWorld* world, const Body* a, co
     return world->laws[a->material * TDL_MATERIAL_LIMIT + b->material];
 }
 
+// Coordinates of all bodies.
+static inline int world_dof_count(const TdlWorld* world) {
+    int count = 0;
+    for (int i = 0; i < world->body_count; ++i) {
+        count += world->body[i]->dof_count;
+    }
+    return count;
+}
+
 void world_name_body(const Body* body, char out[TDL_BODY_NAME_SIZE]); // see tdl_body_name
 
 // Puts what a script moves where it is at a time.

@@ -1,63 +1,8 @@
 // Newton steps on velocities: the direction in both spaces against a dense solve with derivatives
 // by differences, and problems with more contacts than coordinates.
-#include "bench/friction_cases.h"
 #include "friction/newton.h"
+#include "island.h"
 #include "test.h"
-
-// One island of a problem, ready for steps.
-typedef struct Fixture {
-    FrictionCase c;
-    TdlFrictionProblem* problem;
-    Arena arena;
-    int *contact, *local_of;
-    double *shared_v, *best, *zero;
-    Effort effort;
-    System sys;
-    TdlFrictionOptions options;
-    Run run;
-} Fixture;
-
-static void open_fixture(Fixture* f) {
-    TdlHost host = tdl_host_default();
-    REQUIRE(case_problem(&f->c, &host, &f->problem) == TDL_STATUS_OK);
-    size_t n = (size_t)f->problem->n;
-    arena_init(&f->arena, &host.mem);
-    f->contact = malloc(n * sizeof *f->contact);
-    f->local_of = malloc(n * sizeof *f->local_of);
-    f->shared_v = calloc((size_t)f->problem->dof_count, sizeof *f->shared_v);
-    f->best = calloc(3 * n, sizeof *f->best);
-    f->zero = calloc(3 * n, sizeof *f->zero);
-    for (int i = 0; i < f->problem->n; ++i) {
-        f->contact[i] = i;
-    }
-    SystemSetup setup = {.tolerance = 1.0e-8,
-                         .shared_v = f->shared_v,
-                         .sweep_bodies = true,
-                         .local_of = f->local_of,
-                         .effort = &f->effort};
-    f->effort = (Effort){.budget = INFINITY};
-    REQUIRE(system_build(&f->sys, &f->arena, f->problem, f->contact, f->problem->n, &setup) ==
-            TDL_STATUS_OK);
-    f->options = tdl_friction_options_default();
-    f->run = (Run){.sys = &f->sys,
-                   .arena = &f->arena,
-                   .options = &f->options,
-                   .best = f->best,
-                   .zero = f->zero,
-                   .error = INFINITY,
-                   .worth = INFINITY};
-}
-
-static void close_fixture(Fixture* f) {
-    arena_destroy(&f->arena);
-    tdl_friction_problem_destroy(f->problem);
-    case_free(&f->c);
-    free(f->contact);
-    free(f->local_of);
-    free(f->shared_v);
-    free(f->best);
-    free(f->zero);
-}
 
 // r(u) of one contact from its definition.
 static void answer_of(double mu, double rho, const double* centre, const double* u, double* r) {
@@ -72,39 +17,8 @@ static void answer_of(double mu, double rho, const double* centre, const double*
     r[2] = part * y[2];
 }
 
-// a x = b in place of b, by elimination with rows exchanged
-static void solve_dense(int n, double* a, double* b) {
-    for (int k = 0; k < n; ++k) {
-        int best = k;
-        for (int i = k + 1; i < n; ++i) {
-            best = fabs(a[i * n + k]) > fabs(a[best * n + k]) ? i : best;
-        }
-        for (int j = 0; j < n; ++j) {
-            double keep = a[k * n + j];
-            a[k * n + j] = a[best * n + j];
-            a[best * n + j] = keep;
-        }
-        double keep = b[k];
-        b[k] = b[best];
-        b[best] = keep;
-        for (int i = k + 1; i < n; ++i) {
-            double part = a[i * n + k] / a[k * n + k];
-            for (int j = k; j < n; ++j) {
-                a[i * n + j] -= part * a[k * n + j];
-            }
-            b[i] -= part * b[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; --k) {
-        for (int j = k + 1; j < n; ++j) {
-            b[k] -= a[k * n + j] * b[j];
-        }
-        b[k] /= a[k * n + k];
-    }
-}
-
 // (1 - dr/du W) step = -(t - r(b + W t)), all by definition and differences.
-static void expected_step(Fixture* f, const Newton* nw, double* step) {
+static void expected_step(Island* f, const Newton* nw, double* step) {
     int n = 3 * f->sys.n;
     double *w = malloc((size_t)(n * n) * sizeof *w), *a = calloc((size_t)(n * n), sizeof *a);
     double *unit = calloc((size_t)n, sizeof *unit), *u = malloc((size_t)n * sizeof *u);
@@ -146,7 +60,7 @@ static void expected_step(Fixture* f, const Newton* nw, double* step) {
     free(u);
 }
 
-static void check_directions(Fixture* f) {
+static void check_directions(Island* f) {
     size_t size = 3 * (size_t)f->sys.n;
     uint64_t seed = 5;
     for (size_t k = 0; k < size; ++k) {
@@ -187,15 +101,15 @@ static void check_directions(Fixture* f) {
 
 TEST(directions_are_those_of_the_definition_in_both_spaces) {
     for (int k = 0; k < 2; ++k) {
-        Fixture f;
+        Island f;
         if (k == 0) {
             case_wisp(&f.c, 3, 5, 6, 9, 1.5);
         } else {
             case_spaghetti(&f.c, 4, 4, 8, 40, 0.5);
         }
-        open_fixture(&f);
+        REQUIRE(island_open(&f));
         check_directions(&f);
-        close_fixture(&f);
+        island_close(&f);
     }
 }
 
