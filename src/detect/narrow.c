@@ -11,7 +11,7 @@
 static const double DEEP_IN = 0.25;
 
 // More minima than this of one pair are not kept; with spread points a pair has few.
-enum { MAX_MINIMA = 64, STEPS = 4 };
+enum { MAX_MINIMA = ROUND_POINTS, STEPS = 4 };
 
 // Of an element's length: points of stiff bodies this near are one (corners agree to rounding), and
 // a contact of a stiff body that moved less than eight times this is the same as before.
@@ -383,7 +383,10 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
     int count;
     if (!a->stiff && def->method == TDL_DISTANCE_FAST && obstacle_is_round(obstacle, a->curve)) {
         count = obstacle_round(obstacle, &curve, a->curve, def->margin, def->tolerance,
-                               def->all_minima, def->minima_share * a->curve->end, found);
+                               def->all_minima, found);
+        out->certified = out->certified && (count == 0 || found[0].certified);
+        count = thin_out(found, count, def->minima_share * a->curve->end,
+                         def->minima_share * curve.end);
     } else {
         TdlCurveCapsules cb;
         tdl_curve_capsules(&curve, &cb);

@@ -193,10 +193,10 @@ typedef struct Round {
     double tolerance;     // of q
     double bound;         // of q: what is above is not wanted
     bool all;             // every minimum, not only the least
-    double apart;         // of minima nearer than this along the curve the lowest stays
     RoundPoint level;     // where q does not change, the place nearest to the middle
-    int capacity, count;
-    RoundPoint* point; // the lowest first
+    int count;
+    RoundPoint* point; // [ROUND_POINTS] the lowest first
+    bool lost;         // there are more
 } Round;
 
 static TdlVec3 across(const Round* r, TdlVec3 v) {
@@ -209,7 +209,7 @@ static Square square_at(const Round* r, double s) {
     return (Square){0.5 * tdl_dot3(x, x), tdl_dot3(x, d1), tdl_dot3(d1, d1) + tdl_dot3(x, p.d2)};
 }
 
-// Keeps a point, unless there is a lower one near; those near that are higher go.
+// Keeps a point, or the lower of two that are the same.
 static void offer(Round* r, double s, double q) {
     if (!(q < r->bound)) {
         return;
@@ -223,7 +223,7 @@ static void offer(Round* r, double s, double q) {
     int kept = 0, at = 0;
     for (int i = 0; i < r->count; ++i) {
         RoundPoint p = r->point[i];
-        bool near = fabs(p.s - s) <= r->apart, lower = p.q <= q;
+        bool near = fabs(p.s - s) <= ROUND_SAME * r->c->end, lower = p.q <= q;
         if (near && lower) {
             return; // all before it stayed where they were
         }
@@ -232,10 +232,11 @@ static void offer(Round* r, double s, double q) {
             at += lower;
         }
     }
-    kept -= kept == r->capacity; // the highest falls out
-    if (at > kept) {
-        r->count = kept + 1;
-        return;
+    if (kept == ROUND_POINTS) { // the highest falls out
+        r->lost = true;
+        if (at == kept--) {
+            return;
+        }
     }
     for (int i = kept; i > at; --i) {
         r->point[i] = r->point[i - 1];
@@ -315,7 +316,7 @@ static double third_bound(const TdlCurve* c) {
 }
 
 int obstacle_round(const TdlColliderDef* o, const TdlCurve* axis, const TdlCurve* c, double bound,
-                   double tolerance, bool all, double apart, TdlDistance found[ROUND_POINTS]) {
+                   double tolerance, bool all, TdlDistance found[ROUND_POINTS]) {
     RoundPoint point[ROUND_POINTS];
     double radii = c->radius[0] + o->radius, reach = bound + radii;
     double rounding = curve_rounding(c) * (tdl_norm3(c->origin) + c->end + radii);
@@ -324,9 +325,7 @@ int obstacle_round(const TdlColliderDef* o, const TdlCurve* axis, const TdlCurve
                .bound = reach > 0.0 ? 0.5 * reach * reach : 0.0,
                .tolerance = (tolerance + rounding) * radii,
                .all = all,
-               .apart = fmax(apart, ROUND_SAME * c->end),
                .level = {.s = -INFINITY, .q = INFINITY},
-               .capacity = ROUND_POINTS,
                .point = point};
     if (o->shape == TDL_SHAPE_CYLINDER) {
         r.axis = o->pose.rotation.cx;
@@ -348,7 +347,7 @@ int obstacle_round(const TdlColliderDef* o, const TdlCurve* axis, const TdlCurve
         TdlVec3 p = tdl_curve_point(c, point[i].s);
         double t = tdl_dot3(axis->helix.t, tdl_sub3(p, axis->origin));
         t = fmin(fmax(t, 0.0), axis->end);
-        TdlDistance d = {.below = true, .certified = true, .s = {point[i].s, t}};
+        TdlDistance d = {.below = true, .certified = !r.lost, .s = {point[i].s, t}};
         d.point[0] = p;
         d.point[1] = tdl_axpy3(axis->origin, t, axis->helix.t);
         d.distance = tdl_norm3(tdl_sub3(d.point[1], p));

@@ -13,14 +13,13 @@ TdlCurve obstacle_curve(const TdlColliderDef* obstacle, const TdlCurve* c);
 // cylinder.
 bool obstacle_is_round(const TdlColliderDef* obstacle, const TdlCurve* c);
 
-enum { ROUND_POINTS = 8 };
+enum { ROUND_POINTS = 64 };
 
-// The least gap to it, or all local minima of the gap (the lowest, if they are more than
-// ROUND_POINTS; of those nearer than `apart` along the curve, the lower), where below `bound`; to
-// the tolerance. `axis` is what obstacle_curve gave. Returns how many, the lowest first.
+// The least gap to it, or all local minima of the gap, where below `bound`; to the tolerance. Not
+// certified where there are more than ROUND_POINTS: these are the lowest. `axis` is what
+// obstacle_curve gave. Returns how many, the lowest first.
 int obstacle_round(const TdlColliderDef* obstacle, const TdlCurve* axis, const TdlCurve* c,
-                   double bound, double tolerance, bool all, double apart,
-                   TdlDistance found[ROUND_POINTS]);
+                   double bound, double tolerance, bool all, TdlDistance found[ROUND_POINTS]);
 
 // Which points of a curve are wanted above a plane.
 typedef enum PlanePoints {
