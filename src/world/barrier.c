@@ -139,26 +139,6 @@ static bool all_linear(const TdlWorld* world) {
     return true;
 }
 
-static void gather(const TdlWorld* world, double* v) {
-    for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
-        if (body->dof_count > 0) {
-            memcpy(v, body->v_free, (size_t)body->dof_count * sizeof *v);
-        }
-        v += body->dof_count;
-    }
-}
-
-static void hand_back(const TdlWorld* world, const double* v) {
-    for (int i = 0; i < world->body_count; ++i) {
-        Body* body = world->body[i];
-        if (body->dof_count > 0) {
-            memcpy(body->v_free, v, (size_t)body->dof_count * sizeof *v);
-        }
-        v += body->dof_count;
-    }
-}
-
 static bool reserve_all(BarrierResponse* br, int dofs) {
     Velocities* all[] = {&br->base, &br->aim, &br->now};
     bool reserved = true;
@@ -172,7 +152,7 @@ static bool reserve_all(BarrierResponse* br, int dofs) {
 static TdlStatus mix(BarrierResponse* br, TdlWorld* world, const Problem* p) {
     int dofs = p->dof_start[p->body_count];
     Velocities* now = &br->now;
-    gather(world, now->v);
+    world_gather_free(world, now->v);
     memset(now->impulse, 0, (size_t)dofs * sizeof *now->impulse);
     for (int side = 0; side < 2 * p->count; ++side) {
         if (p->body[side] >= 0) {
@@ -187,7 +167,7 @@ static TdlStatus mix(BarrierResponse* br, TdlWorld* world, const Problem* p) {
     if (!mixing_add(&br->host.mem, &br->mixing, dofs, &br->base, now)) {
         return TDL_STATUS_NO_MEMORY;
     }
-    hand_back(world, now->v);
+    world_hand_free(world, now->v);
     return TDL_STATUS_OK;
 }
 
@@ -230,7 +210,7 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool s
     br->now.known = false;
     if (br->share > 0.0) {
         velocities_between(br->based ? &br->base : NULL, &br->aim, br->share, dofs, &br->now);
-        hand_back(world, br->now.v);
+        world_hand_free(world, br->now.v);
         out->imposed = true;
         return answer_clear_forces(c);
     }
@@ -444,7 +424,7 @@ static TdlStatus check(void* self, TdlWorld* world, const BodyStep* step,
     if (!reserve_all(br, world_dof_count(world))) {
         return TDL_STATUS_NO_MEMORY;
     }
-    gather(world, br->now.v); // as they were made use of
+    world_gather_free(world, br->now.v); // as they were made use of
     if (may_cross(br, world, found, step->dt)) {
         go_back(br, out);
         return TDL_STATUS_OK;

@@ -29,8 +29,7 @@ static void destroy(void* self) {
 
 static bool asked_to_stop(void* user) {
     const Exact* exact = user;
-    const Watchers* watch = &exact->world->watch;
-    return watch->stop != NULL && watch->stop(watch->stop_user);
+    return world_asked_to_stop(exact->world);
 }
 
 static TdlStatus create(const TdlHost* host, const TdlWorldDef* def, Pool* pool, void** out) {

@@ -63,28 +63,6 @@ static bool is_asked_again(const TdlWorld* world) {
     return false;
 }
 
-static void keep_free_velocities(TdlWorld* world) {
-    double* kept = world->free_velocity;
-    for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
-        if (body->dof_count > 0) {
-            memcpy(kept, body->v_free, (size_t)body->dof_count * sizeof *kept);
-        }
-        kept += body->dof_count;
-    }
-}
-
-static void recall_free_velocities(TdlWorld* world) {
-    const double* kept = world->free_velocity;
-    for (int i = 0; i < world->body_count; ++i) {
-        Body* body = world->body[i];
-        if (body->dof_count > 0) {
-            memcpy(body->v_free, kept, (size_t)body->dof_count * sizeof *kept);
-        }
-        kept += body->dof_count;
-    }
-}
-
 // --- the next round ------------------------------------------------------------------------------
 
 static void linearise_body(void* user, int index, int worker) {
@@ -121,7 +99,7 @@ static Body* linearise_again(Round* round) {
         }
         kept += body->dof_count;
     }
-    keep_free_velocities(world);
+    world_gather_free(world, world->free_velocity);
     forget_contacts(world);
     return failed;
 }
@@ -137,7 +115,7 @@ static bool correct(TdlWorld* world) {
         }
         kept += body->dof_count;
     }
-    recall_free_velocities(world);
+    world_hand_free(world, world->free_velocity);
     forget_contacts(world);
     return true;
 }
@@ -161,7 +139,7 @@ TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
         return TDL_STATUS_NO_MEMORY;
     }
     if (asked) {
-        keep_free_velocities(world);
+        world_gather_free(world, world->free_velocity);
     }
     for (double before = INFINITY; out->count < MAX_ROUNDS; before = out->residual) {
         TdlStatus status = solve_round(&round, same, out);

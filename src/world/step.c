@@ -615,15 +615,11 @@ static TdlStatus give_up(const Step* s) {
     return hopeless ? status : TDL_STATUS_DIVERGED;
 }
 
-static bool asked_to_stop(const TdlWorld* world) {
-    return world->watch.stop != NULL && world->watch.stop(world->watch.stop_user);
-}
-
 // Makes the parts that are left, from the first to the last.
 static TdlStatus make_parts(Step* s) {
     bool begin = true;
     while (s->left_count > 0) {
-        if (s->info->attempts > 0 && asked_to_stop(s->world)) {
+        if (s->info->attempts > 0 && world_asked_to_stop(s->world)) {
             return TDL_STATUS_STOPPED;
         }
         if (begin) {

@@ -395,6 +395,26 @@ TdlStatus tdl_body_set_name(TdlWorld* world, TdlBodyId id, const char* name) {
     return TDL_STATUS_OK;
 }
 
+void world_gather_free(const TdlWorld* world, double* v) {
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        if (body->dof_count > 0) {
+            memcpy(v, body->v_free, (size_t)body->dof_count * sizeof *v);
+        }
+        v += body->dof_count;
+    }
+}
+
+void world_hand_free(TdlWorld* world, const double* v) {
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        if (body->dof_count > 0) {
+            memcpy(body->v_free, v, (size_t)body->dof_count * sizeof *v);
+        }
+        v += body->dof_count;
+    }
+}
+
 void world_name_body(const Body* body, char out[TDL_BODY_NAME_SIZE]) {
     if (body == NULL) {
         snprintf(out, TDL_BODY_NAME_SIZE, "no body");

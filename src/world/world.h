@@ -71,6 +71,14 @@ static inline int world_dof_count(const TdlWorld* world) {
     return count;
 }
 
+static inline bool world_asked_to_stop(const TdlWorld* world) {
+    return world->watch.stop != NULL && world->watch.stop(world->watch.stop_user);
+}
+
+// v_free of all bodies, one after the other: taken, and given back.
+void world_gather_free(const TdlWorld* world, double* v);
+void world_hand_free(TdlWorld* world, const double* v);
+
 void world_name_body(const Body* body, char out[TDL_BODY_NAME_SIZE]); // see tdl_body_name
 
 // Puts what a script moves where it is at a time.
