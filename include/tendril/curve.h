@@ -95,6 +95,14 @@ typedef struct TdlCurvePiece {
     TdlVec3 curvature; // 1/m
 } TdlCurvePiece;
 
+/// Where a fibre of curves holds itself off what it lies along: its seats.
+/// docs/theory/distance.md (X.36)
+typedef enum TdlSeats {
+    TDL_SEATS_NONE = 0,
+    TDL_SEATS_MIDDLES, // of elements of one curvature
+    TDL_SEATS_JOINTS,  // of elements whose curvature is linear and goes on over the joints
+} TdlSeats;
+
 #ifdef __cplusplus
 }
 #endif

@@ -118,8 +118,10 @@ TDL_API TdlDetectorDef tdl_detector_def_default(void);
 typedef struct TdlFibre {
     const TdlCurve* curves; // [count]; must stay until the update is over
     int count;
-    bool stiff; // never touches itself; stands on all its ends (see tdl_detector_update)
-    bool fixed; // kinematic: as stiff, and touches neither another fixed one nor a collider
+    TdlSeats seats; // default none
+    int pieces;     // curves that make an element of it, of which the seats are; 0 counts as 1
+    bool stiff;     // never touches itself; stands on all its ends (see tdl_detector_update)
+    bool fixed;     // kinematic: as stiff, and touches neither another fixed one nor a collider
 } TdlFibre;
 
 /// Two bodies that touch or nearly do. A collider counts as body -1 - index and comes second.

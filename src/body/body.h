@@ -56,6 +56,7 @@ typedef struct BodyShape {
     bool winds;                    // its elements are short and thick enough to wind about others
     bool slender;                  // its elements are long and thin
     bool frameless;                // a torque does nothing to its places: touched at `point`
+    TdlSeats seats;                // where its elements hold it off what it lies along (W.26)
     double size;                   // m, what an overlap is measured against; 0: it does not count
     const struct Surface* surface; // null: none
     bool obstacle;                 // it has a round or flat shape, told by `obstacle`

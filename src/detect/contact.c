@@ -16,6 +16,9 @@ static const double PARALLEL_SINE = 1.0e-3;
 // thing touches two faces at one place.
 static const double SAME_NORMAL = 1.0 - 1.0e-6;
 
+// A seat and another place are one within so many widths: a joint, found on both sides.
+static const double SEAT_WIDTHS = 1.0e-6;
+
 // n made exactly perpendicular to t1, then completed.
 static TdlMat3 complete_basis(TdlVec3 n, TdlVec3 t1) {
     n = tdl_unit3(n);
@@ -73,12 +76,13 @@ static bool same_bodies(const ContactSite* a, const ContactSite* b) {
     return a->contact.body[0] == b->contact.body[0] && a->contact.body[1] == b->contact.body[1];
 }
 
-// Deeper by more than rounding; else the first of the two, so that of the edges that meet at a
-// corner the same one stands for it from step to step.
+// Deeper by more than rounding; else a seat, else the first of the two, so that of the edges that
+// meet at a corner the same one stands for it from step to step.
 static bool deeper(const ContactSite* sites, int i, int j) {
     double a = sites[i].contact.gap, b = sites[j].contact.gap;
     double rounding = 16.0 * DBL_EPSILON * (tdl_norm3(sites[i].contact.point[0]) + sites[i].width);
-    return a < b - rounding || (a <= b + rounding && i < j);
+    bool first = sites[i].seat == sites[j].seat ? i < j : sites[i].seat;
+    return a < b - rounding || (a <= b + rounding && first);
 }
 
 static bool near_along(const ContactSite* a, const ContactSite* b) {
@@ -91,6 +95,9 @@ static bool near(const ContactSite* a, const ContactSite* b, double merge) {
         return true;
     }
     double limit = merge >= 0.0 ? merge : a->bends ? -merge * a->merge : a->merge;
+    if (a->seat != b->seat) {
+        limit = fmin(limit, SEAT_WIDTHS * a->width); // the world chooses among them (W.26)
+    }
     if (a->faced && tdl_dot3(a->contact.basis.cx, b->contact.basis.cx) < SAME_NORMAL) {
         return false;
     }

@@ -16,14 +16,16 @@ typedef struct ContactSite {
     double width;  // m, of the wider of the two
     double merge;  // m, nearer than this to another one it is the same contact
     bool bends;    // both are fibres that bend, or one is and the other a collider
+    bool seat;     // where an element holds itself, beside other sites. (X.36)
     bool faced;    // with a surface: the same contact as another one only when its normal agrees
     float along;   // or nearer than this along both bodies, as `arc` counts; 0: not so
 } ContactSite;
 
 // Of contacts of the same two bodies both of whose points are nearer than `merge` (or, when it is
 // negative, what the sites say; of those that bend -merge times their `merge`) the deepest stays;
-// of those equally deep, the first. The sites must be sorted by bodies; the order of those that
-// stay is kept. Returns their number. `mark` has room for `count`.
+// of those equally deep a seat, then the first. A seat is no other's duplicate. The sites must be
+// sorted by bodies; the order of those that stay is kept. Returns their number. `mark` has room for
+// `count`.
 int contact_merge(ContactSite* sites, int count, double merge, unsigned char* mark);
 
 // Sets `previous` of each contact to the nearest of the last step's along both bodies, each used

@@ -207,6 +207,17 @@ static FibreShape fibre_shape(const TdlFibre* fibre) {
     return shape;
 }
 
+// Where the seat of an element is on its i-th curve; a joint is on both sides. (X.36)
+static double seat_on(const TdlFibre* fibre, int i) {
+    int pieces = fibre->pieces > 0 ? fibre->pieces : 1;
+    double end = fibre->curves[i].end;
+    if (fibre->seats == TDL_SEATS_JOINTS) {
+        return i % pieces == 0 ? 0.0 : i % pieces == pieces - 1 ? end : -1.0;
+    }
+    int place = fibre->seats == TDL_SEATS_MIDDLES ? 2 * (i % pieces) - pieces : 1;
+    return place == -2 ? end : place == -1 ? 0.5 * end : place == 0 ? 0.0 : -1.0;
+}
+
 static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
     double arc = 0.0;
     FibreShape shape = fibre_shape(fibre);
@@ -236,8 +247,9 @@ static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
         }
         int n = d->element_count++;
         d->thinnest = fmin(d->thinnest, fmin(c->radius[0], c->radius[1]));
-        d->element[n] =
-            (Element){c, index, i, arc, apart, stiff, fibre->fixed, d->own_surface[index] >= 0};
+        d->element[n] = (Element){c,     index,        i,
+                                  arc,   apart,        stiff ? -1.0 : seat_on(fibre, i),
+                                  stiff, fibre->fixed, d->own_surface[index] >= 0};
         d->fibre[n] = index;
         d->place[n] = i;
         arc += c->end;

@@ -212,25 +212,45 @@ static int add_abreast(const TdlDetectorDef* def, const TdlCurve* pair[2], int f
     return count;
 }
 
+// The place at s and what it is nearest to of an obstacle's axis.
+static TdlDistance held_place(const TdlCurve* a, const TdlCurve* obstacle, double s) {
+    TdlVec3 p = tdl_curve_point(a, s);
+    double t = tdl_dot3(obstacle->helix.t, tdl_sub3(p, obstacle->origin));
+    t = fmin(fmax(t, 0.0), obstacle->end);
+    TdlDistance d = {.below = true, .certified = true, .s = {s, t}};
+    d.point[0] = p;
+    d.point[1] = tdl_axpy3(obstacle->origin, t, obstacle->helix.t);
+    d.distance = tdl_norm3(tdl_sub3(d.point[1], p));
+    d.gap = d.distance - tdl_curve_radius(a, s) - obstacle->radius[0];
+    return d;
+}
+
 // Adds the places of an element that are to be held as well as the nearest ones, where they are
-// within the margin of a round obstacle. (X.24)
-static int add_held(const TdlDetectorDef* def, const TdlCurve* a, const TdlCurve* obstacle,
-                    TdlDistance found[MAX_MINIMA], int count) {
+// within the margin of a round obstacle: the ends, more where the curvature changes (X.24), the
+// middle where it lies level (X.36). `seat` receives where that is, or -1.
+static int add_held(const TdlDetectorDef* def, const Element* element, const TdlCurve* obstacle,
+                    TdlDistance found[MAX_MINIMA], int count, double* seat) {
     static const double INNER = 0.27639320225002103; // (1 - 1/sqrt 5)/2
-    const double place[] = {0.0, 1.0, INNER, 1.0 - INNER};
-    int places = curve_is_helix(a) ? 2 : 4;
+    const TdlCurve* a = element->curve;
+    TdlDistance place[5] = {held_place(a, obstacle, 0.0), held_place(a, obstacle, a->end)};
+    int places = 2;
+    if (!curve_is_helix(a)) {
+        place[places++] = held_place(a, obstacle, INNER * a->end);
+        place[places++] = held_place(a, obstacle, (1.0 - INNER) * a->end);
+    }
+    *seat = -1.0;
+    if (element->seat >= 0.0) {
+        TdlDistance middle = held_place(a, obstacle, element->seat);
+        double level = SEAT_LEVEL * a->radius[0];
+        if (fabs(place[0].gap - middle.gap) <= level && fabs(place[1].gap - middle.gap) <= level) {
+            *seat = element->seat;
+            place[places] = middle;
+            places += *seat > 0.0 && *seat < a->end;
+        }
+    }
     for (int k = 0; k < places && count < MAX_MINIMA; ++k) {
-        double s = place[k] * a->end;
-        TdlVec3 p = tdl_curve_point(a, s);
-        double t = tdl_dot3(obstacle->helix.t, tdl_sub3(p, obstacle->origin));
-        t = fmin(fmax(t, 0.0), obstacle->end);
-        TdlDistance d = {.below = true, .certified = true, .s = {s, t}};
-        d.point[0] = p;
-        d.point[1] = tdl_axpy3(obstacle->origin, t, obstacle->helix.t);
-        d.distance = tdl_norm3(tdl_sub3(d.point[1], p));
-        d.gap = d.distance - tdl_curve_radius(a, s) - obstacle->radius[0];
-        if (d.gap < def->margin) {
-            found[count++] = d;
+        if (place[k].gap < def->margin) {
+            found[count++] = place[k];
         }
     }
     return count;
@@ -303,8 +323,9 @@ static void narrow_plane(const TdlHost* host, const TdlDetectorDef* def, const E
     PlanePoints points = a->stiff || def->obstacle_ends ? PLANE_ENDS
                          : def->all_minima              ? PLANE_MINIMA
                                                         : PLANE_LEAST;
-    int count =
-        obstacle_plane(plane, a->curve, def->margin, def->tolerance, points, MAX_MINIMA, s, gap);
+    double seat = obstacle_plane_seat(plane, a->curve, a->seat);
+    int count = obstacle_plane(plane, a->curve, def->margin, def->tolerance, points, seat,
+                               MAX_MINIMA, s, gap);
     out->accepted += count > 0;
     for (int i = 0; i < count; ++i) {
         TdlVec3 down = tdl_scale3(-1.0, plane->pose.rotation.cz);
@@ -319,6 +340,7 @@ static void narrow_plane(const TdlHost* host, const TdlDetectorDef* def, const E
                             .arc = {a->arc + s[i], 0.0},
                             .width = 2.0 * tdl_curve_radius(a->curve, s[i])};
         site.bends = !a->stiff;
+        site.seat = s[i] == seat;
         site.merge = a->stiff ? fmax(SAME_POINT * a->curve->end, DBL_MIN) : site.width;
         site.width = a->stiff ? fmax(site.width, STIFF_WIDTH * a->curve->end) : site.width;
         site.contact.basis =
@@ -399,12 +421,14 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
                     : find_minima(host, def, a, &curve, near, 0.0, found, out);
     }
     out->accepted += count > 0;
+    double seat = -1.0;
     if (count > 0 && def->obstacle_ends && !a->stiff) {
-        count = add_held(def, a->curve, &curve, found, count);
+        count = add_held(def, a, &curve, found, count, &seat);
     }
     for (int i = 0; i < count; ++i) {
         ContactSite site = make_site(a, &curve, true, &found[i]);
         site.contact.body[1] = -1 - index;
+        site.seat = found[i].s[0] == seat;
         // the abreast part of an endless axis moves with the element: count from the place given
         if (obstacle->shape == TDL_SHAPE_CYLINDER) {
             TdlVec3 from = tdl_sub3(found[i].point[1], obstacle->pose.position);

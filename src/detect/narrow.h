@@ -9,6 +9,7 @@ typedef struct Element {
     int fibre, place;
     double arc;   // arc length (or sum of parameters) where it starts on the fibre
     double apart; // arc length that two points of its fibre must be apart to touch. (X.19)
+    double seat;  // where it is in the middle of what has one curvature; negative: nowhere. (X.36)
     bool stiff;   // of a rigid or fixed fibre
     bool fixed;
     bool faced; // of a fibre with a surface, which others meet in the place of its elements

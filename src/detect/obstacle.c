@@ -141,8 +141,74 @@ static void other_minima(Height* h, double low, double high, double tolerance) {
     other_minima(h, m, high, tolerance);
 }
 
+// A bound on the third derivative of a helix or a clothoid. (X.25)
+static double third_bound(const TdlCurve* c) {
+    if (curve_is_helix(c)) {
+        return sqrt(c->helix.w2) * c->helix.bend;
+    }
+    TdlVec3 kappa = c->clothoid.kappa, slope = c->clothoid.slope;
+    double turn = fmax(tdl_norm3(kappa), tdl_norm3(tdl_axpy3(kappa, c->end, slope)));
+    return turn * curve_bend(c, 0.0, c->end) + hypot(slope.y, slope.z);
+}
+
+// The one minimum of an interval over which the height is convex, if it is inside. Newton's method
+// with bisection.
+static void settle_slope(Height* h, double low, double high) {
+    double a = low, b = high, s = 0.5 * (low + high);
+    if (slope_at(h, low) > 0.0 || slope_at(h, high) < 0.0) {
+        return;
+    }
+    for (int i = 0; i < 60 && b - a > 1.0e-15 * h->c->end; ++i) {
+        double slope = slope_at(h, s),
+               next = s - slope / tdl_dot3(h->normal, curve_eval(h->c, s).d2);
+        a = slope < 0.0 ? s : a;
+        b = slope < 0.0 ? b : s;
+        double to = next > a && next < b ? next : 0.5 * (a + b);
+        if (fabs(to - s) <= 1.0e-15 * h->c->end) {
+            break;
+        }
+        s = to;
+    }
+    keep(h, s);
+}
+
+// Bisection with a bound on the third derivative: an element that lies level, bent in the plane as
+// it may be, is settled in some hundred intervals. (X.37)
+static void clothoid_minima(Height* h, double third, double tolerance, double low, double high) {
+    double m = 0.5 * (low + high), x = 0.5 * (high - low), bend = third * x;
+    CurvePoint p = curve_eval(h->c, m);
+    double slope = tdl_dot3(h->normal, p.d1) - h->taper, second = tdl_dot3(h->normal, p.d2);
+    double first = fabs(slope) * x + bend * x * x / 6.0;
+    if (height_at(h, m) - first - 0.5 * fmax(0.0, -second) * x * x >= h->bound ||
+        fabs(slope) > fabs(second) * x + 0.5 * bend * x || second < -bend) {
+        return; // too high, monotone or concave: no minimum inside
+    }
+    if (second > bend) {
+        settle_slope(h, low, high);
+    } else if (first + 0.5 * fabs(second) * x * x <= tolerance) {
+        double none = tolerance / h->c->end;
+        if (slope_at(h, low) < -none && slope_at(h, high) > none) {
+            keep(h, m);
+        }
+    } else {
+        clothoid_minima(h, third, tolerance, low, m);
+        clothoid_minima(h, third, tolerance, m, high);
+    }
+}
+
+double obstacle_plane_seat(const TdlColliderDef* plane, const TdlCurve* c, double seat) {
+    TdlVec3 n = plane->pose.rotation.cz, middle = tdl_curve_point(c, fmax(seat, 0.0));
+    double level = SEAT_LEVEL * c->radius[0];
+    bool good = seat >= 0.0;
+    for (int k = 0; k < 2 && good; ++k) {
+        TdlVec3 end = tdl_curve_point(c, k * c->end);
+        good = fabs(tdl_dot3(n, tdl_sub3(end, middle))) <= level;
+    }
+    return good ? seat : -1.0;
+}
+
 int obstacle_plane(const TdlColliderDef* plane, const TdlCurve* c, double bound, double tolerance,
-                   PlanePoints points, int capacity, double* s, double* gap) {
+                   PlanePoints points, double seat, int capacity, double* s, double* gap) {
     TdlVec3 normal = plane->pose.rotation.cz;
     Height h = {.c = c,
                 .normal = normal,
@@ -156,12 +222,20 @@ int obstacle_plane(const TdlColliderDef* plane, const TdlCurve* c, double bound,
     if (points == PLANE_ENDS) {
         keep(&h, 0.0);
         keep(&h, c->end);
+        if (seat > 0.0 && seat < c->end) {
+            keep(&h, seat);
+        }
     }
     if (curve_is_helix(c)) {
         helix_minima(&h);
     } else {
+        double fine = fmax(tolerance, 1.0e-12 * c->end);
         keep_ends(&h);
-        other_minima(&h, 0.0, c->end, fmax(tolerance, 1.0e-12 * c->end));
+        if (c->kind == TDL_CURVE_CLOTHOID) {
+            clothoid_minima(&h, third_bound(c) * (1.0 + 1.0e-9), fine, 0.0, c->end);
+        } else {
+            other_minima(&h, 0.0, c->end, fine);
+        }
     }
     return h.count;
 }
@@ -303,16 +377,6 @@ static void search_round(Round* r, double low, double high) {
         search_round(r, low, m);
         search_round(r, m, high);
     }
-}
-
-// A bound on the third derivative of a helix or a clothoid. (X.25)
-static double third_bound(const TdlCurve* c) {
-    if (curve_is_helix(c)) {
-        return sqrt(c->helix.w2) * c->helix.bend;
-    }
-    TdlVec3 kappa = c->clothoid.kappa, slope = c->clothoid.slope;
-    double turn = fmax(tdl_norm3(kappa), tdl_norm3(tdl_axpy3(kappa, c->end, slope)));
-    return turn * curve_bend(c, 0.0, c->end) + hypot(slope.y, slope.z);
 }
 
 int obstacle_round(const TdlColliderDef* o, const TdlCurve* axis, const TdlCurve* c, double bound,

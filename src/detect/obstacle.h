@@ -28,11 +28,18 @@ typedef enum PlanePoints {
     PLANE_ENDS,   // these, and both ends
 } PlanePoints;
 
+// Radii by which the gaps at the ends and in the middle of an element may differ for it to lie
+// level on an obstacle: a tenth of what a step may overlap by. (X.36)
+static const double SEAT_LEVEL = 0.01;
+
+// `seat` where the curve lies level on a plane, with its middle there; else -1.
+double obstacle_plane_seat(const TdlColliderDef* plane, const TdlCurve* c, double seat);
+
 // The points of the curve whose height above the plane (less the radius) is below `bound`, at most
-// `capacity`, lowest first. `s` receives their parameters, `gap` the heights. Returns their number.
-// A plate is a plane that ends at its disc's edge; what is further below it than its rim is thick
-// is on its other side.
+// `capacity`, lowest first, that at `seat` too where the ends are. `s` receives their parameters,
+// `gap` the heights. Returns their number. A plate is a plane that ends at its disc's edge; what is
+// further below it than its rim is thick is on its other side.
 int obstacle_plane(const TdlColliderDef* plane, const TdlCurve* c, double bound, double tolerance,
-                   PlanePoints points, int capacity, double* s, double* gap);
+                   PlanePoints points, double seat, int capacity, double* s, double* gap);
 
 #endif

@@ -89,8 +89,9 @@ static void touch_side(Touching* t, int f, TdlVec3 normal) {
     plane.pose.position = surface->vertex[surface->corner[3 * f]];
     plane.pose.rotation.cz = normal;
     double s[MAX_MINIMA], gap[MAX_MINIMA];
+    double seat = obstacle_plane_seat(&plane, t->curve, t->aim->seat);
     int count = obstacle_plane(&plane, t->curve, t->aim->margin + surface->radius,
-                               t->aim->tolerance, PLANE_ENDS, MAX_MINIMA, s, gap);
+                               t->aim->tolerance, PLANE_ENDS, seat, MAX_MINIMA, s, gap);
     t->certified = t->certified && count < MAX_MINIMA;
     for (int i = 0; i < count; ++i) {
         TdlVec3 at = tdl_curve_point(t->curve, s[i]);
@@ -105,7 +106,7 @@ static void touch_side(Touching* t, int f, TdlVec3 normal) {
             continue;
         }
         add_touch(t, (SurfaceTouch){s[i], at, foot, tdl_scale3(-1.0, normal),
-                                    gap[i] - surface->radius, f});
+                                    gap[i] - surface->radius, f, s[i] == seat});
     }
 }
 
@@ -186,7 +187,7 @@ static void offer(const Feature* f, double s) {
                                : surface_vertex_faces(surface, f->vertex, d);
     if (faces && !falls_beyond(t, s, d)) {
         int triangle = surface->edge_side[edge->first] / 3;
-        add_touch(t, (SurfaceTouch){s, at, foot, tdl_scale3(-1.0, d), gap, triangle});
+        add_touch(t, (SurfaceTouch){s, at, foot, tdl_scale3(-1.0, d), gap, triangle, false});
     }
 }
 
@@ -445,15 +446,20 @@ static int compare_gaps(const void* a, const void* b) {
     return (x->s > y->s) - (x->s < y->s);
 }
 
+static bool rests_on(const SurfaceTouch* x, double end) {
+    return x->seat || x->s <= 0.0 || x->s >= end;
+}
+
 // Of places on facets that hardly turn, the deepest: over a fine mesh a bent element has one at
-// every edge, more than it can follow. Its own ends count apart: it lies on them (X.24).
+// every edge, more than it can follow. Its own ends and its middle count apart: it lies on them
+// (X.24, X.36).
 static int thin_out(SurfaceTouch* touch, int count, double apart, double end) {
     int kept = 0;
     qsort(touch, (size_t)count, sizeof *touch, compare_gaps);
     for (int i = 0; i < count; ++i) {
-        bool near = false, tip = touch[i].s <= 0.0 || touch[i].s >= end;
+        bool near = false;
         for (int k = 0; k < kept && !near; ++k) {
-            near = tip == (touch[k].s <= 0.0 || touch[k].s >= end) &&
+            near = rests_on(&touch[i], end) == rests_on(&touch[k], end) &&
                    fabs(touch[i].s - touch[k].s) < apart &&
                    tdl_dot3(touch[i].normal, touch[k].normal) > SMOOTH;
         }
@@ -478,6 +484,7 @@ static ContactSite make_site(const Element* a, const SurfaceBody* other,
         .arc = {a->arc + touch->s, place_along(other->surface, touch->triangle, touch->foot)},
         .width = 2.0 * fmax(r, other->surface->radius),
         .bends = !a->stiff && other->body < 0,
+        .seat = touch->seat,
         .faced = true};
     set_address(&site.contact, 1, other, touch->triangle, touch->foot);
     double longest = fmax(c->end, other->surface->size);
@@ -529,7 +536,8 @@ void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Elemen
     SurfaceAim aim = {.margin = def->margin,
                       .tolerance = def->tolerance,
                       .stiff = a->stiff,
-                      .ends = a->stiff || def->obstacle_ends};
+                      .ends = a->stiff || def->obstacle_ends,
+                      .seat = def->obstacle_ends && other->body < 0 ? a->seat : -1.0};
     for (int k = 0; k < 2; ++k) {
         aim.beyond[k] = direction_beyond(beside[k], k == 1, there.rotation);
     }
@@ -612,8 +620,11 @@ static void walk_edges(void* user, int f) {
                           pose_point(w->pose, mesh->vertex[edge->vertex[1]]), &curve);
         curve.radius[0] = curve.radius[1] = mesh->radius;
         SurfaceTouch touch[MAX_TOUCHES];
-        SurfaceAim aim = {
-            .margin = w->def->margin, .tolerance = w->def->tolerance, .stiff = true, .ends = true};
+        SurfaceAim aim = {.margin = w->def->margin,
+                          .tolerance = w->def->tolerance,
+                          .stiff = true,
+                          .ends = true,
+                          .seat = -1.0};
         ++w->out->pairs;
         int count = surface_touches(w->host, w->box->surface, &curve, &aim, MAX_TOUCHES, touch,
                                     &w->out->certified);

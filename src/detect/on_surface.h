@@ -27,6 +27,7 @@ typedef struct SurfaceTouch {
     TdlVec3 normal;   // unit, from the curve to the surface
     double gap;       // m
     int triangle;     // on which the foot lies
+    bool seat;        // in the middle of an element that lies level there. (X.36)
 } SurfaceTouch;
 
 // Which of them are wanted.
@@ -35,6 +36,7 @@ typedef struct SurfaceAim {
     double tolerance;  // m
     bool stiff;        // the curve does not bend
     bool ends;         // its ends over faces are wanted as well
+    double seat;       // and this place where it lies level; negative: none. (X.36)
     TdlVec3 beyond[2]; // unit, how the fibre goes on beyond the curve's ends; 0 where it does not
 } SurfaceAim;
 

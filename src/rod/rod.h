@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "body/motion.h"
+#include "tendril/curve.h"
 #include "tendril/rod.h"
 
 typedef struct RodModel RodModel;
@@ -243,6 +244,7 @@ struct RodModel {
     // the angular velocity of the section for a unit rate of q_(movers.first + j).
     void (*add_torques)(const Rod* rod, int element, double s, const TdlVec3 torque[3],
                         double* rows);
+    TdlSeats seats; // where its elements hold it off what it lies along
     bool frameless; // sections do not turn about the tangent: a torque along it does nothing
 
     TdlEnergy (*energy)(const Rod* rod, TdlVec3 gravity);

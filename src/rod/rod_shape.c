@@ -47,6 +47,7 @@ BodyShape rod_shape(const Body* body, int segments) {
                        .winds = winds(rod),
                        .slender = rod->at_rest.element_length > PIECE_RADII * rod_radius(rod),
                        .frameless = rod->model->frameless,
+                       .seats = segments == 0 ? rod->model->seats : TDL_SEATS_NONE,
                        .size = rod_radius(rod)};
 }
 

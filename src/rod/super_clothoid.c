@@ -692,6 +692,7 @@ const RodModel SUPER_CLOTHOID = {
     .name = "super-clothoid",
     .dofs_per_element = 3,
     .reduced = true,
+    .seats = TDL_SEATS_JOINTS,
     .extra_dofs = 3,
     .work_count = work_count,
     .set_curvature = set_curvature,

@@ -742,6 +742,7 @@ const RodModel SUPER_HELIX_DENSE = {
     .name = "super-helix-dense",
     .dofs_per_element = 3,
     .reduced = true,
+    .seats = TDL_SEATS_MIDDLES,
     .work_count = work_count,
     .set_curvature = set_curvature,
     .refresh = refresh,

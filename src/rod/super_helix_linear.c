@@ -465,6 +465,7 @@ const RodModel SUPER_HELIX = {
     .name = "super-helix",
     .dofs_per_element = 3,
     .reduced = true,
+    .seats = TDL_SEATS_MIDDLES,
     .work_count = work_count,
     .set_curvature = set_curvature,
     .group_work_count = super_helix_group_work_count,

@@ -35,6 +35,7 @@ typedef struct Candidate {
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap
     bool jointed;   // of two bodies of one system, which grow out of each other: they do not touch
     bool apart;     // of two bodies that were placed in each other: they are parted slowly (W.11)
+    bool spare;     // its neighbours hold the body there: it does not take part (W.26)
     bool passed_on; // at a joint of a body's curves, beyond which the gap shrinks: the next has it
 } Candidate;
 
@@ -75,6 +76,15 @@ struct Contacts {
     void* responder; // of the response
     bool told;       // of the overlaps before a step, somebody asked for them
 };
+
+// Whether two candidates are between the same bodies.
+static inline bool contacts_same_bodies(const Candidate* a, const Candidate* b) {
+    const int *x = a->site.contact.body, *y = b->site.contact.body;
+    return x[0] == y[0] && x[1] == y[1];
+}
+
+// Marks those as spare that are not needed to hold a body off an obstacle on which it lies level.
+TdlStatus contacts_mark_spare(Contacts* contacts);
 
 // Whether a candidate takes part in a step of dt.
 bool contacts_take_part(const Candidate* candidate, double dt);

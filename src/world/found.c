@@ -273,14 +273,9 @@ typedef struct PairRange {
     bool deep;      // by more than a step may leave
 } PairRange;
 
-static bool same_bodies(const Candidate* a, const Candidate* b) {
-    const int *x = a->site.contact.body, *y = b->site.contact.body;
-    return x[0] == y[0] && x[1] == y[1];
-}
-
 static PairRange look_at_pair(const Candidate* all, int first, int count) {
     PairRange r = {.end = first};
-    for (; r.end < count && same_bodies(&all[first], &all[r.end]); ++r.end) {
+    for (; r.end < count && contacts_same_bodies(&all[first], &all[r.end]); ++r.end) {
         const Candidate* x = &all[r.end];
         double gap = x->site.contact.gap;
         r.apart = r.apart || x->apart;
@@ -302,11 +297,11 @@ static void mark_apart(const TdlWorld* world, Candidates* found, const Candidate
     int at = 0; // in the old ones; both lists are sorted by bodies
     for (int i = 0; i < found->count;) {
         PairRange now = look_at_pair(found->at, i, found->count);
-        while (at < old_count && !same_bodies(&old[at], &found->at[i]) &&
+        while (at < old_count && !contacts_same_bodies(&old[at], &found->at[i]) &&
                contact_compare(&old[at].site, &found->at[i].site) < 0) {
             ++at;
         }
-        bool known = at < old_count && same_bodies(&old[at], &found->at[i]);
+        bool known = at < old_count && contacts_same_bodies(&old[at], &found->at[i]);
         PairRange before = known ? look_at_pair(old, at, old_count) : (PairRange){0};
         bool apart = now.sunk && (before.apart || placed || (now.deep && !loose));
         for (; i < now.end; ++i) {
@@ -340,6 +335,9 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, bool placed
         make_candidate(world, &sites[i], old, before, dt, &found->at[i]);
     }
     mark_apart(world, found, old, before, placed);
+    if (contacts_mark_spare(c) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     for (int i = 0; i < count; ++i) {
         const Candidate* x = &found->at[i];
         if (x->jointed || x->passed_on) {
@@ -460,7 +458,8 @@ TdlStatus contacts_widen(TdlWorld* world, double reach) {
 
 bool contacts_take_part(const Candidate* x, double dt) {
     double near = NEAR_RADII * x->radius + NEAR_STEPS * dt * fmax(0.0, x->closing);
-    return !x->jointed && !x->passed_on && (x->missed || x->held || x->site.contact.gap <= near);
+    bool asked = x->missed || x->held || (!x->spare && x->site.contact.gap <= near);
+    return !x->jointed && !x->passed_on && asked;
 }
 
 void contacts_expect(Contacts* c, double dt) {
@@ -583,7 +582,7 @@ static void save_candidate(const Candidate* x, ByteWriter* out) {
     }
     put_int(out, c->previous);
     put_int(out, (site->bends << 0) | (site->faced << 1) | (x->fresh << 2) | (x->missed << 3) |
-                     (x->jointed << 4) | (x->passed_on << 5) | (x->apart << 6));
+                     (x->jointed << 4) | (x->passed_on << 5) | (x->apart << 6) | (x->spare << 7));
     const TdlMat3* b = &c->basis;
     const double all[CANDIDATE_DOUBLES] = {
         c->u[0],       c->u[1],       c->v[0],       c->v[1],       c->point[0].x,
@@ -623,6 +622,7 @@ static Candidate load_candidate(ByteReader* in) {
     x.jointed = flags >> 4 & 1;
     x.passed_on = flags >> 5 & 1;
     x.apart = flags >> 6 & 1;
+    x.spare = flags >> 7 & 1;
     double all[CANDIDATE_DOUBLES];
     get_doubles(in, all, CANDIDATE_DOUBLES);
     memcpy(c->u, all, sizeof c->u);

@@ -78,6 +78,8 @@ static void place_body(Seen* s, Body* body, Counter* next) {
         s->family[fibre] = body->system->index;
         s->fibre[fibre] = (TdlFibre){.curves = s->curve + next->curve,
                                      .count = shape.curve_count,
+                                     .seats = shape.seats,
+                                     .pieces = shape.pieces,
                                      .stiff = shape.stiff,
                                      .fixed = !moves};
         next->curve += shape.curve_count;

@@ -439,7 +439,7 @@ TEST(a_deforming_surface_is_touched_on_its_faces) {
     Membrane* m = add_membrane(world);
     add_sphere(world, 0.01, (TdlVec3){0.013, 0.007, 0.02}, (TdlVec3){0});
     add_rod(world, 0.03, 2.0e-3, 3, (TdlVec3){-0.04, -0.015, 0.01}, (TdlVec3){0});
-    for (int i = 0; i < 6000; ++i) { // the rod rolls to and fro
+    for (int i = 0; i < 9000; ++i) { // the rod rolls to and fro
         REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
     }
     CHECK(kinds_touch(world, "membrane", "rigid") && kinds_touch(world, "membrane", "rod"));

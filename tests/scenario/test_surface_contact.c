@@ -499,7 +499,7 @@ static TdlStatus make_bodies(const TdlHost* host, TdlWorld** out) {
     status = status == TDL_STATUS_OK ? tdl_world_add_rigid(*out, &box, &body) : status;
     status = status == TDL_STATUS_OK ? tdl_world_add_rigid(*out, &ball, &body) : status;
     status = status == TDL_STATUS_OK ? tdl_world_add_collider(*out, &sheet, &collider) : status;
-    for (int i = 0; i < 20 && status == TDL_STATUS_OK; ++i) {
+    for (int i = 0; i < 40 && status == TDL_STATUS_OK; ++i) {
         status = tdl_world_step(*out, NULL);
     }
     free_mesh(grid);
