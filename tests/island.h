@@ -17,18 +17,16 @@ typedef struct Island {
     Run run; // at zero
 } Island;
 
-static inline bool island_open(Island* f) {
+// With the problem that is there.
+static inline bool island_ready(Island* f) {
     TdlHost host = tdl_host_default();
-    if (case_problem(&f->c, &host, &f->problem) != TDL_STATUS_OK) {
-        return false;
-    }
-    size_t n = (size_t)f->problem->n;
+    size_t n = (size_t)f->problem->n, d = (size_t)f->problem->d;
     arena_init(&f->arena, &host.mem);
     f->contact = malloc(n * sizeof *f->contact);
     f->local_of = malloc(n * sizeof *f->local_of);
     f->shared_v = calloc((size_t)f->problem->dof_count, sizeof *f->shared_v);
-    f->best = calloc(3 * n, sizeof *f->best);
-    f->zero = calloc(3 * n, sizeof *f->zero);
+    f->best = calloc(d * n, sizeof *f->best);
+    f->zero = calloc(d * n, sizeof *f->zero);
     for (int i = 0; i < f->problem->n; ++i) {
         f->contact[i] = i;
     }
@@ -52,6 +50,11 @@ static inline bool island_open(Island* f) {
                    .limit = 400,
                    .worth = INFINITY};
     return true;
+}
+
+static inline bool island_open(Island* f) {
+    TdlHost host = tdl_host_default();
+    return case_problem(&f->c, &host, &f->problem) == TDL_STATUS_OK && island_ready(f);
 }
 
 static inline void island_close(Island* f) {

@@ -39,6 +39,13 @@ typedef struct TdlFrictionMatrixDef {
     int dof_count;        // degrees of freedom behind W, 0 when unknown; only for nu = 3 n / m
 } TdlFrictionMatrixDef;
 
+/// A sparse matrix by rows, columns rising in each.
+typedef struct TdlSparseRows {
+    const int* start;    // [rows + 1]
+    const int* column;   // [start[rows]]
+    const double* value; // [start[rows]]
+} TdlSparseRows;
+
 /// Solves A_body x = rhs for one body; both have the body's degrees of freedom.
 typedef void (*TdlBodySolveFn)(void* user, int body, const double* rhs, double* x);
 
@@ -55,6 +62,10 @@ typedef void (*TdlReleaseFn)(void* user);
 /// (z = L' v, A = L L') may give y == h, each side with its own block in its own span, which at
 /// least halves the memory that a sweep reads.
 ///
+/// Bodies of many nodes, of which a contact touches few (cloth, grains on a grid), give A itself,
+/// sparse, and rows of H by lists of coordinates; then `y` and `solve` are null, nothing as large
+/// as Y is made, and Newton steps are solved for over the nodes.
+///
 /// The arrays are not copied: they must outlive the problem and not change meanwhile. With a
 /// `release` they are the problem's once it is created, and given back when it is destroyed.
 typedef struct TdlFrictionBodiesDef {
@@ -70,9 +81,11 @@ typedef struct TdlFrictionBodiesDef {
         list;             // [2 contact_count] coordinates that rows of H are about, rising: as many
                           // as the span has, in its place; null of a side: the span; null: all
     const double* h;      // rows of H, packed
-    const double* y;      // rows of Y', packed; null: computed with `solve`
+    const double* y;      // rows of Y', packed; null: computed with `solve`, or not needed with a
     TdlBodySolveFn solve; // used when y is null
     void* solve_user;     // handed to solve
+    TdlSparseRows a;      // A of all bodies, symmetric and positive definite, a body's rows about
+                          // its own coordinates; kg. Nulls: not given
     TdlReleaseFn release; // called once, when the problem is destroyed; null: nothing is
     void* release_user;   // handed to release
 } TdlFrictionBodiesDef;
@@ -128,7 +141,8 @@ typedef enum TdlFrictionError {
 TDL_API const char* tdl_friction_error_name(TdlFrictionError kind);
 
 /// The Euclidean norm of an error map at r, with u = W r + b recomputed; divided by |b| when
-/// `relative` is true and b is not zero.
+/// `relative` is true and b is not zero. Beside impulses so large that velocities would be lost the
+/// natural map is computed in extended precision.
 TDL_API double tdl_friction_error(const TdlFrictionProblem* problem, TdlFrictionError kind,
                                   bool relative, const double* r);
 
@@ -174,9 +188,9 @@ typedef enum TdlFrictionOrder {
 } TdlFrictionOrder;
 
 /// Contacts that are coupled, as a solver of one's own is given them: u = W r + b and the law with
-/// (u_i, r_i) in C(mu_i). There are no units (W's diagonal has the mean 1, |b_i| the root mean
-/// square 1, docs/theory/friction.md section 5), prescribed normal velocities are in b already, and
-/// W is symmetric. What is written here has no effect.
+/// (u_i, r_i) in C(mu_i). There are no units (the mean of W's diagonal and the root mean square of
+/// |b_i| are 1 but for a factor of 2^(1/2), docs/theory/friction.md section 5), prescribed normal
+/// velocities are in b already, and W is symmetric. What is written here has no effect.
 typedef struct TdlFrictionIsland {
     int block_size, contact_count;
     const int* contact;             // [contact_count] their numbers in the problem

@@ -10,7 +10,8 @@
 
 #include <math.h>
 
-enum { VERSION = 1, MAX_CONTACTS = 1 << 26, MAX_COORDINATES = 1 << 30 };
+// Files of the first version have no A.
+enum { VERSION = 2, MAX_CONTACTS = 1 << 26, MAX_COORDINATES = 1 << 30 };
 
 // --- rows ----------------------------------------------------------------------------------------
 
@@ -216,8 +217,8 @@ static bool read_lists(Reading* x) {
     if (!has(x, "listed")) {
         return !x->file->failed;
     }
-    if (x->def.span == NULL || !has(x, "y")) {
-        return hdf5_fail(x->file, "listed: lists go with a dataset span and a dataset y");
+    if (x->def.span == NULL || (!has(x, "y") && x->def.a.start == NULL)) {
+        return hdf5_fail(x->file, "listed: lists go with a dataset span and with y or a_start");
     }
     x->arrays.list = tdl_alloc_array(&x->file->host->mem, (size_t)sides, sizeof(int*));
     if (x->arrays.list == NULL) {
@@ -247,6 +248,25 @@ static bool read_lists(Reading* x) {
     return true;
 }
 
+// What is wrong in it shows when the problem is made.
+static bool read_matrix(Reading* x) {
+    uint64_t dofs = (uint64_t)x->def.dof_start[x->def.body_count];
+    BodyArrays* to = &x->arrays;
+    if (!has(x, "a_start")) {
+        return !x->file->failed;
+    }
+    if (!read_integers(x, "a_start", dofs + 1, 0, MAX_COORDINATES, &to->a_start)) {
+        return false;
+    }
+    uint64_t count = (uint64_t)to->a_start[dofs];
+    x->def.a.start = to->a_start;
+    bool good = read_integers(x, "a_column", count, 0, MAX_COORDINATES, &to->a_column) &&
+                read_vector(x, "a_value", count, &to->a_value);
+    x->def.a.column = to->a_column;
+    x->def.a.value = to->a_value;
+    return good;
+}
+
 static bool read_rows(Reading* x) {
     uint64_t h, y;
     count_rows(&x->def, &h, &y);
@@ -254,7 +274,8 @@ static bool read_rows(Reading* x) {
         return false;
     }
     x->def.h = x->arrays.h;
-    x->def.y = x->arrays.y != NULL ? x->arrays.y : x->arrays.h;
+    bool whitened = x->arrays.y == NULL && x->def.a.start == NULL;
+    x->def.y = whitened ? x->arrays.h : x->arrays.y;
     return true;
 }
 
@@ -262,7 +283,8 @@ TdlStatus problem_read_bodies(Hdf5File* file, uint64_t group, TdlFrictionProblem
     const TdlAllocator* mem = &file->host->mem;
     Reading x = {.file = file, .group = group, .arrays = {.mem = *mem}};
     TdlStatus status = TDL_STATUS_BAD_INPUT;
-    if (read_laws(&x) && read_bodies(&x) && read_spans(&x) && read_lists(&x) && read_rows(&x)) {
+    if (read_laws(&x) && read_bodies(&x) && read_matrix(&x) && read_spans(&x) && read_lists(&x) &&
+        read_rows(&x)) {
         NamedHost named;
         status =
             problem_hand_over(named_host(&named, file->host, file->name), &x.def, &x.arrays, out);
@@ -290,9 +312,8 @@ static bool put_doubles(hid_t group, const char* name, size_t count, const doubl
     return x == NULL || hdf5_put(group, name, H5T_NATIVE_DOUBLE, count, x);
 }
 
-static bool put_laws(hid_t group, const TdlFrictionLaws* laws, const double* guess) {
+static bool put_laws(hid_t group, const TdlFrictionLaws* laws, const double* guess, int version) {
     size_t n = (size_t)laws->contact_count, d = (size_t)laws->block_size;
-    int version = VERSION;
     return put_integers(group, "version", 1, &version) &&
            put_integers(group, "block_size", 1, &laws->block_size) &&
            put_doubles(group, "mu", n, laws->mu) &&
@@ -332,7 +353,14 @@ static bool put_bodies(const TdlHost* host, hid_t group, const TdlFrictionBodies
     bool good = zero != NULL && put_integers(group, "dof_start", bodies + 1, start) &&
                 put_doubles(group, "velocity", dofs, def->velocity != NULL ? def->velocity : zero);
     tdl_free(&host->mem, zero);
-    return good;
+    TdlSparseRows a = def->a;
+    if (a.start == NULL) {
+        return good;
+    }
+    size_t entries = (size_t)a.start[dofs];
+    return good && put_integers(group, "a_start", dofs + 1, a.start) &&
+           put_integers(group, "a_column", entries, a.column) &&
+           put_doubles(group, "a_value", entries, a.value);
 }
 
 static bool put_rows(const TdlHost* host, hid_t group, const TdlFrictionBodiesDef* def) {
@@ -353,8 +381,9 @@ TdlStatus problem_write_bodies(const TdlHost* host, const char* path,
     hid_t file = hdf5_create(path);
     hid_t group =
         file < 0 ? -1 : H5Gcreate2(file, "tendril_bodies", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = group >= 0 && put_laws(group, &def->laws, guess) && put_bodies(host, group, def) &&
-                put_rows(host, group, def);
+    bool good = group >= 0 &&
+                put_laws(group, &def->laws, guess, def->a.start != NULL ? VERSION : 1) &&
+                put_bodies(host, group, def) && put_rows(host, group, def);
     good = (group < 0 || H5Gclose(group) >= 0) && good;
     good = (file < 0 || H5Fclose(file) >= 0) && good;
     return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);

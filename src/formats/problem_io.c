@@ -160,6 +160,9 @@ void body_arrays_free(BodyArrays* a) {
     tdl_free(&a->mem, a->u_free);
     tdl_free(&a->mem, a->h);
     tdl_free(&a->mem, a->y);
+    tdl_free(&a->mem, a->a_start);
+    tdl_free(&a->mem, a->a_column);
+    tdl_free(&a->mem, a->a_value);
 }
 
 static void release_arrays(void* user) {

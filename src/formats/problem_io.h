@@ -43,6 +43,8 @@ typedef struct BodyArrays {
     TdlSpan* span;
     const int** list;
     double *velocity, *u_free, *h, *y;
+    int *a_start, *a_column;
+    double* a_value;
 } BodyArrays;
 
 void body_arrays_free(BodyArrays* arrays);

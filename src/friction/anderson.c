@@ -33,7 +33,8 @@ typedef struct Accelerator {
     Sweeper sweeper;
     SingleRows single; // where the sweeper uses it
     Run* run;
-    double *r, *g, *f, *g_last, *f_last, *u;
+    double *r, *g, *f, *u;
+    double *g_last, *f_last;  // of the last sweep that did no harm
     double* sums;             // [chunks][2 MAX_MEMORY] of a pass
     double gamma[MAX_MEMORY]; // of the point to come
     double good;              // residual of the last accepted point
@@ -77,13 +78,14 @@ static void pass_residual(void* user, int chunk, int worker) {
     a->sums[2 * MAX_MEMORY * (size_t)chunk] = square;
 }
 
-// column' x and column' y, the column read once
+// column' x and column' y, the column read once; sums of so many lanes do not wait for each other
+enum { LANES = 8 };
 static void dot_both(size_t size, const double* column, const double* x, const double* y,
                      double out[2]) {
-    double a[4] = {0}, b[4] = {0};
+    double a[LANES] = {0}, b[LANES] = {0};
     size_t k = 0;
-    for (; k + 4 <= size; k += 4) {
-        for (size_t l = 0; l < 4; ++l) {
+    for (; k + LANES <= size; k += LANES) {
+        for (size_t l = 0; l < LANES; ++l) {
             a[l] += column[k + l] * x[k + l];
             b[l] += column[k + l] * y[k + l];
         }
@@ -92,8 +94,8 @@ static void dot_both(size_t size, const double* column, const double* x, const d
         a[0] += column[k] * x[k];
         b[0] += column[k] * y[k];
     }
-    out[0] = (a[0] + a[1]) + (a[2] + a[3]);
-    out[1] = (b[0] + b[1]) + (b[2] + b[3]);
+    out[0] = ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]));
+    out[1] = ((b[0] + b[1]) + (b[2] + b[3])) + ((b[4] + b[5]) + (b[6] + b[7]));
 }
 
 // The new column of differences, times all columns; and f times these.
@@ -165,16 +167,13 @@ static bool solve_gram(const Memory* mem, const double* rhs, double* gamma) {
     return true;
 }
 
-// r <- g - dG gamma, put back into the admissible sets, which extrapolation leaves; and what was
-// last is kept
+// r <- g - dG gamma, put back into the admissible sets, which extrapolation leaves
 static void pass_point(void* user, int chunk, int worker) {
     Accelerator* a = user;
     const System* sys = a->run->sys;
     Range x = range_of(a, chunk);
     size_t d = (size_t)sys->d, bytes = (x.to - x.from) * sizeof(double);
     (void)worker;
-    memcpy(a->f_last + x.from, a->f + x.from, bytes);
-    memcpy(a->g_last + x.from, a->g + x.from, bytes);
     memcpy(a->r + x.from, a->g + x.from, bytes);
     for (int j = 0; j < a->mem.count; ++j) {
         const double* dg = a->mem.dg + (size_t)j * a->mem.size;
@@ -183,9 +182,7 @@ static void pass_point(void* user, int chunk, int worker) {
         }
     }
     for (size_t i = x.from / d; i < x.to / d; ++i) {
-        double p[CONE_MAX];
-        law_project(sys->d, sys->law[i], sys->mu[i], a->r + i * d, p);
-        memcpy(a->r + i * d, p, d * sizeof(double));
+        law_project(sys->d, sys->law[i], sys->mu[i], a->r + i * d, a->r + i * d);
     }
 }
 
@@ -225,7 +222,13 @@ static TdlStatus accelerator_init(Accelerator* a, Run* run) {
     return TDL_STATUS_OK;
 }
 
-// One sweep and the next point. Returns the error met.
+static void swap(double** a, double** b) {
+    double* other = *a;
+    *a = *b;
+    *b = other;
+}
+
+// One sweep and the next point; what came of the sweep is the last then. Returns the error met.
 static double accelerate(Accelerator* a) {
     Run* run = a->run;
     size_t size = a->mem.size;
@@ -253,6 +256,8 @@ static double accelerate(Accelerator* a) {
         a->mem.count = a->mem.next = 0;
     }
     each_chunk(a, pass_point);
+    swap(&a->f, &a->f_last);
+    swap(&a->g, &a->g_last);
     return met;
 }
 
@@ -289,14 +294,14 @@ TdlStatus run_anderson(Run* run) {
     run_spend(run, work);
     for (int k = 0; k < run->limit && !last && !run_done(run); ++k) {
         double met = accelerate(&a);
-        run_count(run, TDL_FRICTION_ANDERSON, a.g);
+        run_count(run, TDL_FRICTION_ANDERSON, a.g_last);
         run_spend(run, work);
         last = run_spent(run, work) || k + 1 == run->limit;
         if (met <= 2.0 * run->sys->target || k % MEASURE_EVERY == MEASURE_EVERY - 1 || last) {
-            system_velocity(run->sys, a.g, a.u);
-            run_offer(run, a.u, a.g);
+            system_velocity(run->sys, a.g_last, a.u);
+            run_offer(run, a.u, a.g_last);
             if (a.sweeper.single != NULL) {
-                single_rows_correct(&a.single, run->sys, a.g, a.u);
+                single_rows_correct(&a.single, run->sys, a.g_last, a.u);
             }
         }
     }

@@ -2,23 +2,9 @@
 #include "friction/error.h"
 
 #include "base/memory.h"
-#include "friction/problem.h"
+#include "friction/exact.h"
 
 #include <string.h>
-
-// r - P_K(r - rho (u + mu |u_T| n)). (F.9)
-static void natural_map(int d, ContactLaw law, double mu, double rho, const double* u,
-                        const double* r, double* f) {
-    double x[CONE_MAX] = {0}, p[CONE_MAX];
-    for (int k = 0; k < d; ++k) {
-        x[k] = r[k] - rho * u[k];
-    }
-    x[0] -= rho * shift_of(d, law, mu, u);
-    law_project(d, law, mu, x, p);
-    for (int k = 0; k < d; ++k) {
-        f[k] = r[k] - p[k];
-    }
-}
 
 // The normal part projected on the half line, the tangential one on the disc of radius mu r_N.
 // (F.10)
@@ -79,19 +65,12 @@ static void fischer_map(int d, ContactLaw law, double mu, double rho, const doub
     fischer_burmeister(d, x, y, f);
 }
 
-void error_map(TdlFrictionError kind, int d, ContactLaw law, double mu, double rho, const double* u,
+void other_map(TdlFrictionError kind, int d, ContactLaw law, double mu, double rho, const double* u,
                const double* r, double* f) {
-    switch (kind) {
-    case TDL_FRICTION_ERROR_ALART_CURNIER:
+    if (kind == TDL_FRICTION_ERROR_ALART_CURNIER) {
         alart_curnier_map(d, law, mu, rho, u, r, f);
-        return;
-    case TDL_FRICTION_ERROR_FISCHER_BURMEISTER:
+    } else {
         fischer_map(d, law, mu, rho, u, r, f);
-        return;
-    case TDL_FRICTION_ERROR_NATURAL:
-    case TDL_FRICTION_ERROR_COUNT:
-        natural_map(d, law, mu, rho, u, r, f);
-        return;
     }
 }
 
@@ -115,9 +94,15 @@ double tdl_friction_error(const TdlFrictionProblem* p, TdlFrictionError kind, bo
                           const double* r) {
     double* u = tdl_alloc_array(&p->mem, (size_t)p->n * (size_t)p->d, sizeof(double));
     bool known = u != NULL && tdl_friction_velocity(p, r, u) == TDL_STATUS_OK;
-    double error = known ? error_norm(p, kind, relative, r, u) : INFINITY;
+    double error = known ? error_norm(p, kind, false, r, u) : INFINITY;
     tdl_free(&p->mem, u);
-    return error;
+    if (known && kind == TDL_FRICTION_ERROR_NATURAL && exact_matters_to(p, error, r)) {
+        Arena arena;
+        arena_init(&arena, &p->mem);
+        error = exact_norm(p, &arena, r);
+        arena_destroy(&arena);
+    }
+    return relative && p->q_norm > 0.0 ? error / p->q_norm : error;
 }
 
 const char* tdl_friction_error_name(TdlFrictionError kind) {

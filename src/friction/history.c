@@ -3,6 +3,7 @@
 #include "friction/history.h"
 
 #include "base/clock.h"
+#include "friction/exact.h"
 
 #include <string.h>
 
@@ -61,6 +62,10 @@ void history_tell(const Run* run, TdlFrictionSolverKind solver, const double* r)
     if (r != NULL) {
         system_velocity(&look, r, h->u);
         error = system_error(&look, h->u, r);
+        if (exact_matters(&look, error, exact_rounding(&look, r))) {
+            ExactView view = exact_view(&look);
+            error = exact_error(&view, run->arena, r);
+        }
         changed = count_changes(h, &look, r);
     }
     TdlFrictionIterate iterate = {.island = h->island,

@@ -10,28 +10,28 @@
 
 #include <string.h>
 
-// Steps in all, where 20 to 60 do if any; how many must fit into the budget for the first to be
-// worth it.
-enum { MAX_STEPS = 120, WORTH_STEPS = 40 };
+// Steps from a start, where 20 to 60 do mostly, and where all else got stuck: then up to 300 do.
+// How many must fit into the budget for the first to be worth it.
+enum { MAX_STEPS = 120, INSISTENT_STEPS = 300, WORTH_STEPS = 40 };
 // Steps that it mostly takes where it does at all, and that it has before other methods.
 enum { MOSTLY_STEPS = 20, FEW_STEPS = 60 };
 // A step shorter than this part of the way is none, and after so many in a row nothing is to come.
 static const double SHORT_STEP = 1.0e-3;
 enum { MAX_SHORT = 8 };
-// A step cut below this part by the derivative of the shift is followed by so many without it.
+// Steps cut below this part leave half of the derivative of the shift out of the next, and so on;
+// with every other step it comes back by two.
 static const double CUT_STEP = 0.1;
-enum { PLAIN_STEPS = 10 };
 // Without shift the problem is convex: steps in all, and the part of the first gap and residual at
 // which it is solved.
 enum { PRESS_STEPS = 60 };
 static const double PRESSED = 1.0e-11;
 // Sizes of the first x and y in units of their own. Whether steps get stuck is a matter of chance,
-// so that more than one is tried.
+// so that more than one is tried, and more where all else got stuck.
 typedef struct Start {
     double x, y;
 } Start;
-static const Start STARTS[] = {{1.0, 1.0}, {10.0, 1.0}, {1.0, 10.0}};
-enum { START_COUNT = sizeof STARTS / sizeof *STARTS };
+static const Start STARTS[] = {{1.0, 1.0}, {10.0, 1.0}, {1.0, 10.0}, {100.0, 1.0}, {0.1, 0.1}};
+enum { START_COUNT = 3, INSISTENT_COUNT = sizeof STARTS / sizeof *STARTS };
 // A contact's own stiffness is at least this part of the mean.
 static const double LEAST_OWN = 1.0e-12;
 // Part of the way to the boundary a step may go.
@@ -49,7 +49,7 @@ typedef struct Interior {
     double *wbar, *eta; // [n d], [n] Nesterov-Todd scaling
     double* rho;        // [n d] residual of y = ...
     double *r, *u;      // [n d]
-    bool coupled;       // the shift's derivative is in the matrix
+    double coupling;    // the part of the shift's derivative that is in the matrix
     bool convex;        // without shift
     double eps;         // added to W, in units of the contacts' own stiffness
     const bool* out;    // [n] contacts without impulse; null: none
@@ -219,13 +219,13 @@ static double residual(Interior* in) {
     return sqrt(sum);
 }
 
-// the unit tangential direction of y, zero when there is none or the shift is not coupled
+// the tangential direction of y as far as the shift is coupled, zero when there is none
 static void shift_direction(const Interior* in, int i, double* t) {
     int d = in->run->sys->d;
     const double* y = in->y + i * d;
     double norm = tangent_norm(d, y);
     for (int k = 1; k < d; ++k) {
-        t[k] = in->coupled && norm > 0.0 ? y[k] / norm : 0.0;
+        t[k] = norm > 0.0 ? in->coupling * y[k] / norm : 0.0;
     }
 }
 
@@ -479,7 +479,8 @@ static double interior_step(Interior* in, double gap, double ratio) {
 // Steps from the point at hand until a solution, the limit, or nothing more is to come.
 static void walk(Interior* in, int limit) {
     Run* run = in->run;
-    int shorts = 0, plain = 0;
+    int shorts = 0;
+    in->coupling = 1.0;
     double gap_first = 0.0, residual_first = 0.0;
     for (int k = 0; k < limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
         // few steps are worth nothing: all that it mostly takes, or none
@@ -492,14 +493,13 @@ static void walk(Interior* in, int limit) {
         if (!(gap > 0.0)) {
             break;
         }
-        // the shift's derivative makes steps quadratic, or very short: then leave it out a while
-        in->coupled = plain == 0;
         double alpha = interior_step(in, gap, rest / residual_first / (gap / gap_first));
         if (alpha < 0.0) {
             break;
         }
-        shorts = alpha < SHORT_STEP && !in->coupled ? shorts + 1 : 0;
-        plain = in->coupled && alpha < CUT_STEP ? PLAIN_STEPS : plain > 0 ? plain - 1 : 0;
+        shorts = alpha < SHORT_STEP ? shorts + 1 : 0;
+        // the shift's derivative makes steps quadratic, or very short
+        in->coupling = alpha < CUT_STEP ? 0.5 * in->coupling : fmin(1.0, 2.0 * in->coupling);
         if (!advance(in, alpha)) {
             run_count(run, TDL_FRICTION_INTERIOR, NULL);
             break;
@@ -509,21 +509,30 @@ static void walk(Interior* in, int limit) {
     }
 }
 
-TdlStatus run_interior(Run* run) {
+// So many steps from each of so many starts.
+static TdlStatus walk_from(Run* run, int starts, int steps) {
     ArenaMark mark = arena_mark(run->arena);
     System before = *run->sys; // without the rows of W that are formed on the way
     Interior in;
     TdlStatus status = interior_init(&in, run, NULL);
     int end = run->iterations + run->limit;
     bool dear = status == TDL_STATUS_OK && in.space.flops > run->worth;
-    for (int k = 0; status == TDL_STATUS_OK && !dear && k < START_COUNT && !run_done(run); ++k) {
+    for (int k = 0; status == TDL_STATUS_OK && !dear && k < starts && !run_done(run); ++k) {
         int left = end - run->iterations;
         begin(&in, STARTS[k]);
-        walk(&in, left < MAX_STEPS ? left : MAX_STEPS);
+        walk(&in, left < steps ? left : steps);
     }
     *run->sys = before;
     arena_release(run->arena, mark);
     return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
+}
+
+TdlStatus run_interior(Run* run) {
+    return walk_from(run, START_COUNT, MAX_STEPS);
+}
+
+TdlStatus run_insist(Run* run) {
+    return walk_from(run, INSISTENT_COUNT, INSISTENT_STEPS);
 }
 
 TdlStatus run_inside(Run* run, double sweeps) {

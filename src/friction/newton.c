@@ -18,7 +18,8 @@ TdlStatus newton_init(Newton* nw, Run* run) {
     *nw = (Newton){.run = run};
     nw->own = ARENA_NEW(arena, double, n);
     nw->part = ARENA_NEW(arena, Reduced, d == 3 ? n : 0);
-    nw->slope = ARENA_NEW(arena, double, d == 3 ? 0 : n * d * d);
+    bool whole = d != 3 || nodal_matrix_fits(run);
+    nw->slope = whole ? ARENA_NEW(arena, double, n* d* d) : NULL;
     nw->idle = ARENA_NEW(arena, bool, n);
     double** vectors[] = {&nw->centre, &nw->t, &nw->u, &nw->r, &nw->d, &nw->g, &nw->step, &nw->du};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
@@ -27,7 +28,7 @@ TdlStatus newton_init(Newton* nw, Run* run) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
-    if (!nw->own || !nw->part || !nw->slope || !nw->idle) {
+    if (!nw->own || !nw->part || (whole && !nw->slope) || !nw->idle) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < n; ++i) {
@@ -136,7 +137,7 @@ static void find_slopes(Newton* nw, double look) {
     for (int i = 0; i < sys->n; ++i) {
         Answer a = answer(nw, i, nw->u + i * d, look, nw->r + i * d);
         nw->idle[i] = !a.pressed && !a.sticks;
-        if (d == 3) {
+        if (nw->slope == NULL) {
             factor_slope(&a, sys->mu[i], &nw->part[i]);
             nw->unknowns += nw->part[i].size;
         } else {

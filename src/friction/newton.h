@@ -6,26 +6,29 @@
 #ifndef TDL_FRICTION_NEWTON_H
 #define TDL_FRICTION_NEWTON_H
 
-#include "friction/run.h"
-#include "linalg/front_lu.h"
+#include "friction/nodal_matrix.h"
+#include "linalg/six_lu.h"
 
 typedef struct Newton {
     Run* run;
-    double rho;        // slope of the answers, in units of 1 / a contact's own stiffness
-    double* own;       // [n] that unit
-    double* centre;    // [n d]
-    double *t, *u;     // [n d] impulses, b + W t
-    double* r;         // [n d] r(u)
-    double *d, *g;     // [n d] t - r, and W d
-    bool fresh;        // no step was made around this centre
-    int made;          // steps in all
-    double off;        // |g|, infinite where a step had no digits left
-    double *step, *du; // [n d] direction, and W of it
-    Reduced* part;     // [n] -dr/du at each contact of three in factors: trial test'/add
-    double* slope;     // [n 36] the same of six, by columns
-    bool* idle;        // [n] that have none
-    int unknowns;      // of all parts
-    int coordinates;   // of the bodies touched; 0: unknown
+    double rho;         // slope of the answers, in units of 1 / a contact's own stiffness
+    double* own;        // [n] that unit
+    double* centre;     // [n d]
+    double *t, *u;      // [n d] impulses, b + W t
+    double* r;          // [n d] r(u)
+    double *d, *g;      // [n d] t - r, and W d
+    bool fresh;         // no step was made around this centre
+    int made;           // steps in all
+    double off;         // |g|, infinite where a step had no digits left
+    double *step, *du;  // [n d] direction, and W of it
+    Reduced* part;      // [n] -dr/du at each contact of three in factors: trial test'/add
+    double* slope;      // [n d d] the same of six and over nodes, by columns; null: not needed
+    bool* idle;         // [n] that have none
+    int unknowns;       // of all parts
+    int coordinates;    // of the bodies touched; 0: unknown
+    bool few_idle;      // contacts of six: nearly all of them answer
+    SixLu* blocks;      // over contacts of six; null: no step was made yet
+    NodalMatrix* nodes; // over which steps are sought; null: none was yet
 } Newton;
 
 // Ready at run->start, or at the best iterate, with that for a centre.

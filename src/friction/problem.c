@@ -3,7 +3,7 @@
 // The explicit form is stored as full symmetric block rows with ascending columns, so that a row
 // is one contiguous stream. It is built by two stable counting sorts over the blocks and their
 // transposes, O(blocks). NaN and infinity are stopped here; the solvers may assume finite data.
-#include "friction/problem.h"
+#include "friction/nodal.h"
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -130,6 +130,7 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     tdl_free(&mem, p->column);
     tdl_free(&mem, p->blocks);
     tdl_free(&mem, p->own_y);
+    nodal_destroy(&mem, p->nodal);
     if (p->release != NULL) {
         p->release(p->release_user);
     }

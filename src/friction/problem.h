@@ -45,7 +45,8 @@ struct TdlFrictionProblem {
     double* own_y;        // y when it was computed here
     TdlReleaseFn release; // of a caller that handed its arrays over
     void* release_user;
-    SideRows* side; // [2 n]
+    SideRows* side;      // [2 n]
+    struct Nodal* nodal; // where A was given: this form is in z = C' v; null: it was not
 };
 
 static inline bool problem_has_bodies(const TdlFrictionProblem* p) {

@@ -1,6 +1,6 @@
 // Problems in velocity space: rows of H and of Y' = (A^-1 H')' by contact and side, and what goes
 // through the bodies without forming W.
-#include "friction/problem.h"
+#include "friction/nodal.h"
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -43,8 +43,9 @@ static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* d
                             i / 2, def->body[i]);
         }
     }
-    if (def->y == NULL && def->solve == NULL) {
-        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "neither y nor a solve was given");
+    int ways = (def->y != NULL) + (def->solve != NULL && def->y == NULL) + (def->a.start != NULL);
+    if (ways != 1) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "one of y, a solve and A is to be given");
     }
     return TDL_STATUS_OK;
 }
@@ -158,14 +159,22 @@ static TdlStatus lay_out(const TdlHost* host, TdlFrictionProblem* p,
         return TDL_STATUS_NO_MEMORY;
     }
     place_rows(p, def, &h_used, &y_used);
-    TdlStatus status = p->y == NULL ? solve_columns(p, def, y_used) : TDL_STATUS_OK;
+    bool finite = problem_all_finite(p->h, h_used);
+    TdlStatus status = TDL_STATUS_OK;
+    if (def->a.start != NULL && finite) {
+        status = nodal_create(host, p, def);
+    } else if (p->y == NULL && finite) {
+        status = solve_columns(p, def, y_used);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    free_velocity(p, def);
-    problem_finish(p);
-    if (!problem_all_finite(p->h, h_used) || !problem_all_finite(p->y, y_used) ||
-        !isfinite(p->q_norm)) {
+    if (finite) {
+        free_velocity(p, def);
+        problem_finish(p);
+        finite = isfinite(p->q_norm) && (p->nodal != NULL || problem_all_finite(p->y, y_used));
+    }
+    if (!finite) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "the contacts' rows or velocities are not finite");
     }
@@ -211,6 +220,12 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
 }
 
 TdlFrictionBodiesDef tdl_friction_problem_bodies(const TdlFrictionProblem* p) {
+    if (p->nodal != NULL) {
+        TdlFrictionBodiesDef def = p->nodal->given;
+        def.laws = problem_laws(p);
+        def.release = NULL;
+        return def;
+    }
     return (TdlFrictionBodiesDef){.laws = problem_laws(p),
                                   .body_count = p->body_count,
                                   .dof_start = p->dof_start,
@@ -254,6 +269,22 @@ static void add_products(int d, int count, const double* h, int h_apart, const d
     }
 }
 
+// The same where those of Y are too.
+static void add_listed(int d, Rows h, Rows y, double* w) {
+    for (int i = 0, j = 0; i < h.count && j < y.count;) {
+        if (h.list[i] < y.list[j]) {
+            ++i;
+        } else if (h.list[i] > y.list[j]) {
+            ++j;
+        } else {
+            const double *x = h.row + i++, *z = y.row + j++;
+            for (int k = 0; k < d * d; ++k) {
+                w[k] += x[(ptrdiff_t)(k % d) * h.apart] * z[(ptrdiff_t)(k / d) * y.apart];
+            }
+        }
+    }
+}
+
 // The same where rows of H are about a list of coordinates.
 static void add_gathered(int d, Rows h, Rows y, double* w) {
     for (int col = 0; col < d; ++col) {
@@ -272,6 +303,15 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) 
                 continue;
             }
             Rows h = rows_of_h(p, a), y = rows_of_y(p, c);
+            bool listed = h.list != NULL && y.list != NULL;
+            if (listed && h.list == y.list) {
+                add_products(p->d, h.count, h.row, h.apart, y.row, y.apart, w);
+                continue;
+            }
+            if (listed) {
+                add_listed(p->d, h, y, w);
+                continue;
+            }
             if (h.list != NULL) {
                 add_gathered(p->d, h, y, w);
                 continue;
@@ -366,10 +406,8 @@ TdlStatus problem_each_coupling(const TdlFrictionProblem* p, CouplingFn fn, void
 
 // --- going through the bodies --------------------------------------------------------------------
 
-TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* r, double* v) {
-    if (!problem_has_bodies(p)) {
-        return TDL_STATUS_BAD_ARGUMENT;
-    }
+// The velocity in the coordinates that the problem is kept in.
+static void velocity_of(const TdlFrictionProblem* p, const double* r, double* v) {
     for (int j = 0; j < p->dof_count; ++j) {
         v[j] = p->velocity == NULL ? 0.0 : p->velocity[j];
     }
@@ -383,17 +421,37 @@ TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* 
         for (int k = 0; k < p->d; k += 3) {
             const double* y = rows.row + (ptrdiff_t)k * rows.apart;
             const double *y1 = y + rows.apart, *y2 = y1 + rows.apart;
-            for (int j = 0; j < rows.count; ++j) {
+            for (int j = 0; j < rows.count && rows.list == NULL; ++j) {
                 at[j] += y[j] * x[k] + y1[j] * x[k + 1] + y2[j] * x[k + 2];
+            }
+            for (int j = 0; j < rows.count && rows.list != NULL; ++j) {
+                at[rows.list[j]] += y[j] * x[k] + y1[j] * x[k + 1] + y2[j] * x[k + 2];
             }
         }
     }
+}
+
+TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* r, double* v) {
+    if (!problem_has_bodies(p)) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    if (p->nodal == NULL) {
+        velocity_of(p, r, v);
+        return TDL_STATUS_OK;
+    }
+    double* z = tdl_alloc_array(&p->mem, (size_t)p->dof_count, sizeof *z);
+    if (z == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    velocity_of(p, r, z);
+    sparse_root_velocity(&p->nodal->c, 0, p->dof_count, z, v);
+    tdl_free(&p->mem, z);
     return TDL_STATUS_OK;
 }
 
 void problem_add_through_bodies(const TdlFrictionProblem* p, const double* r, double* u,
                                 double* v) {
-    tdl_friction_body_velocity(p, r, v);
+    velocity_of(p, r, v);
     for (int j = 0; j < p->dof_count && p->velocity != NULL; ++j) {
         v[j] -= p->velocity[j];
     }

@@ -13,6 +13,10 @@
 // one that hardly was one), and fall by after one that failed.
 static const double RHO_FIRST = 300.0, RHO_MOST = 1.0e10, GROWTH = 30.0, LEAST_GROWTH = 2.0;
 static const double FALL = 10.0;
+// A slope at which few steps tell: where the first problem takes two or three, so do all that
+// follow, and where it takes more it takes ten, and hundreds in all.
+static const double RHO_EASY = 100.0;
+enum { FEW_STEPS = 3 };
 // Steps of such problems; after which it has failed, in all and without what is off falling to
 // this part; failures in a row, and problems without a step, that end it.
 enum { NO_STEPS = 2, EASY_STEPS = 6, MOST_STEPS = 40, IDLE_STEPS = 8, MOST_FAILURES = 12 };
@@ -68,19 +72,20 @@ static void adapt(Newton* nw, bool good, int steps, double* growth) {
     memcpy(nw->t, nw->centre, size);
 }
 
-TdlStatus run_proximal(Run* run) {
+// Problems from a first slope on, of at most so many steps each; and failures that end it.
+static TdlStatus solve_problems(Run* run, double rho, int most_steps, int most_failures) {
     ArenaMark mark = arena_mark(run->arena);
     System before = *run->sys; // without the rows of W that are formed on the way
     Newton nw;
     TdlStatus status = newton_init(&nw, run);
-    nw.rho = RHO_FIRST;
+    nw.rho = rho;
     double growth = GROWTH, least = ROUNDING * sqrt(dot_product(run_size(run), before.b, before.b));
     int limit = run->iterations + run->limit, failures = 0, idle = 0;
     while (status == TDL_STATUS_OK && !run_done(run) && run->iterations < limit &&
-           failures < MOST_FAILURES && idle < MOST_IDLE) {
+           failures < most_failures && idle < MOST_IDLE) {
         int steps = 0, left = limit - run->iterations;
         bool good;
-        status = solve_around(&nw, least, left < MOST_STEPS ? left : MOST_STEPS, &steps, &good);
+        status = solve_around(&nw, least, left < most_steps ? left : most_steps, &steps, &good);
         if (good) {
             system_velocity(run->sys, nw.r, nw.du);
             run_offer(run, nw.du, nw.r);
@@ -92,4 +97,12 @@ TdlStatus run_proximal(Run* run) {
     *run->sys = before;
     arena_release(run->arena, mark);
     return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
+}
+
+TdlStatus run_proximal(Run* run) {
+    return solve_problems(run, RHO_FIRST, MOST_STEPS, MOST_FAILURES);
+}
+
+TdlStatus run_easy(Run* run) {
+    return solve_problems(run, RHO_EASY, FEW_STEPS, 1);
 }

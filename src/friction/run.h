@@ -10,14 +10,19 @@ typedef struct Run {
     const TdlFrictionOptions* options;
     double* best;        // [n d] the best iterate so far: a solver starts here and ends here
     const double* zero;  // [n d]
+    const double* guess; // [n d] the caller's, put into the cones; null: none, or it is the answer
     const double* start; // [n d] where a solver starts instead of best; null: at best
     double error;        // norm of the caller's map there, unit-free
-    TdlFrictionSolverKind stage; // of auto, or the solver asked for
-    struct History* history;     // null: nobody watches
-    bool warm;                   // the caller's first guess is much better than zero
-    int depth;                   // how many times wedged contacts were taken out
-    int limit;                   // iterations this solver may use
-    int iterations;              // iterations of all solvers so far
+    TdlFrictionSolverKind stage;     // of auto, or the solver asked for
+    struct History* history;         // null: nobody watches
+    const struct Clusters* clusters; // solved as one in every sweep; null: none
+    bool warm;                       // the caller's first guess is much better than zero
+    bool given;                      // there is one, however good
+    bool stiff;                      // the first sweeps left much of the error
+    int depth;                       // how many times wedged contacts were taken out
+    int limit;                       // iterations this solver may use
+    int iterations;                  // iterations of all solvers so far
+    double end;   // error to reach in the end, where sys->target is one on the way; 0: that is it
     double worth; // multiplications that a factorisation of sweeps and steps may take
     long long failsafe, unsolvable;
 } Run;
@@ -29,12 +34,15 @@ typedef TdlStatus (*RunFn)(Run* run);
 TdlStatus run_gauss_seidel(Run* run);
 TdlStatus run_anderson(Run* run);
 TdlStatus run_proximal(Run* run);
+TdlStatus run_easy(Run* run); // the same from afar, given up where it takes more than a few steps
 TdlStatus run_gradient(Run* run);
 TdlStatus run_alternating(Run* run);
 TdlStatus run_active(Run* run);  // the same, without the last resort to sweeps
 TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start that is not far off
 TdlStatus run_interior(Run* run);
+TdlStatus run_insist(Run* run);                // the same with more steps from more starts
 TdlStatus run_inside(Run* run, double sweeps); // the same, where it costs no more than so many
+TdlStatus run_nodes(Run* run); // over the nodes of bodies that have their A; others are left as is
 TdlStatus run_path(Run* run);
 TdlStatus run_wedges(Run* run);
 TdlStatus run_wedged(Run* run); // the same, and where it does not do all else
@@ -94,8 +102,7 @@ double run_factor_work(const Run* run);
 // sweeps.
 double run_worth(const Run* run, double sweeps);
 
-// The part of its error that a regularised problem, or sweeps before full steps, may keep: more
-// digits are for the next.
+// The part of its error that a problem on the way may keep: more digits are for the next.
 static const double ROUND_PART = 0.1;
 
 // Blocks of W from bodies above which it is not formed: about 360 MB.

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "friction/error.h"
+#include "friction/exact.h"
 #include "friction/history.h"
 #include "friction/islands.h"
 #include "friction/run.h"
@@ -20,6 +21,9 @@
 
 // Contacts of an island up to which forming W is not worth it.
 enum { HANDFUL = 3 };
+// An error within so many times what is asked for is measured in extended precision where rounding
+// matters.
+static const double NEAR_END = 100.0;
 // A first guess counts as warm when its error is below this part of that of zero.
 static const double WARM_PART = 0.5;
 
@@ -28,6 +32,7 @@ typedef struct IslandResult {
     int iterations, phase_count;
     long long failsafe, unsolvable;
     bool reached;
+    bool large_impulses; // beside which velocities are lost
     TdlStatus status;
 } IslandResult;
 
@@ -47,6 +52,7 @@ struct TdlFrictionSolver {
     double* shared_v;      // [dofs]
     double* r;
     int large_count;
+    bool large_impulses; // of any island
     double setup_end;
     History history;     // where somebody watches
     atomic_bool stopped; // the caller asked to
@@ -143,25 +149,17 @@ void tdl_friction_solver_destroy(TdlFrictionSolver* s) {
     tdl_free(&mem, s);
 }
 
-// What rounding of r, and of the velocities that it gives, leaves in the map.
-static double rounding_of(const System* sys, const double* r) {
-    size_t d = (size_t)sys->d;
-    double sum = 0.0;
-    for (size_t i = 0; i < (size_t)sys->n; ++i) {
-        double own = 0.0;
-        for (size_t k = 0; k < d; ++k) {
-            own += fabs(sys->diag[(i * d + k) * d + k]) / (double)d;
-        }
-        double each = 1.0 + sys->rho * own;
-        sum += each * each * dot_product(d, r + i * d, r + i * d);
-    }
-    return DBL_EPSILON * sqrt(sum);
-}
-
-// Beside large impulses velocities are lost in the map, which is then not to be believed: rounding
-// counts too.
+// Beside large impulses the map is not to be believed: rounding counts too, until the end is near
+// and exact sums are worth what they cost.
 double run_offer(Run* run, const double* u, const double* r) {
-    double error = hypot(system_error(run->sys, u, r), rounding_of(run->sys, r));
+    System* sys = run->sys;
+    double map = system_error(sys, u, r), rounding = exact_rounding(sys, r);
+    double error = hypot(map, rounding);
+    if (error <= NEAR_END * sys->target && exact_matters(sys, map, rounding)) {
+        ExactView view = exact_view(sys);
+        run_spend(run, EXACT_WORK * system_product_work(sys));
+        error = exact_error(&view, run->arena, r);
+    }
     if (error < run->error) {
         run->error = error;
         memcpy(run->best, r, run_size(run) * sizeof(double));
@@ -251,12 +249,12 @@ static TdlStatus first_guess(TdlFrictionSolver* s, Run* run) {
         return TDL_STATUS_NO_MEMORY;
     }
     run->error = INFINITY;
-    bool given = false;
+    run->given = false;
     for (int i = 0; i < sys->n; ++i) {
         for (size_t k = 0; k < d; ++k) {
             double x = s->r[(size_t)sys->contact[i] * d + k] * (sys->sigma / sys->beta);
             r[(size_t)i * d + k] = isfinite(x) ? x : 0.0;
-            given = given || r[(size_t)i * d + k] != 0.0;
+            run->given = run->given || r[(size_t)i * d + k] != 0.0;
         }
         // a guess that is good enough may be the answer, which the law must allow
         double* x = r + (size_t)i * d;
@@ -266,8 +264,9 @@ static TdlStatus first_guess(TdlFrictionSolver* s, Run* run) {
     memset(zero, 0, size * sizeof(double));
     run->zero = zero;
     run->error = system_error(sys, sys->b, run->best);
-    if (given && !run_done(run)) {
+    if (run->given && !run_done(run)) {
         double cold = run->error;
+        run->guess = r;
         system_velocity(sys, r, u);
         run_offer(run, u, r);
         run->warm = run->error < WARM_PART * cold;
@@ -349,6 +348,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     result->unsolvable = run.unsolvable;
     result->phase_count = sys.phases.count;
     result->reached = run_done(&run);
+    result->large_impulses = exact_matters(&sys, run.error, exact_rounding(&sys, run.best));
     return status;
 }
 
@@ -408,7 +408,9 @@ static TdlStatus solve_islands(TdlFrictionSolver* s) {
     if (!alone) {
         pool_run(s->pool, s->islands.count - s->large_count, 1, solve_small_island, s);
     }
+    s->large_impulses = false;
     for (int k = 0; k < s->islands.count; ++k) {
+        s->large_impulses = s->large_impulses || s->results[k].large_impulses;
         if (s->results[k].status != TDL_STATUS_OK) {
             return s->results[k].status;
         }
@@ -453,6 +455,11 @@ static TdlStatus measure(TdlFrictionSolver* s, const double* r, double* out,
         info->errors[kind] = error_norm(p, (TdlFrictionError)kind, true, r, u);
     }
     info->error = error_norm(p, s->options.error, s->options.relative, r, u);
+    if (s->large_impulses) {
+        double norm = exact_norm(p, &s->arena, r), unit = p->q_norm > 0.0 ? p->q_norm : 1.0;
+        info->errors[TDL_FRICTION_ERROR_NATURAL] = norm / unit;
+        info->error = s->options.relative ? norm / unit : norm;
+    }
     info->outcome = info->error <= s->options.tolerance             ? TDL_FRICTION_CONVERGED
                     : atomic_load(&s->stopped)                      ? TDL_FRICTION_STOPPED
                     : info->iterations >= s->options.max_iterations ? TDL_FRICTION_ITERATION_LIMIT

@@ -9,6 +9,9 @@
 // Passes over what is left, as long as each leaves less than this part of the one before.
 enum { REFINEMENTS = 3 };
 static const double REFINED = 0.1;
+// Over nodes what is left may be this part of the right-hand side: a solve takes as long as the
+// rest of a small step.
+static const double LEFT_PART = 1.0e-9;
 
 // Multiplications that filling, solving and measuring take the time of, for each contact.
 static const double STEP_EACH = 6000.0;
@@ -64,9 +67,21 @@ static TdlStatus plan_contacts(Space* s) {
     }
     size_t d2 = (size_t)(sys->d * sys->d);
     s->value = ARENA_NEW(run->arena, double, (size_t)sys->block_count* d2);
-    status = block_lu_analyse(&s->block_lu, run->arena, &pattern);
-    s->flops = s->block_lu.flops;
+    status = six_lu_analyse(&s->six_lu, run->arena, &pattern, NULL);
+    s->flops = s->six_lu.lu.flops;
     return s->value == NULL ? TDL_STATUS_NO_MEMORY : status;
+}
+
+static TdlStatus plan_nodes(Space* s) {
+    Run* run = s->run;
+    s->slope = ARENA_NEW(run->arena, double, run_size(run) * (size_t)run->sys->d);
+    s->idle = ARENA_NEW(run->arena, bool, run->sys->n);
+    if (s->slope == NULL || s->idle == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = nodal_matrix_plan(&s->nodes, run);
+    s->flops = s->nodes.lu.flops;
+    return status;
 }
 
 TdlStatus space_plan(Space* s) {
@@ -75,16 +90,19 @@ TdlStatus space_plan(Space* s) {
     for (int i = 0; i < run->sys->n; ++i) {
         unknowns += *space_part(s, i).size;
     }
-    s->over_coordinates = space_coordinates_pay(run, unknowns);
+    s->over_nodes = nodal_matrix_fits(run);
+    s->over_coordinates = s->over_nodes || space_coordinates_pay(run, unknowns);
     TdlStatus status;
-    if (s->over_coordinates) {
+    if (s->over_nodes) {
+        status = plan_nodes(s);
+    } else if (s->over_coordinates) {
         status = coordinates_plan(&s->coordinates, run, s->reduced);
         s->flops = s->coordinates.lu.flops;
     } else {
         status = plan_contacts(s);
     }
     s->flops += STEP_EACH * run->sys->n;
-    s->coordinates.lu.stop = s->lu.stop = s->block_lu.stop = run_stop(run);
+    s->coordinates.lu.stop = s->lu.stop = s->six_lu.lu.stop = run_stop(run);
     return status;
 }
 
@@ -117,19 +135,42 @@ static bool factor_blocks(Space* s) {
                        sys->column[e] == i, s->value + 36 * (size_t)e);
         }
     }
-    return block_lu_factor(&s->block_lu, s->value, NULL, false);
+    return six_lu_factor(&s->six_lu, s->value, sys->pool);
+}
+
+// slope <- T A^-1 S'
+static TdlStatus factor_nodes(Space* s) {
+    int d = s->run->sys->d;
+    memset(s->slope, 0, run_size(s->run) * (size_t)d * sizeof *s->slope);
+    for (int i = 0; i < s->run->sys->n; ++i) {
+        Part a = space_part(s, i);
+        double* to = s->slope + (size_t)i * (size_t)(d * d);
+        s->idle[i] = *a.size == 0;
+        for (int k = 0; k < *a.size; ++k) {
+            double scale = 1.0 / a.add[k * (d + 1)];
+            for (int e = 0; e < d * d; ++e) {
+                to[e] += scale * a.trial[k * d + e % d] * a.test[k * d + e / d];
+            }
+        }
+    }
+    return nodal_matrix_factor(&s->nodes, s->slope, s->idle);
 }
 
 TdlStatus space_factor(Space* s) {
     System* sys = s->run->sys;
     run_spend(s->run, s->flops);
+    if (s->over_nodes) {
+        TdlStatus status = factor_nodes(s);
+        s->sign = s->nodes.lu.sign;
+        return status;
+    }
     if (s->over_coordinates) {
         TdlStatus status = coordinates_factor(&s->coordinates);
         s->sign = s->coordinates.lu.sign;
         return status;
     }
     bool good = sys->d == 3 ? front_lu_factor(&s->lu, sys->blocks, sys->pool) : factor_blocks(s);
-    s->sign = sys->d == 3 ? s->lu.sign : s->block_lu.sign;
+    s->sign = sys->d == 3 ? s->lu.sign : s->six_lu.lu.sign;
     return good ? TDL_STATUS_OK : TDL_STATUS_STOPPED;
 }
 
@@ -188,13 +229,41 @@ static void solve_over_coordinates(Space* s, const double* right, bool add, doub
     }
 }
 
+// The same over nodes, of contacts of three and of six.
+static void solve_over_nodes(Space* s, const double* right, bool add, double* x) {
+    System* sys = s->run->sys;
+    int d = sys->d;
+    spread_unknowns(s, right, true, s->z);
+    system_drive_nodes(sys, s->z);
+    nodal_matrix_solve(&s->nodes);
+    for (int i = 0; i < sys->n; ++i) {
+        Part a = space_part(s, i);
+        double u[CONE_MAX] = {0};
+        if (*a.size > 0) {
+            node_row_add(sys, i, u);
+        }
+        for (int k = 0; k < *a.size; ++k) {
+            double left = right[i * d + k] - dot_product((size_t)d, a.test + k * d, u);
+            x[i * d + k] = left / a.add[k * (d + 1)] + (add ? x[i * d + k] : 0.0);
+        }
+    }
+}
+
+static void solve_once(Space* s, const double* right, bool add, double* x) {
+    if (s->over_nodes) {
+        solve_over_nodes(s, right, add, x);
+    } else {
+        solve_over_coordinates(s, right, add, x);
+    }
+}
+
 void space_solve(Space* s, double* x) {
     size_t size = run_size(s->run);
     if (!s->over_coordinates) {
         if (s->run->sys->d == 3) {
             front_lu_solve(&s->lu, x);
         } else {
-            block_lu_solve(&s->block_lu, x);
+            six_lu_solve(&s->six_lu, x);
         }
         return;
     }
@@ -204,10 +273,11 @@ void space_solve(Space* s, double* x) {
         return; // the step is none, and shows
     }
     memcpy(right, x, size * sizeof *x);
-    solve_over_coordinates(s, right, false, x);
+    solve_once(s, right, false, x);
     double before = INFINITY, now = what_is_left(s, right, x, s->rest);
-    for (int k = 0; k < REFINEMENTS && now < REFINED * before && now > 0.0; ++k) {
-        solve_over_coordinates(s, s->rest, true, x);
+    double enough = s->over_nodes ? LEFT_PART * sqrt(dot_product(size, right, right)) : 0.0;
+    for (int k = 0; k < REFINEMENTS && now < REFINED * before && now > enough; ++k) {
+        solve_once(s, s->rest, true, x);
         before = now;
         now = what_is_left(s, right, x, s->rest);
     }

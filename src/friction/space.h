@@ -8,9 +8,8 @@
 #ifndef TDL_FRICTION_SPACE_H
 #define TDL_FRICTION_SPACE_H
 
-#include "friction/run.h"
-#include "linalg/block_lu.h"
-#include "linalg/front_lu.h"
+#include "friction/nodal_matrix.h"
+#include "linalg/six_lu.h"
 
 // --- over coordinates ----------------------------------------------------------------------------
 
@@ -78,12 +77,16 @@ typedef struct WholePart {
 typedef struct Space {
     Run* run;
     bool over_coordinates;
+    bool over_nodes;  // of bodies that have their A
     Reduced* reduced; // [n] of contacts of three
     WholePart* whole; // [n] of six
     FrontLu lu;       // over contacts of three
-    BlockLu block_lu; // over contacts of six, with their matrix
+    SixLu six_lu;     // over contacts of six, with their matrix
     double* value;
     Coordinates coordinates;
+    NodalMatrix nodes;
+    double* slope;        // [n d d] T A^-1 S' over nodes
+    bool* idle;           // [n] parts that are empty
     double *z, *u, *rest; // [n d]
     double flops;         // of a factorisation with what belongs to it, about
     int sign;             // of the determinant, after one

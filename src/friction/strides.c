@@ -5,33 +5,41 @@
 // contact that slides (how hard, and where to), three for one that sticks, none for one that
 // carries nothing. Steps are taken on W + eps D, b - eps D r: sticking contacts are regular
 // whatever W is.
-#include "friction/run.h"
+#include "friction/clusters.h"
 #include "linalg/front_lu.h"
 
 #include <string.h>
 
 // eps in units of a contact's own stiffness: with less digits are lost.
 static const double EPS = 1.0e-11;
-// Full steps: at most so many in a row, and the part of the contacts that may change their mode
-// from one to the next; so many sweeps between them lower the error to ROUND_PART, or are given up.
-enum { FULL_STEPS = 8, FALL_SWEEPS = 120 };
-static const double FULL_CHANGES = 0.01;
-// They are tried where sweeps that lowered the error to ROUND_PART changed the modes of few, and
-// where all of them cost less than sweeps to the end would at the pace of the last ones; a
-// multiplication of a factorisation takes this part of the time of one of a sweep.
-static const double FEW_CHANGES = 0.05, CHEAPER = 0.3;
+// Accelerated sweeps before the first step, twice as many each time that a step was in vain, and no
+// more than that; and after a step. Fewer leave too many modes wrong, more are linear: 20 to 50 and
+// 10 to 20 take the same time on problems of 9000 contacts within a tenth.
+enum { SWEEPS_FIRST = 30, SWEEPS_AFTER = 20, SWEEPS_MOST = 300 };
+// A step was not in vain when it, with the sweeps after it, leaves less than this part of the
+// error.
+static const double GAIN = 0.3;
+// A multiplication of a factorisation takes this part of the time of one of a sweep: steps are made
+// where they cost less than sweeps to the end would at the pace of the last ones, or at this pace
+// where that is faster: it does not last. Proximal steps come so many at a time.
+static const double CHEAPER = 0.2, SWEEPS_PER_DECADE = 60.0;
+enum { FULL_STEPS = 8 };
+
+// Rings are few. A step that throws more contacts than this part out of their modes tells nothing
+// of them, and to solve them all makes sweeps five times as dear.
+static const double CLUSTER_SHARE = 0.02;
 
 typedef struct Strides {
-    Run* run;            // of the caller
-    System sys;          // the regularised problem
-    int* diagonal;       // [n] where the diagonal blocks are, -1: there is none
-    double* weight;      // [n] D
-    double* rho;         // [2 n] steps of the maps, normal and tangential
-    Reduced* reduced;    // [n]
-    unsigned char* mode; // [n] unknowns in the last step
-    double *r, *u;       // [3 n] iterate and its velocity in the regularised problem
-    double *base, *x;    // [3 n] where a step starts, with the modes as they were taken; the step
+    Run* run;         // of the caller
+    System sys;       // the regularised problem
+    int* diagonal;    // [n] where the diagonal blocks are, -1: there is none
+    double* weight;   // [n] D
+    double* rho;      // [2 n] steps of the maps, normal and tangential
+    Reduced* reduced; // [n]
+    double *r, *u;    // [3 n] iterate and its velocity in the regularised problem
+    double *base, *x; // [3 n] where a step starts, with the modes as they were taken; the step
     double *trial, *trial_u;
+    Clusters clusters; // of the last step
 } Strides;
 
 static TdlStatus strides_init(Strides* t, Run* run) {
@@ -41,7 +49,6 @@ static TdlStatus strides_init(Strides* t, Run* run) {
     t->sys.sweep_bodies = false;
     t->diagonal = ARENA_NEW(run->arena, int, n);
     t->reduced = ARENA_NEW(run->arena, Reduced, n);
-    t->mode = ARENA_NEW(run->arena, unsigned char, n);
     t->weight = ARENA_NEW(run->arena, double, n);
     t->rho = ARENA_NEW(run->arena, double, 2 * n);
     t->sys.diag = ARENA_NEW(run->arena, double, 9 * n);
@@ -53,8 +60,7 @@ static TdlStatus strides_init(Strides* t, Run* run) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
-    if (!t->diagonal || !t->reduced || !t->mode || !t->weight || !t->rho || !t->sys.diag ||
-        !t->sys.blocks) {
+    if (!t->diagonal || !t->reduced || !t->weight || !t->rho || !t->sys.diag || !t->sys.blocks) {
         return TDL_STATUS_NO_MEMORY;
     }
     memcpy(t->sys.blocks, sys->blocks, blocks * sizeof(double));
@@ -70,7 +76,6 @@ static TdlStatus strides_init(Strides* t, Run* run) {
             t->diagonal[i] = sys->column[e] == i ? e : t->diagonal[i];
         }
     }
-    memset(t->mode, 0xff, n); // none
     return TDL_STATUS_OK;
 }
 
@@ -184,8 +189,8 @@ static TdlStatus find_step(Strides* t) {
     return dear ? TDL_STATUS_STOPPED : status;
 }
 
-// out <- base + x; what slides stays on the cone as long as it is pressed.
-static void go(const Strides* t, double* out) {
+// out <- base + x; what slides stays `on` the cone as long as it is pressed.
+static void go(const Strides* t, bool on, double* out) {
     const System* sys = &t->sys;
     for (int i = 0; i < sys->n; ++i) {
         const Reduced* a = &t->reduced[i];
@@ -197,12 +202,56 @@ static void go(const Strides* t, double* out) {
                 r[c] += isfinite(x) ? x * a->trial[3 * k + c] : 0.0;
             }
         }
-        if (a->size == 2 && sys->law[i] == LAW_CONE && r[0] > 0.0) {
+        if (on && a->size == 2 && sys->law[i] == LAW_CONE && r[0] > 0.0) {
             double norm = hypot(r[1], r[2]), s = norm > 0.0 ? sys->mu[i] * r[0] / norm : 0.0;
             r[1] *= s;
             r[2] *= s;
         }
     }
+}
+
+// Whether a step takes an impulse out of its cone, turns it by more than half a right angle, or
+// lets its contact slide along it; u is the velocity it leads to.
+static bool goes_out(const double* r, const double* x, const Reduced* a, double mu,
+                     const double* u) {
+    double normal = r[0] + x[0];
+    if (normal < 0.0) {
+        return true;
+    }
+    if (a->size == 2) {
+        return fabs(x[1]) > mu * r[0] || u[1] * a->trial[1] + u[2] * a->trial[2] > 0.0;
+    }
+    return a->size == 3 && hypot(r[1] + x[1], r[2] + x[2]) > mu * normal;
+}
+
+// The clusters that the step at hand shows.
+static TdlStatus find_clusters(Strides* t) {
+    const System* sys = &t->sys;
+    Swing* swing = ARENA_NEW(t->run->arena, Swing, (size_t)sys->n);
+    if (swing == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    go(t, false, t->trial);
+    system_velocity(t->run->sys, t->trial, t->trial_u);
+    for (int i = 0; i < sys->n; ++i) {
+        const double *r = t->base + 3 * i, *x = t->x + 3 * i, *u = t->trial_u + 3 * i;
+        int size = t->reduced[i].size;
+        bool cone = sys->law[i] == LAW_CONE, closes = size == 0 && cone && u[0] < 0.0;
+        double far = closes ? -u[0] * t->rho[2 * i] : 0.0;
+        for (int k = 0; k < size; ++k) {
+            far = fmax(far, fabs(x[k]));
+        }
+        bool out = size > 0 && cone && goes_out(r, x, &t->reduced[i], sys->mu[i], u);
+        swing[i] = (Swing){isfinite(far) ? far : 0.0, fabs(r[0]), out || closes};
+    }
+    Clusters found;
+    TdlStatus status = clusters_find(&found, t->run, swing);
+    if (status == TDL_STATUS_OK && found.count > 0 &&
+        found.start[found.count] <= CLUSTER_SHARE * sys->n) {
+        t->clusters = found; // else those of the step before stay
+        t->run->clusters = &t->clusters;
+    }
+    return status;
 }
 
 // out <- r, every contact put back into its set
@@ -214,45 +263,7 @@ static void put_back(const Strides* t, const double* r, double* out) {
     }
 }
 
-// --- full steps --------------------------------------------------------------------------------
-
-// Contacts whose mode is another than in the last step.
-static int count_changes(Strides* t) {
-    int changes = 0;
-    for (int i = 0; i < t->sys.n; ++i) {
-        changes += t->reduced[i].size != t->mode[i];
-        t->mode[i] = (unsigned char)t->reduced[i].size;
-    }
-    return changes;
-}
-
-// Full steps from the best iterate: near the solution a few do, elsewhere modes keep changing.
-static TdlStatus step_freely(Strides* t) {
-    Run* run = t->run;
-    size_t size = 3 * (size_t)t->sys.n * sizeof(double);
-    memcpy(t->r, run->best, size);
-    set_centre(t);
-    take_modes(t);
-    if (count_changes(t) > FEW_CHANGES * t->sys.n) {
-        return TDL_STATUS_OK;
-    }
-    for (int k = 0; k < FULL_STEPS && !run_done(run); ++k) {
-        TdlStatus status = find_step(t);
-        if (status != TDL_STATUS_OK) {
-            return status;
-        }
-        if (count_changes(t) > FULL_CHANGES * t->sys.n && k > 0) {
-            return TDL_STATUS_OK;
-        }
-        go(t, t->r); // a contact that pulls is open in the next step
-        system_velocity(&t->sys, t->r, t->u);
-        put_back(t, t->r, t->trial);
-        system_velocity(run->sys, t->trial, t->trial_u);
-        run_offer(run, t->trial_u, t->trial);
-        run_count(run, TDL_FRICTION_ALTERNATING, t->trial);
-    }
-    return TDL_STATUS_OK;
-}
+// --- steps and sweeps in turn --------------------------------------------------------------------
 
 // W is formed for the steps only, and stays.
 static TdlStatus begin_strides(Strides* t, Run* run, ArenaMark* mark) {
@@ -270,46 +281,89 @@ double run_worth(const Run* run, double sweeps) {
 
 // Sweeps to the end at the pace of those that took the error from `before` to what it is.
 static double sweeps_left(const Run* run, double before, int sweeps) {
-    return log(run->error / run->sys->target) / log(before / run->error) * sweeps;
+    double fall = log(before / run->error), pace = SWEEPS_PER_DECADE / M_LN10;
+    double end = run->end > 0.0 ? run->end : run->sys->target;
+    return fall > 0.0 ? log(run->error / end) * fmax(sweeps / fall, pace) : INFINITY;
 }
 
-// Sweeps that lower the error to ROUND_PART, then full steps, for which t is made ready the first
-// time.
-static TdlStatus stride(Run* run, Strides* t, ArenaMark* mark) {
-    System* sys = run->sys;
-    double target = sys->target, before = run->error;
-    int begun = run->iterations;
-    sys->target = fmax(target, ROUND_PART * before);
+static TdlStatus sweep_on(Run* run, int sweeps) {
+    int limit = run->limit;
+    run->limit = sweeps;
     TdlStatus status = run_anderson(run);
-    sys->target = target;
-    if (status != TDL_STATUS_OK || run_done(run)) {
+    run->limit = limit;
+    return status;
+}
+
+// A full step from the best iterate, and sweeps from where it leads, which need not be better until
+// they have put right what it did where a mode was wrong. TDL_STATUS_STOPPED: no step.
+static TdlStatus step_and_sweep(Strides* t) {
+    Run* run = t->run;
+    size_t size = run_size(run) * sizeof(double);
+    memcpy(t->r, run->best, size);
+    set_centre(t);
+    TdlStatus status = find_step(t);
+    if (status != TDL_STATUS_OK) {
         return status;
     }
-    if (t->run == NULL) {
-        status = begin_strides(t, run, mark);
-        if (status != TDL_STATUS_OK) {
-            return status;
-        }
+    status = find_clusters(t);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    run->worth = run_worth(run, sweeps_left(run, before, run->iterations - begun));
-    return step_freely(t);
+    go(t, true, t->trial);
+    put_back(t, t->trial, t->trial);
+    system_velocity(run->sys, t->trial, t->trial_u);
+    Run after = *run;
+    after.best = t->trial;
+    after.error = run_offer(run, t->trial_u, t->trial);
+    run_count(&after, TDL_FRICTION_ALTERNATING, t->trial);
+    status = sweep_on(&after, SWEEPS_AFTER);
+    run->iterations = after.iterations;
+    run->failsafe = after.failsafe;
+    run->unsolvable = after.unsolvable;
+    if (after.error < run->error) {
+        memcpy(run->best, t->trial, size);
+        run->error = after.error;
+    }
+    return status;
 }
 
-// Accelerated sweeps and full steps from the best iterate, until sweeps no longer help.
+// Accelerated sweeps and full steps from the best iterate, until neither helps.
 TdlStatus run_strides(Run* run) {
     ArenaMark mark;
     Strides t = {0}; // until the first step
     TdlStatus status = TDL_STATUS_OK;
-    double before = INFINITY;
-    int limit = run->limit;
-    run->limit = limit < FALL_SWEEPS ? limit : FALL_SWEEPS;
-    while (status == TDL_STATUS_OK && !run_done(run) && run->error < 2.0 * ROUND_PART * before &&
+    double before = run->error;
+    int begun = run->iterations, sweeps = SWEEPS_FIRST;
+    bool stepped = false; // the best iterate comes from a step, with sweeps after it
+    while (status == TDL_STATUS_OK && !run_done(run) && sweeps < SWEEPS_MOST &&
            !run_spent(run, run_sweep_work(run))) {
+        if (!stepped) {
+            before = run->error;
+            begun = run->iterations;
+            status = sweep_on(run, sweeps);
+        }
+        if (status == TDL_STATUS_OK && !run_done(run) && t.run == NULL) {
+            status = begin_strides(&t, run, &mark);
+        }
+        if (status != TDL_STATUS_OK || run_done(run)) {
+            break;
+        }
+        double left = sweeps_left(run, before, run->iterations - begun);
+        run->worth = left * run_sweep_work(run) / CHEAPER;
         before = run->error;
-        status = stride(run, &t, &mark);
+        begun = run->iterations;
+        status = step_and_sweep(&t);
+        stepped = status == TDL_STATUS_OK && run->error < GAIN * before;
+        if (status == TDL_STATUS_STOPPED && left < SWEEPS_MOST) {
+            // not worth it: the end is near
+            sweeps = (int)fmax(left, SWEEPS_FIRST);
+            status = TDL_STATUS_OK;
+        } else {
+            sweeps = stepped ? SWEEPS_FIRST : 2 * sweeps;
+        }
     }
-    run->limit = limit;
     run->worth = INFINITY;
+    run->clusters = NULL;
     if (t.run != NULL) {
         arena_release(run->arena, mark);
     }

@@ -2,6 +2,7 @@
 #include "friction/system.h"
 
 #include "friction/error.h"
+#include "friction/nodal.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -105,6 +106,14 @@ static void copy_diagonal(System* sys) {
     }
 }
 
+// A power of two near x: what is divided by it keeps its digits. Of large impulses the last ones
+// matter, and to round them once more on their way out would show as velocities.
+static double near_power(double x) {
+    int exponent;
+    double part = frexp(x, &exponent);
+    return ldexp(1.0, part < M_SQRT1_2 ? exponent - 1 : exponent);
+}
+
 // the units of the island, then everything divided by them
 static void make_unit_free(System* sys) {
     size_t d2 = (size_t)(sys->d * sys->d), nd = (size_t)sys->n * (size_t)sys->d;
@@ -115,8 +124,8 @@ static void make_unit_free(System* sys) {
         }
     }
     double square = dot_product(nd, sys->b, sys->b);
-    sys->sigma = trace > 0.0 ? trace / (double)nd : 1.0;
-    sys->beta = square > 0.0 ? sqrt(square / sys->n) : 1.0;
+    sys->sigma = trace > 0.0 ? near_power(trace / (double)nd) : 1.0;
+    sys->beta = square > 0.0 ? near_power(sqrt(square / sys->n)) : 1.0;
     for (size_t k = 0; k < nd; ++k) {
         sys->b[k] /= sys->beta;
     }
@@ -231,6 +240,12 @@ TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* prob
     }
     if (system_list_bodies(sys, arena) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
+    }
+    if (problem->nodal != NULL) {
+        sys->v_given = ARENA_NEW(arena, double, problem->dof_count);
+        if (sys->v_given == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
     }
     copy_diagonal(sys);
     make_unit_free(sys);
@@ -450,6 +465,24 @@ void row_velocity3(const double* blocks, const int* column, int count, const dou
 }
 #endif
 
+// Plain loops over columns of six, in three chains that hide the latency of the additions.
+void row_velocity6(const double* blocks, const int* column, int count, const double* r,
+                   const double* b, double* out) {
+    double sum[3][6] = {{0}};
+    for (int e = 0; e < count; ++e) {
+        const double* w = blocks + (size_t)e * 36;
+        const double* x = r + (size_t)column[e] * 6;
+        for (int c = 0; c < 6; ++c) {
+            for (int k = 0; k < 6; ++k) {
+                sum[c % 3][k] += w[6 * c + k] * x[c];
+            }
+        }
+    }
+    for (int k = 0; k < 6; ++k) {
+        out[k] = b[k] + (sum[0][k] + (sum[1][k] + sum[2][k]));
+    }
+}
+
 // out += the three rows times v, and v += rows' x: v is read once for all three.
 void rows3_times_scalar(int m, int apart, const double* rows, const double* v, double* out) {
     for (int k = 0; k < 3; ++k) {
@@ -515,6 +548,17 @@ void rows3_add(int m, int apart, const double* rows, const double* x, double* v)
 }
 #endif
 
+// v += rows' x, over the coordinates of their list
+static void rows_add_listed(Rows y, int d, const double* x, double* v) {
+    for (int j = 0; j < y.count; ++j) {
+        double sum = 0.0;
+        for (int k = 0; k < d; ++k) {
+            sum += y.row[(ptrdiff_t)k * y.apart + j] * x[k];
+        }
+        v[y.list[j]] += sum;
+    }
+}
+
 static inline void fetch(const double* rows, int count) {
     for (int k = 0; k < count; k += 8) {
         __builtin_prefetch(rows + k);
@@ -569,6 +613,10 @@ void body_row_apply(System* sys, int i, const double* dr) {
         }
         Rows y = rows_of_y(p, s);
         double* v = sys->v + p->dof_start[p->body[s]] + y.first;
+        if (y.list != NULL) {
+            rows_add_listed(y, d, x, v);
+            continue;
+        }
         for (int k = 0; k < d; k += 3) {
             rows3_add(y.count, y.apart, y.row + (ptrdiff_t)k * y.apart, x + k, v);
         }
@@ -606,8 +654,54 @@ static void refresh_body(void* user, int index, int worker) {
     }
 }
 
+void system_drive_nodes(System* sys, const double* r) {
+    const TdlFrictionProblem* p = sys->problem;
+    int d = sys->d;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        int body = sys->bodies[k];
+        memset(sys->v_given + p->dof_start[body], 0, (size_t)body_dofs(p, body) * sizeof(double));
+    }
+    for (int i = 0; i < sys->n; ++i) {
+        double x[CONE_MAX] = {0};
+        for (int k = 0; k < d; ++k) {
+            x[k] = r[(size_t)i * (size_t)d + (size_t)k] / sys->sigma;
+        }
+        for (int s = 2 * sys->contact[i]; s < 2 * sys->contact[i] + 2; ++s) {
+            if (p->body[s] >= 0) {
+                nodal_rows_drive(p->nodal, s, d, x, sys->v_given + p->dof_start[p->body[s]]);
+            }
+        }
+    }
+}
+
+void node_row_add(const System* sys, int i, double* out) {
+    const TdlFrictionProblem* p = sys->problem;
+    for (int s = 2 * sys->contact[i]; s < 2 * sys->contact[i] + 2; ++s) {
+        if (p->body[s] >= 0) {
+            nodal_rows_add(p->nodal, s, sys->d, sys->v_given + p->dof_start[p->body[s]], out);
+        }
+    }
+}
+
+// z from what drives it, then v from z: A^-1 in two halves.
+static void solve_nodes(System* sys, bool velocities) {
+    const TdlFrictionProblem* p = sys->problem;
+    for (int k = 0; k < sys->bodies_count; ++k) {
+        int first = p->dof_start[sys->bodies[k]], end = p->dof_start[sys->bodies[k] + 1];
+        sparse_root_drive(&p->nodal->c, first, end, sys->v_given, sys->v);
+        if (velocities) {
+            sparse_root_velocity(&p->nodal->c, first, end, sys->v, sys->v_given);
+        }
+    }
+}
+
 void system_refresh_bodies(System* sys, const double* r) {
     const TdlFrictionProblem* p = sys->problem;
+    if (p->nodal != NULL) {
+        system_drive_nodes(sys, r);
+        solve_nodes(sys, false);
+        return;
+    }
     if (sys->side != NULL && sys->pool != NULL) {
         pool_run(sys->pool, sys->bodies_count, BODY_GRAIN, refresh_body, &(RefreshJob){sys, r});
         return;
@@ -640,7 +734,11 @@ static void product_chunk(void* user, int chunk, int worker) {
         const double* b = job->b == NULL ? none : job->b + (size_t)i * (size_t)d;
         if (sys->start == NULL) {
             memcpy(u, b, (size_t)d * sizeof *u);
-            body_row_add(sys, i, u);
+            if (sys->v_given != NULL) {
+                node_row_add(sys, i, u);
+            } else {
+                body_row_add(sys, i, u);
+            }
             continue;
         }
         int e = sys->start[i], count = sys->start[i + 1] - e;
@@ -648,7 +746,7 @@ static void product_chunk(void* user, int chunk, int worker) {
         if (d == 3) {
             row_velocity3(blocks, sys->column + e, count, job->r, b, u);
         } else {
-            row_velocity_scalar(d, blocks, sys->column + e, count, job->r, b, u);
+            row_velocity6(blocks, sys->column + e, count, job->r, b, u);
         }
     }
 }
@@ -659,7 +757,10 @@ double system_product_work(const System* sys) {
 
 static void multiply(System* sys, const double* r, const double* b, double* u) {
     effort_add(sys->effort, system_product_work(sys));
-    if (sys->start == NULL) {
+    if (sys->start == NULL && sys->v_given != NULL) {
+        system_drive_nodes(sys, r);
+        solve_nodes(sys, true);
+    } else if (sys->start == NULL) {
         system_refresh_bodies(sys, r);
     }
     ProductJob job = {sys, r, b, u};
@@ -675,8 +776,7 @@ void system_product(System* sys, const double* r, double* u) {
     multiply(sys, r, NULL, u);
 }
 
-double system_error(const System* sys, const double* u, const double* r) {
-    int d = sys->d;
+static inline double error_of(const System* sys, int d, const double* u, const double* r) {
     double sum = 0.0, f[CONE_MAX];
     for (int i = 0; i < sys->n; ++i) {
         error_map(sys->error_kind, d, sys->law[i], sys->mu[i], sys->rho, u + i * d, r + i * d, f);
@@ -685,4 +785,8 @@ double system_error(const System* sys, const double* u, const double* r) {
         }
     }
     return sqrt(sum);
+}
+
+double system_error(const System* sys, const double* u, const double* r) {
+    return sys->d == 3 ? error_of(sys, 3, u, r) : error_of(sys, sys->d, u, r);
 }

@@ -36,14 +36,16 @@ typedef struct System {
     int block_count; // about, where they are not there
 
     // velocity space
-    const TdlFrictionProblem* problem;
-    const int* contact; // [n] contacts of the problem, in this island's order
-    int* bodies;        // [bodies_count] that these touch, ascending
+    const TdlFrictionProblem* problem; // null: of rows of W alone, a part of another
+    const int* contact;                // [n] contacts of the problem, in this island's order
+    int* bodies;                       // [bodies_count] that these touch, ascending
     int bodies_count;
     int *side_start, *side; // sides on each of these, 2 i and 2 i + 1 of contact i, ascending; null
                             // where there are not enough of them for threads
     double row_size;        // doubles in their rows of H and Y
     double* v;         // [problem dofs] H-driven velocity A^-1 H' r / beta; islands share the array
+    double* v_given;   // [problem dofs] of bodies with their A the same in coordinates as given, or
+                       // what drives it; null: there are none
     bool sweep_bodies; // sweeps go through bodies rather than rows of W
 
     double sigma, beta; // units: W and b
@@ -96,6 +98,10 @@ void system_product(System* sys, const double* r, double* u);
 // v <- A^-1 H' r, ready for a sweep through bodies
 void system_refresh_bodies(System* sys, const double* r);
 
+// Of bodies with their A, in coordinates as given: v_given <- H' r / sigma, and out += H_i v_given.
+void system_drive_nodes(System* sys, const double* r);
+void node_row_add(const System* sys, int i, double* out);
+
 // The norm of the caller's error map at (u, r), unit-free. Same bits for any number of threads.
 double system_error(const System* sys, const double* u, const double* r);
 
@@ -103,6 +109,8 @@ double system_error(const System* sys, const double* u, const double* r);
 void row_velocity_scalar(int d, const double* blocks, const int* column, int count, const double* r,
                          const double* b, double* out);
 void row_velocity3(const double* blocks, const int* column, int count, const double* r,
+                   const double* b, double* out);
+void row_velocity6(const double* blocks, const int* column, int count, const double* r,
                    const double* b, double* out);
 
 // out += rows v and v += rows' x for three rows of m, `apart` doubles from each other; the scalar

@@ -7,6 +7,7 @@
 // wedges, and at the end as much of the wedging impulses is added as brings all into their cones.
 // One barrier problem finds the wedges. friction.md section 4.12
 #include "friction/barrier.h"
+#include "friction/exact.h"
 
 #include <string.h>
 
@@ -29,9 +30,12 @@ enum { HOLD_ROUNDS = 5 };
 // Impulses that bring the held to rest are sought with ever less added to their own stiffness: the
 // more, the smaller they are.
 static const double PRESS_FIRST = 1.0e-5, PRESS_LAST = 1.0e-14, PRESS_FALL = 1.0e-2;
-// The rest is solved to this many times what is asked for; the last digits come from Newton steps
-// on all, tried when it is within LOOSE_MOST.
-static const double LOOSE = 10.0, LOOSE_MOST = 1.0e4;
+// They will do when no more than this part has to be added of those that wedge.
+static const double ADDED_PART = 0.2;
+// The rest is solved to this many times what is asked for by all means, and to part of that by
+// Newton steps: beside the impulses of the held the last digits are hard to find. What they lack
+// comes from Newton steps on all, tried when it is within LOOSE_MOST.
+static const double LOOSE = 10.0, TIGHT = 0.5, LOOSE_MOST = 1.0e4;
 // Wedges within what is left of wedges; Newton steps for the last digits.
 enum { DEPTH_MOST = 2, LAST_STEPS = 100 };
 
@@ -172,14 +176,16 @@ static TdlStatus factor_held(Wedge* w) {
     return run_spent(w->run, w->space.flops) ? TDL_STATUS_STOPPED : space_factor(&w->space);
 }
 
-// Velocities that the held have left: with b, or without. Returns their norm.
+// Velocities that the held have left: with b, or without. Returns their norm. What rounding would
+// add beside large impulses could not be refined away.
 static double measure_held(Wedge* w, bool with_b, const double* r) {
     const System* sys = w->run->sys;
     double sum = 0.0;
-    if (with_b) {
-        system_velocity(w->run->sys, r, w->u);
-    } else {
-        system_product(w->run->sys, r, w->u);
+    ExactView view = exact_view(sys);
+    view.b = with_b ? sys->b : NULL;
+    run_spend(w->run, EXACT_WORK * system_product_work(sys));
+    if (exact_velocity(&view, w->run->arena, r, w->u) != TDL_STATUS_OK) {
+        return INFINITY;
     }
     for (int k = 0; k < sys->n * sys->d; ++k) {
         sum += w->out[k / sys->d] ? 0.0 : w->u[k] * w->u[k];
@@ -192,7 +198,7 @@ static void rest_held(Wedge* w, bool with_b, double* r) {
     const System* sys = w->run->sys;
     int d = sys->d;
     double before = INFINITY, now = measure_held(w, with_b, r);
-    double work = 6.0 * system_product_work(sys); // of a solve that refines, and a measure
+    double work = (5.0 + EXACT_WORK) * system_product_work(sys); // a solve that refines, a measure
     for (int pass = 0; pass < REFINEMENTS && now < REFINED * before && now > 0.0; ++pass) {
         if (run_spent(w->run, work)) {
             break;
@@ -297,7 +303,7 @@ static TdlStatus recover(Wedge* w, const double* rest, double* b, double* r) {
                 alpha = fmax(alpha, -room_of(sys, i, r) / room_of(sys, i, w->stress));
             }
         }
-        small = alpha * norm_of(w, w->stress) <= norm_of(w, r);
+        small = 2.0 * alpha * norm_of(w, w->stress) <= ADDED_PART * norm_of(w, r);
     }
     for (int k = 0; k < sys->n * d; ++k) {
         r[k] += 2.0 * alpha * w->stress[k];
@@ -331,6 +337,12 @@ static TdlStatus solve_rest(Wedge* w) {
     inner.error = system_error(&rest, rest.b, best);
     TdlFrictionSolverKind used;
     TdlStatus status = run_done(&inner) ? TDL_STATUS_OK : run_auto(&inner, &used);
+    rest.target = TIGHT * run->sys->target;
+    inner.limit = LAST_STEPS;
+    if (status == TDL_STATUS_OK && !run_done(&inner) &&
+        inner.error <= LOOSE_MOST * run->sys->target) {
+        status = run_proximal(&inner);
+    }
     run->iterations = inner.iterations;
     run->failsafe = inner.failsafe;
     run->unsolvable = inner.unsolvable;
@@ -340,6 +352,7 @@ static TdlStatus solve_rest(Wedge* w) {
     status = recover(w, best, b, r);
     system_velocity(run->sys, r, w->u);
     run_offer(run, w->u, r);
+    run_count(run, TDL_FRICTION_WEDGED, r);
     if (status != TDL_STATUS_OK || run_done(run)) {
         return status;
     }

@@ -13,6 +13,20 @@ typedef struct BlockPattern {
                        // symmetric, where that is asked for
 } BlockPattern;
 
+// Where the block (row, column) is, which must be there.
+static inline int block_pattern_place(const BlockPattern* a, int row, int column) {
+    int low = a->start[row], high = a->start[row + 1] - 1;
+    while (low < high) {
+        int mid = low + (high - low) / 2;
+        if (a->column[mid] < column) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
 // Pivots below this part of the largest entry are shifted: about 100 epsilons.
 static const double PIVOT_PART = 2.0e-14;
 

@@ -5,6 +5,7 @@
 // children left, eliminates its own unknowns and leaves the rest to its parent on a stack. The
 // arithmetic is in products of panels of pivots.
 #include "linalg/front_lu.h"
+#include "linalg/dissection.h"
 #include "math/panel.h"
 
 #include <amd.h>
@@ -17,6 +18,10 @@
 static const double MAX_FACTOR = 1.0e8;
 // Block rows joined in one front although patterns differ: zeros stored, as a part of the front.
 static const double MAX_ZEROS = 0.25;
+// Block rows, and multiplications for each of them, from which on an order by dissection is tried
+// too: finding it takes as long as some 5000 for each.
+enum { MANY_ROWS = 2000 };
+static const double DEAR_ROWS = 5.0e4;
 // A row is exchanged when its pivot is this much smaller than the best.
 static const double PIVOT_RATIO = 0.1;
 enum { RANK = 8, LANES = 8 };
@@ -106,7 +111,7 @@ static void postorder(int n, const int* parent, int* head, int* next, int* walk,
     }
 }
 
-static TdlStatus choose_order(FrontLu* lu, Arena* arena, const Graph* g) {
+static TdlStatus choose_order(FrontLu* lu, Arena* arena, const Graph* g, bool dissected) {
     size_t n = (size_t)lu->n;
     int* scratch = ARENA_NEW(arena, int, 6 * n + 1);
     if (scratch == NULL) {
@@ -114,8 +119,11 @@ static TdlStatus choose_order(FrontLu* lu, Arena* arena, const Graph* g) {
     }
     int *order = scratch, *place = scratch + n, *head = scratch + 2 * n, *next = scratch + 3 * n;
     int *walk = scratch + 4 * n, *post = scratch + 5 * n;
-    int status = amd_order(lu->n, g->start, g->column, order, NULL, NULL);
+    int status = dissected ? AMD_OK : amd_order(lu->n, g->start, g->column, order, NULL, NULL);
     if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    if (dissected && dissection_order(arena, lu->n, g->start, g->column, order) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int k = 0; k < lu->n; ++k) {
@@ -218,8 +226,14 @@ static void join_columns(FrontLu* lu) {
     }
 }
 
+// Doubles and rows that a factorisation needs.
+typedef struct Room {
+    size_t factor, work, stack;
+    int widest, unknowns;
+} Room;
+
 // Sizes and places of everything in a factorisation; the largest front and the deepest stack.
-static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
+static TdlStatus lay_out(FrontLu* lu, Room* room) {
     int unknowns = 0;
     for (int k = 0; k < lu->n; ++k) {
         lu->offset[k] = unknowns;
@@ -268,26 +282,27 @@ static TdlStatus lay_out(FrontLu* lu, Arena* arena) {
         }
     }
     lu->stored = (double)factor;
-    lu->factor = ARENA_NEW(arena, double, factor);
-    lu->work = ARENA_NEW(arena, double, work);
-    lu->packed = ARENA_NEW(arena, double, panel_size(widest, PANEL_RANK));
-    lu->stack = ARENA_NEW(arena, double, deepest);
-    lu->swap = ARENA_NEW(arena, int, unknowns);
-    lu->x = ARENA_NEW(arena, double, unknowns);
+    *room = (Room){factor, work, deepest, widest, unknowns};
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus reserve(FrontLu* lu, Arena* arena, const Room* room) {
+    lu->factor = ARENA_NEW(arena, double, room->factor);
+    lu->work = ARENA_NEW(arena, double, room->work);
+    lu->packed = ARENA_NEW(arena, double, panel_size(room->widest, PANEL_RANK));
+    lu->stack = ARENA_NEW(arena, double, room->stack);
+    lu->swap = ARENA_NEW(arena, int, room->unknowns);
+    lu->x = ARENA_NEW(arena, double, room->unknowns);
     bool good = lu->factor && lu->work && lu->packed && lu->stack && lu->swap && lu->x;
     return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
-TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const BlockPattern* a,
-                           const Reduced* reduced) {
-    *lu = (FrontLu){.pattern = *a, .reduced = reduced};
-    size_t all = (size_t)a->n;
-    Graph graph;
+// Order, pattern and fronts. `place` of lu has the graph's names, -1 for rows not in it.
+static TdlStatus plan(FrontLu* lu, Arena* arena, const Graph* graph, bool dissected, Room* room) {
+    const BlockPattern* a = &lu->pattern;
+    size_t n = (size_t)lu->n, all = (size_t)a->n;
+    const int* name = lu->place;
     lu->place = ARENA_NEW(arena, int, all);
-    if (lu->place == NULL || take_graph(lu, arena, &graph) != TDL_STATUS_OK) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    size_t n = (size_t)lu->n;
     lu->order = ARENA_NEW(arena, int, n);
     lu->parent = ARENA_NEW(arena, int, n);
     lu->mark = ARENA_NEW(arena, int, n);
@@ -297,26 +312,50 @@ TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const BlockPattern* a,
     lu->position = ARENA_NEW(arena, int, n);
     lu->run = ARENA_NEW(arena, FrontRun, n);
     int* place = ARENA_NEW(arena, int, n);
-    if (!lu->order || !lu->parent || !lu->mark || !lu->start || !lu->front || !lu->offset ||
-        !lu->position || !lu->run || !place || choose_order(lu, arena, &graph) != TDL_STATUS_OK) {
+    if (!lu->place || !lu->order || !lu->parent || !lu->mark || !lu->start || !lu->front ||
+        !lu->offset || !lu->position || !lu->run || !place ||
+        choose_order(lu, arena, graph, dissected) != TDL_STATUS_OK) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int k = 0; k < lu->n; ++k) {
         place[lu->order[k]] = k;
     }
-    TdlStatus status = find_pattern(lu, arena, &graph, place);
+    TdlStatus status = find_pattern(lu, arena, graph, place);
     if (status != TDL_STATUS_OK) {
         return status;
     }
     join_columns(lu);
     // from the graph's numbers to those of the pattern
-    for (int i = 0, name = 0; i < a->n; ++i) {
+    for (int i = 0; i < a->n; ++i) {
+        lu->place[i] = name[i] < 0 ? -1 : place[name[i]];
         if (lu->place[i] >= 0) {
-            lu->place[i] = place[name++];
             lu->order[lu->place[i]] = i;
         }
     }
-    return lay_out(lu, arena);
+    return lay_out(lu, room);
+}
+
+TdlStatus front_lu_analyse(FrontLu* lu, Arena* arena, const BlockPattern* a,
+                           const Reduced* reduced) {
+    *lu = (FrontLu){.pattern = *a, .reduced = reduced};
+    Graph graph;
+    lu->place = ARENA_NEW(arena, int, (size_t)a->n);
+    if (lu->place == NULL || take_graph(lu, arena, &graph) != TDL_STATUS_OK) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    FrontLu other = *lu;
+    Room room, other_room;
+    TdlStatus status = plan(lu, arena, &graph, false, &room);
+    if (lu->n >= MANY_ROWS && status != TDL_STATUS_NO_MEMORY &&
+        (status == TDL_STATUS_STOPPED || lu->flops > DEAR_ROWS * lu->n)) {
+        TdlStatus again = plan(&other, arena, &graph, true, &other_room);
+        if (again == TDL_STATUS_OK && (status != TDL_STATUS_OK || other.flops < lu->flops)) {
+            *lu = other;
+            room = other_room;
+            status = again;
+        }
+    }
+    return status == TDL_STATUS_OK ? reserve(lu, arena, &room) : status;
 }
 
 // --- numeric -------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ TEST(errors_and_changes_of_mode_are_those_of_the_iterate) {
                                 .column = (const int[]){0, 1},
                                 .blocks = w};
     REQUIRE(tdl_friction_problem_create(&host, &def, &p) == TDL_STATUS_OK);
-    double unit = sqrt((1.0 + 4.0 + 1.0 + 0.01) / 2.0); // beta; sigma is 1
+    double unit = exp2(rint(log2(sqrt((1.0 + 4.0 + 1.0 + 0.01) / 2.0)))); // beta; sigma is 1
     for (int error = 0; error < TDL_FRICTION_ERROR_COUNT; ++error) {
         for (int relative = 0; relative < 2; ++relative) {
             static Rows rows;

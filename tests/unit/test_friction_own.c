@@ -77,7 +77,8 @@ static TdlStatus look(void* user, TdlFrictionIsland* x) {
         sigma += entry(k, k) / (3 * N);
         beta += q * q / N;
     }
-    beta = sqrt(beta);
+    sigma = exp2(rint(log2(sigma))); // units are powers of two, so that nothing is rounded
+    beta = exp2(rint(log2(sqrt(beta))));
     for (int i = 0; i < N; ++i) {
         CHECK_INT(x->contact[i], i);
         CHECK_INT(x->bilateral[i], BILATERAL[i]);
@@ -143,9 +144,10 @@ static TdlStatus offer_known(void* user, TdlFrictionIsland* x) {
         sigma += entry(k, k) / (3 * N);
         beta += q * q / N;
     }
+    double unit = exp2(rint(log2(sigma)) - rint(log2(sqrt(beta))));
     for (int step = 0; step < 3; ++step) {
         for (int k = 0; k < 3 * N; ++k) {
-            r[k] = o->solution[k] * sigma / sqrt(beta) + (step == 0 ? 0.01 : 0.0);
+            r[k] = o->solution[k] * unit + (step == 0 ? 0.01 : 0.0);
             r[k] = step == 1 && k == 4 ? NAN : r[k];
         }
         o->more += tdl_friction_island_offer(x, r);

@@ -295,6 +295,44 @@ TEST(alternating_solves_wisps_and_spaghetti) {
     }
 }
 
+// One contact of a good guess is so far off that zero is nearer: the guess is still used, so that
+// what solves it is what solves it from the good guess, and not from zero.
+TEST(a_guess_with_one_bad_contact_is_a_guess) {
+    TdlHost host = tdl_host_default();
+    FrictionCase c;
+    TdlFrictionProblem* p;
+    case_wisp(&c, 5, 150, 12, 20, 0.1);
+    REQUIRE(case_problem(&c, &host, &p) == TDL_STATUS_OK);
+    size_t size = 3 * (size_t)p->n;
+    double *r = calloc(size, sizeof(double)), *near = malloc(size * sizeof(double));
+    TdlFrictionOptions o = tdl_friction_options_default();
+    CHECK(p->n > 1000);
+    TdlFrictionSolverKind zero = solve(p, &o, r, NULL).solver;
+    double largest = 0.0;
+    for (size_t k = 0; k < size; ++k) {
+        near[k] = 1.01 * r[k];
+        largest = fmax(largest, fabs(r[k]));
+    }
+    memcpy(r, near, size * sizeof(double));
+    TdlFrictionSolverKind good = solve(p, &o, r, NULL).solver;
+    double* none = calloc(size, sizeof(double));
+    double cold = tdl_friction_error(p, TDL_FRICTION_ERROR_NATURAL, true, none);
+    while (tdl_friction_error(p, TDL_FRICTION_ERROR_NATURAL, true, near) < cold) {
+        near[3 * 700] += largest;
+    }
+    free(none);
+    memcpy(r, near, size * sizeof(double));
+    TdlFrictionInfo info = solve(p, &o, r, NULL);
+    CHECK(info.outcome == TDL_FRICTION_CONVERGED);
+    CHECK_BELOW(tdl_friction_error(p, TDL_FRICTION_ERROR_NATURAL, true, r), o.tolerance);
+    CHECK(good != zero);
+    CHECK(info.solver == good);
+    free(r);
+    free(near);
+    tdl_friction_problem_destroy(p);
+    case_free(&c);
+}
+
 TEST(same_bits_for_any_number_of_threads) {
     TdlHost host = tdl_host_default();
     FrictionCase c;

@@ -70,6 +70,28 @@ TEST(wide_rows_agree_with_scalar_ones) {
     }
 }
 
+TEST(rows_of_six_agree_with_scalar_ones) {
+    double blocks[36 * 40], r[6 * 40], b[6] = {0.5, -1.0, 2.0, 0.1, -0.2, 0.3};
+    int column[40];
+    for (int k = 0; k < 36 * 40; ++k) {
+        blocks[k] = sin(1.0 + k);
+    }
+    for (int k = 0; k < 6 * 40; ++k) {
+        r[k] = cos(2.0 + k);
+    }
+    for (int count = 0; count <= 40; ++count) {
+        double a[6], c[6];
+        for (int k = 0; k < count; ++k) {
+            column[k] = 7 * k % 40;
+        }
+        row_velocity_scalar(6, blocks, column, count, r, b, a);
+        row_velocity6(blocks, column, count, r, b, c);
+        for (int k = 0; k < 6; ++k) {
+            CHECK_NEAR(c[k], a[k], 1.0e-13); // 240 roundings
+        }
+    }
+}
+
 TEST(wide_body_rows_agree_with_scalar_ones) {
     double rows[3 * 41], v[41], x[3] = {0.3, -1.2, 0.7};
     for (int m = 0; m <= 41; ++m) {

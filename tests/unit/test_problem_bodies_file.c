@@ -24,6 +24,8 @@ static const unsigned char BILATERAL[CONTACTS] = {0, 0, 0, 0, 0, 1};
 
 typedef struct Case {
     double velocity[DOFS], u_free[6 * CONTACTS], guess[6 * CONTACTS], h[MOST], y[MOST];
+    int a_start[DOFS + 1], a_column[3 * DOFS];
+    double a_value[3 * DOFS];
     TdlFrictionBodiesDef def;
 } Case;
 
@@ -51,6 +53,26 @@ static void add_to_y(Case* c, bool spans, bool lists, int d) {
 }
 
 enum { SPANS = 1, LISTS = 2, WHITENED = 4, LAWS = 8, MOVES = 16, GUESS = 32, SIX = 64 };
+enum { MATRIX = 128 };
+
+// Each body a chain of masses and springs.
+static void make_matrix(Case* c) {
+    int count = 0;
+    for (int body = 0; body < BODIES; ++body) {
+        for (int i = START[body]; i < START[body + 1]; ++i) {
+            c->a_start[i] = count;
+            for (int j = i - 1; j <= i + 1; ++j) {
+                if (j >= START[body] && j < START[body + 1]) {
+                    c->a_column[count] = j;
+                    c->a_value[count++] = j == i ? 2.5 + 0.1 * i : -1.0;
+                }
+            }
+        }
+    }
+    c->a_start[DOFS] = count;
+    c->def.a = (TdlSparseRows){c->a_start, c->a_column, c->a_value};
+    c->def.y = NULL;
+}
 
 static void make_case(Case* c, int what) {
     Rng rng = rng_seed(9 + (uint64_t)what);
@@ -82,6 +104,9 @@ static void make_case(Case* c, int what) {
                                     .list = what & LISTS ? LIST : NULL,
                                     .h = c->h,
                                     .y = what & WHITENED ? c->h : c->y};
+    if (what & MATRIX) {
+        make_matrix(c);
+    }
 }
 
 static bool same_numbers(const double* a, const double* b, size_t count) {
@@ -135,6 +160,12 @@ static void there_and_back(const char* path, int what) {
                                              : memcmp(b.list[side], LIST[side],
                                                       sizeof(int) * (size_t)SPAN[side].count) == 0);
     }
+    if (what & MATRIX) {
+        size_t entries = (size_t)c.a_start[DOFS];
+        good = good && b.y == NULL && memcmp(b.a.start, c.a_start, sizeof c.a_start) == 0 &&
+               memcmp(b.a.column, c.a_column, entries * sizeof *c.a_column) == 0 &&
+               same_numbers(b.a.value, c.a_value, entries);
+    }
     double r[2][6 * CONTACTS], v[2][DOFS];
     solve_some(p, r[0], v[0]);
     solve_some(q, r[1], v[1]);
@@ -150,15 +181,15 @@ static void there_and_back(const char* path, int what) {
 TEST(every_field_comes_back_and_so_do_the_bits) {
     Scratch scratch = scratch_make();
     int count = 0;
-    for (int what = 0; what < 2 * SIX; ++what) {
+    for (int what = 0; what < 2 * MATRIX; ++what) {
         bool lists_alone = what & LISTS && (!(what & SPANS) || what & WHITENED);
-        if (!lists_alone) {
+        if (!lists_alone && !(what & WHITENED && what & MATRIX)) {
             there_and_back(scratch_path(&scratch, "p.hdf5"), what);
             ++count;
         }
     }
     printf("  %d cases\n", count);
-    CHECK(count >= 80);
+    CHECK(count >= 120);
     scratch_remove(&scratch);
 }
 
@@ -191,7 +222,7 @@ typedef struct Wrong {
 } Wrong;
 
 static const Wrong WRONG[] = {
-    {"version", 0, 2.0, "version is 2"},
+    {"version", 0, 3.0, "version is 3"},
     {"version", -1, 0.0, "no dataset version"},
     {"block_size", 0, 4.0, "block_size is 4"},
     {"block_size", 0, 6.0, "numbers, not"},
@@ -240,6 +271,23 @@ static const Wrong WRONG[] = {
     {"u_free", -2, 0.0, "u_free has 17"},
 };
 
+static const Wrong WRONG_MATRIX[] = {
+    {"a_start", 0, 1.0, "rows of A"},
+    {"a_start", 3, 400.0, "rows of A"},
+    {"a_start", 3, 1.0, "rows of A"},
+    {"a_start", 17, 1000.0, "a_column has"},
+    {"a_start", -2, 0.0, "a_start has 17"},
+    {"a_start", -1, 0.0, "listed"},    // neither y nor A
+    {"a_column", 0, 8.0, "rows of A"}, // another body's
+    {"a_column", 0, 1.0, "rows of A"}, // twice, and no diagonal
+    {"a_column", 0, -1.0, "a_column: entry 0"},
+    {"a_column", -1, 0.0, "no dataset a_column"},
+    {"a_value", 0, -2.0, "positive definite"},
+    {"a_value", 1, 0.5, "rows of A"}, // not symmetric
+    {"a_value", 0, NAN, "a_value has an entry"},
+    {"a_value", -1, 0.0, "no dataset a_value"},
+};
+
 // Numbers are written as doubles, which a reader of whole ones takes as well.
 static bool spoil(const char* path, const Wrong* w) {
     double values[MOST];
@@ -262,37 +310,43 @@ static bool spoil(const char* path, const Wrong* w) {
     return H5Fclose(file) >= 0 && good;
 }
 
-TEST(wrong_files_are_refused_with_what_is_wrong) {
+static void check_wrong(int what, const Wrong* wrong, size_t count) {
     Scratch scratch = scratch_make();
     Case c;
     TdlFrictionProblem *p, *q;
-    make_case(&c, SPANS | LISTS | LAWS | MOVES | GUESS);
+    make_case(&c, what);
     TdlHost silent = tdl_host_default();
     REQUIRE(tdl_friction_problem_create_bodies(&silent, &c.def, &p) == TDL_STATUS_OK);
     const char* path = scratch_path(&scratch, "wrong.hdf5");
-    for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k) {
+    for (size_t k = 0; k < count; ++k) {
         Heard heard = {0};
         AllocCounter counter = {0};
         TdlHost host = scratch_host(&heard);
         host.mem = counting_allocator(&counter);
         REQUIRE(tdl_friction_problem_write(&silent, path, p, NULL) == TDL_STATUS_OK);
-        REQUIRE(spoil(path, &WRONG[k]));
+        REQUIRE(spoil(path, &wrong[k]));
         TdlStatus status = tdl_friction_problem_read(&host, path, &q);
-        if (status != TDL_STATUS_BAD_INPUT || strstr(heard.last, WRONG[k].said) == NULL ||
+        if (status != TDL_STATUS_BAD_INPUT || strstr(heard.last, wrong[k].said) == NULL ||
             strstr(heard.last, "wrong.hdf5: ") == NULL || counter.live != 0) {
-            FAIL("%s, entry %d: status %d, heard '%s', %ld bytes left", WRONG[k].name,
-                 WRONG[k].entry, (int)status, heard.last, counter.live);
+            FAIL("%s, entry %d: status %d, heard '%s', %ld bytes left", wrong[k].name,
+                 wrong[k].entry, (int)status, heard.last, counter.live);
         }
     }
     tdl_friction_problem_destroy(p);
     scratch_remove(&scratch);
 }
 
-TEST(cuts_and_flips_are_survived_and_any_allocation_may_fail) {
+TEST(wrong_files_are_refused_with_what_is_wrong) {
+    int what = SPANS | LISTS | LAWS | MOVES | GUESS;
+    check_wrong(what, WRONG, sizeof WRONG / sizeof *WRONG);
+    check_wrong(what | MATRIX, WRONG_MATRIX, sizeof WRONG_MATRIX / sizeof *WRONG_MATRIX);
+}
+
+static void cut_and_flip(int what) {
     Scratch scratch = scratch_make();
     Case c;
     TdlFrictionProblem *p, *q;
-    make_case(&c, SPANS | LISTS | LAWS | MOVES | GUESS);
+    make_case(&c, what);
     TdlHost host = tdl_host_default();
     const char* path = scratch_path(&scratch, "p.hdf5");
     REQUIRE(tdl_friction_problem_create_bodies(&host, &c.def, &p) == TDL_STATUS_OK);
@@ -331,4 +385,10 @@ TEST(cuts_and_flips_are_survived_and_any_allocation_may_fail) {
     free(copy);
     free(bytes);
     scratch_remove(&scratch);
+}
+
+TEST(cuts_and_flips_are_survived_and_any_allocation_may_fail) {
+    int what = SPANS | LISTS | LAWS | MOVES | GUESS;
+    cut_and_flip(what);
+    cut_and_flip(what | MATRIX);
 }
