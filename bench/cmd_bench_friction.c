@@ -9,6 +9,7 @@
 #include "app/own_solver.h"
 #include "app/plot.h"
 #include "bench/friction_cases.h"
+#include "bench/friction_nodes.h"
 #include "bench/siconos.h"
 
 #include <stdio.h>
@@ -510,12 +511,24 @@ static int bench_files(Bench* b, const Args* args) {
     return code;
 }
 
-// stacks, piles and wisps from ten contacts up to `largest`
-static void bench_generated(Bench* b, int largest) {
+static void bench_case(Bench* b, const char* name, FrictionCase* c) {
+    TdlFrictionProblem* problem;
+    if (case_problem(c, b->host, &problem) == TDL_STATUS_OK) {
+        bench_problem(b, name, problem);
+        tdl_friction_problem_destroy(problem);
+    }
+    case_free(c);
+}
+
+// stacks, piles and wisps from ten contacts up to `largest`, or one family of them
+static void bench_generated(Bench* b, int largest, const char* only) {
     for (int size = 10; size <= largest; size *= 10) {
         for (int family = 0; family < 3; ++family) {
             static const char* const names[] = {"stack", "rocks", "wisp"};
             FrictionCase c;
+            if (only != NULL && strcmp(only, names[family]) != 0) {
+                continue;
+            }
             if (family == 0) {
                 case_stack(&c, 1, (size + 159) / 160, size < 160 ? (size + 3) / 4 : 40, 0.5);
             } else if (family == 1) {
@@ -524,14 +537,95 @@ static void bench_generated(Bench* b, int largest) {
                 case_wisp(&c, 1, size < 40 ? 4 : size / 10, 12, 20, 0.3);
             }
             char name[64];
-            TdlFrictionProblem* problem;
             snprintf(name, sizeof name, "%s-%d", names[family], c.def.laws.contact_count);
-            if (case_problem(&c, b->host, &problem) == TDL_STATUS_OK) {
-                bench_problem(b, name, problem);
-                tdl_friction_problem_destroy(problem);
-            }
-            case_free(&c);
+            bench_case(b, name, &c);
         }
+    }
+}
+
+// Sheets of cloth that are pulled over a table, by a part of the friction they can bear; slopes of
+// grains below and above the angle of friction, 26.57 degrees, with stress in cells or at nodes.
+typedef struct NodalFamily {
+    const char* name;
+    double pull;           // of cloth of 25 x 24 nodes; 0: grains
+    int along, up, across; // cells; across 0: in two dimensions
+    bool at_nodes;
+    double degrees;
+} NodalFamily;
+
+static const NodalFamily NODAL_FAMILIES[] = {
+    {"cloth-0.05", 0.05, 0, 0, 0, false, 0.0},
+    {"cloth-0.2", 0.2, 0, 0, 0, false, 0.0},
+    {"cloth-0.5", 0.5, 0, 0, 0, false, 0.0},
+    {"slope2-cells-26", 0.0, 68, 25, 0, false, 26.0},
+    {"slope2-cells-31", 0.0, 68, 25, 0, false, 31.0},
+    {"slope2-nodes-26", 0.0, 68, 24, 0, true, 26.0},
+    {"slope2-nodes-31", 0.0, 68, 24, 0, true, 31.0},
+    {"slope3-cells-26", 0.0, 26, 12, 6, false, 26.0},
+    {"slope3-cells-31", 0.0, 26, 12, 6, false, 31.0},
+    {"slope3-narrow-cells-26", 0.0, 39, 12, 4, false, 26.0},
+    {"slope3-cube-cells-26", 0.0, 12, 13, 12, false, 26.0},
+    {"slope3-nodes-26", 0.0, 24, 12, 6, true, 26.0},
+};
+
+static void make_nodal(const NodalFamily* family, NodalCase* c) {
+    if (family->pull > 0.0) {
+        ClothSheet sheet = cloth_sheet(25, 24);
+        sheet.pull = family->pull;
+        case_cloth(c, 1, &sheet);
+        return;
+    }
+    GrainSlope slope =
+        grain_slope(family->across > 0 ? 3 : 2, family->along, family->up, family->degrees);
+    slope.across = family->across > 0 ? family->across : 1;
+    slope.at_nodes = family->at_nodes;
+    case_grains(c, 1, &slope);
+}
+
+// Also leaves the problems as files, with `keep`.
+static void bench_nodal(Bench* b, bool keep) {
+    for (size_t k = 0; k < sizeof NODAL_FAMILIES / sizeof *NODAL_FAMILIES; ++k) {
+        NodalCase c;
+        TdlFrictionProblem* problem;
+        make_nodal(&NODAL_FAMILIES[k], &c);
+        double begin = processor_time();
+        if (nodal_problem(&c, b->host, &problem) == TDL_STATUS_OK) {
+            double made = 1.0e3 * (processor_time() - begin);
+            char path[1024];
+            snprintf(path, sizeof path, "%s/%s.hdf5", b->directory, NODAL_FAMILIES[k].name);
+            if (keep) {
+                tdl_friction_problem_write(b->host, path, problem, NULL);
+            }
+            bench_problem(b, NODAL_FAMILIES[k].name, problem);
+            printf("%-34s %6s  %-12s %6s %9s %10.3f\n", "", "", "making it", "", "", made);
+            tdl_friction_problem_destroy(problem);
+        }
+        nodal_free(&c);
+    }
+}
+
+// Rubble of 50 stones, and 256 spheres at rest in a box: so many seeds of each, three mu.
+enum { RUBBLE_STONES = 50, BOXED_SPHERES = 256, PILE_MUS = 3 };
+
+static void bench_piles(Bench* b, const Args* args) {
+    static const double rubble_mu[PILE_MUS] = {0.8, 1.0, 1.5},
+                        sphere_mu[PILE_MUS] = {0.3, 0.5, 0.8};
+    int first = args_int(args, "first-seed", 1), rubble = args_int(args, "rubble", 0);
+    int spheres = args_int(args, "spheres", 0);
+    double decades = args_real(args, "decades", 6.0);
+    for (int k = 0; k < PILE_MUS * (rubble + spheres); ++k) {
+        bool stones = k < PILE_MUS * rubble;
+        int seed = first + (stones ? k : k - PILE_MUS * rubble) / PILE_MUS;
+        double mu = stones ? rubble_mu[k % PILE_MUS] : sphere_mu[k % PILE_MUS];
+        char name[64];
+        FrictionCase c;
+        if (stones) {
+            case_rubble(&c, (uint64_t)seed, RUBBLE_STONES, decades, mu);
+        } else {
+            case_spheres(&c, (uint64_t)seed, BOXED_SPHERES, mu);
+        }
+        snprintf(name, sizeof name, "%s-%d-mu-%g", stones ? "rubble" : "spheres", seed, mu);
+        bench_case(b, name, &c);
     }
 }
 
@@ -562,7 +656,14 @@ static int run_bench(const Args* args) {
            b->peers ? "    siconos: nsgs, newton ac, admm ms; (not solved)" : "");
     code = bench_files(b, args);
     if (code == EXIT_DONE) {
-        bench_generated(b, args_int(args, "largest", args_operand_count(args) > 0 ? 0 : 1000));
+        bool files = args_operand_count(args) > 0 || args_has(args, "rubble") ||
+                     args_has(args, "spheres") || args_has(args, "nodal");
+        bench_generated(b, args_int(args, "largest", files ? 0 : 1000),
+                        args_text(args, "family", NULL));
+        bench_piles(b, args);
+        if (args_has(args, "nodal")) {
+            bench_nodal(b, args_has(args, "keep"));
+        }
         if (args_has(args, "studies")) {
             study_bodies(b, 200);
             study_nu(b, args_int(args, "rods", 8), args_int(args, "seeds", 5));
@@ -584,8 +685,21 @@ static const Option BENCH_FRICTION_OPTIONS[] = {
      false},
     {"max-iterations", 'n', OPTION_INT, "N", 1, 1000000000, "of each solver; default 10000", false},
     {"largest", 0, OPTION_INT, "N", 0, 1000000,
-     "generated problems up to about this many contacts; default 1000 without files, else 0",
+     "generated problems up to about this many contacts; default 1000 without files or piles, "
+     "else 0",
      false},
+    {"nodal", 0, OPTION_SWITCH, NULL, 0, 0,
+     "cloth of 600 nodes on a table, grains on slopes of 1700 and 1900 blocks of 3 and of 6",
+     false},
+    {"keep", 0, OPTION_SWITCH, NULL, 0, 0,
+     "with --nodal: leave these problems as .hdf5 beside the tables", false},
+    {"family", 0, OPTION_CHOICE, "stack|rocks|wisp", 0, 0, "of these one only", false},
+    {"rubble", 0, OPTION_INT, "N", 0, 100,
+     "so many piles of 50 stones of very different mass, each with mu 0.8, 1 and 1.5", false},
+    {"decades", 0, OPTION_REAL, "D", 0.0, 12.0, "of their masses; default 6", false},
+    {"spheres", 0, OPTION_INT, "N", 0, 100,
+     "so many boxes of 256 spheres at rest, each with mu 0.3, 0.5 and 0.8", false},
+    {"first-seed", 0, OPTION_INT, "N", 0, 1000000, "of piles and boxes; default 1", false},
     {"convergence", 0, OPTION_SWITCH, NULL, 0, 0, "error against time of every solver", false},
     {"studies", 0, OPTION_SWITCH, NULL, 0, 0,
      "convergence against nu on spaghetti, and velocity space against explicit W", false},

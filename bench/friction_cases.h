@@ -1,5 +1,5 @@
-// Generated frictional contact problems for tests and benchmarks: stacks and piles of rigid bodies,
-// wisps of fibres, spaghetti. All in velocity space, whitened (y == h), from a seed.
+// Generated frictional contact problems for tests and benchmarks: stacks, piles and boxes of rigid
+// bodies, wisps of fibres, spaghetti. All in velocity space, whitened (y == h), from a seed.
 #ifndef TDL_BENCH_FRICTION_CASES_H
 #define TDL_BENCH_FRICTION_CASES_H
 
@@ -153,14 +153,40 @@ static inline void case_stack(FrictionCase* c, uint64_t seed, int columns, int h
     }
 }
 
-// Rocks heaped at random: bodies of very different mass, one to four nearby points for each pair
-// of neighbours, normals tilted from point to point.
-static inline void case_rocks(FrictionCase* c, uint64_t seed, int bodies, double mu) {
+// A pile of rocks: so many decades between the lightest and the heaviest, and how far the normals
+// of the one to four points of a pair tilt.
+typedef struct CasePile {
+    int bodies;
+    double decades, tilt, mu;
+} CasePile;
+
+// A point where rock k leans on another, -1: on floor or wall, along an axis.
+static inline void case_lean(FrictionCase* c, const CasePile* pile, const double* mass, int k,
+                             int other, int axis) {
+    double n[3], e[9], lever[3], back[3], a[18], b[18], norm = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        n[i] = (i == axis ? 1.0 : 0.0) + pile->tilt * case_range(c, -1.0, 1.0);
+        norm += n[i] * n[i];
+        lever[i] = i == axis ? -0.5 : 0.4 * case_range(c, -1.0, 1.0);
+        back[i] = i == axis ? 0.5 : lever[i];
+    }
+    for (int i = 0; i < 3; ++i) {
+        n[i] /= sqrt(norm);
+    }
+    case_basis(n, e);
+    case_rigid_rows(e, lever, mass[k], 0.1 * mass[k], 1.0, a);
+    if (other >= 0) {
+        case_rigid_rows(e, back, mass[other], 0.1 * mass[other], -1.0, b);
+    }
+    case_add(c, k, a, other, other >= 0 ? b : NULL, pile->mu);
+}
+
+static inline void case_pile(FrictionCase* c, uint64_t seed, CasePile pile) {
+    int bodies = pile.bodies, side = (int)ceil(cbrt((double)bodies));
     case_begin(c, seed, bodies, 6);
-    int side = (int)ceil(cbrt((double)bodies));
     double* mass = malloc((size_t)bodies * sizeof(double));
     for (int k = 0; k < bodies; ++k) {
-        mass[k] = pow(10.0, case_range(c, -1.0, 1.0));
+        mass[k] = pow(10.0, 0.5 * pile.decades * case_range(c, -1.0, 1.0));
         double v[6];
         for (int i = 0; i < 6; ++i) {
             v[i] = 0.05 * case_range(c, -1.0, 1.0);
@@ -179,26 +205,106 @@ static inline void case_rocks(FrictionCase* c, uint64_t seed, int bodies, double
             }
             int points = 1 + (int)(4.0 * case_unit(c));
             for (int p = 0; p < points; ++p) {
-                double n[3], e[9], lever[3], back[3], a[18], b[18], norm = 0.0;
-                for (int i = 0; i < 3; ++i) {
-                    n[i] = (i == axis ? 1.0 : 0.0) + 0.5 * case_range(c, -1.0, 1.0);
-                    norm += n[i] * n[i];
-                    lever[i] = i == axis ? -0.5 : 0.4 * case_range(c, -1.0, 1.0);
-                    back[i] = i == axis ? 0.5 : lever[i];
-                }
-                for (int i = 0; i < 3; ++i) {
-                    n[i] /= sqrt(norm);
-                }
-                case_basis(n, e);
-                case_rigid_rows(e, lever, mass[k], 0.1 * mass[k], 1.0, a);
-                if (other >= 0) {
-                    case_rigid_rows(e, back, mass[other], 0.1 * mass[other], -1.0, b);
-                }
-                case_add(c, k, a, other, other >= 0 ? b : NULL, mu);
+                case_lean(c, &pile, mass, k, other, axis);
             }
         }
     }
     free(mass);
+}
+
+// Rocks heaped at random, masses over two decades.
+static inline void case_rocks(FrictionCase* c, uint64_t seed, int bodies, double mu) {
+    case_pile(c, seed, (CasePile){.bodies = bodies, .decades = 2.0, .tilt = 0.5, .mu = mu});
+}
+
+// Rubble: masses over many decades, and points whose normals have little to do with each other.
+static inline void case_rubble(FrictionCase* c, uint64_t seed, int bodies, double decades,
+                               double mu) {
+    case_pile(c, seed, (CasePile){.bodies = bodies, .decades = decades, .tilt = 0.8, .mu = mu});
+}
+
+// Moves a sphere out of another by half of what they overlap, or out of a wall at x = 0 or 1 by
+// all.
+static inline void case_part_spheres(double* a, double* b, double radius) {
+    double x[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    double apart = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    for (int i = 0; i < 3 && apart < 2.0 * radius; ++i) {
+        double half = 0.5 * (2.0 * radius - apart) * x[i] / apart;
+        a[i] -= half;
+        b[i] += half;
+    }
+}
+
+// Lets spheres sink in a box one wide, parted from each other and from walls and floor after each
+// of many small moves down, until they lie.
+static inline void case_settle_spheres(double* at, int count, double radius) {
+    enum { MOVES = 400, MOVING = 350 };
+    for (int move = 0; move < MOVES; ++move) {
+        for (int k = 0; k < count; ++k) {
+            at[3 * k + 2] -= move < MOVING ? 0.05 * radius : 0.0;
+            for (int j = 0; j < k; ++j) {
+                case_part_spheres(at + 3 * k, at + 3 * j, radius);
+            }
+            for (int i = 0; i < 3; ++i) {
+                double* x = at + 3 * k + i;
+                *x = *x < radius ? radius : i < 2 && *x > 1.0 - radius ? 1.0 - radius : *x;
+            }
+        }
+    }
+}
+
+static inline void case_touch_sphere(FrictionCase* c, int a, int b, double radius,
+                                     const double n[3], double mu) {
+    double e[9], lever[3], back[3], rows[2][18], m = 1.0, j = 0.4 * radius * radius;
+    case_basis(n, e);
+    for (int i = 0; i < 3; ++i) {
+        lever[i] = -radius * n[i];
+        back[i] = radius * n[i];
+    }
+    case_rigid_rows(e, lever, m, j, 1.0, rows[0]);
+    case_rigid_rows(e, back, m, j, -1.0, rows[1]);
+    case_add(c, a, rows[0], b, b < 0 ? NULL : rows[1], mu);
+}
+
+// Equal spheres at rest in a box: contacts where they are nearer than a hundredth of their radius.
+static inline void case_spheres(FrictionCase* c, uint64_t seed, int count, double mu) {
+    case_begin(c, seed, count, 6);
+    int side = (int)ceil(cbrt(2.0 * count) / 1.5);
+    double radius = 0.5 / (side + 0.4), near = 0.01 * radius, fall = 9.81 * 0.01;
+    double* at = malloc(3 * (size_t)count * sizeof(double));
+    for (int k = 0; k < count; ++k) {
+        int cell[3] = {k % side, k / side % side, k / side / side};
+        double v[6] = {0.0, 0.0, -fall, 0.0, 0.0, 0.0};
+        for (int i = 0; i < 3; ++i) {
+            at[3 * k + i] = radius * (2.1 * cell[i] + 1.0 + 0.3 * case_range(c, -1.0, 1.0));
+        }
+        case_rigid_velocity(c, k, v, 1.0, 0.4 * radius * radius);
+    }
+    case_settle_spheres(at, count, radius);
+    for (int a = 0; a < count; ++a) {
+        for (int b = 0; b < a; ++b) {
+            double n[3], apart = 0.0;
+            for (int i = 0; i < 3; ++i) {
+                n[i] = at[3 * a + i] - at[3 * b + i];
+                apart += n[i] * n[i];
+            }
+            apart = sqrt(apart);
+            for (int i = 0; i < 3; ++i) {
+                n[i] /= apart;
+            }
+            if (apart < 2.0 * radius + near) {
+                case_touch_sphere(c, a, b, radius, n, mu);
+            }
+        }
+        for (int wall = 0; wall < 5; ++wall) {
+            double x = at[3 * a + wall / 2], n[3] = {0.0, 0.0, 0.0};
+            n[wall / 2] = wall % 2 == 0 ? 1.0 : -1.0;
+            if ((wall % 2 == 0 ? x : 1.0 - x) < radius + near) {
+                case_touch_sphere(c, a, -1, radius, n, mu);
+            }
+        }
+    }
+    free(at);
 }
 
 // Lower Cholesky factor by rows of a small dense matrix.
