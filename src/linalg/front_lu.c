@@ -11,7 +11,6 @@
 #include <amd.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Doubles of the factors above which they are not attempted: 800 MB.
@@ -143,9 +142,33 @@ static TdlStatus choose_order(FrontLu* lu, Arena* arena, const Graph* g, bool di
     return TDL_STATUS_OK;
 }
 
-static int ascending(const void* a, const void* b) {
-    int x = *(const int*)a, y = *(const int*)b;
-    return (x > y) - (x < y);
+// Sorts the rows of every column: by columns into their rows, and from there in order into the
+// columns.
+static TdlStatus sort_rows(FrontLu* lu, Arena* arena) {
+    int n = lu->n, count = lu->start[n];
+    int *at = ARENA_NEW(arena, int, (size_t)n + 1), *column = ARENA_NEW(arena, int, count);
+    if (at == NULL || column == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(at, 0, ((size_t)n + 1) * sizeof(int));
+    for (int e = 0; e < count; ++e) {
+        ++at[lu->row[e] + 1];
+    }
+    for (int k = 0; k < n; ++k) {
+        at[k + 1] += at[k];
+    }
+    for (int k = 0; k < n; ++k) {
+        for (int e = lu->start[k]; e < lu->start[k + 1]; ++e) {
+            column[at[lu->row[e]]++] = k; // at[row] ends where the next one's began
+        }
+    }
+    memcpy(lu->mark, lu->start, (size_t)n * sizeof(int));
+    for (int row = 0, e = 0; row < n; ++row) {
+        for (; e < at[row]; ++e) {
+            lu->row[lu->mark[column[e]]++] = row;
+        }
+    }
+    return TDL_STATUS_OK;
 }
 
 // The rows below the diagonal of every column; place numbers the graph's rows.
@@ -189,14 +212,13 @@ static TdlStatus find_pattern(FrontLu* lu, Arena* arena, const Graph* g, const i
                 }
             }
         }
-        qsort(rows, (size_t)count, sizeof(int), ascending);
         lu->start[k + 1] = (int)used + count;
         if (lu->parent[k] >= 0) {
             sibling[k] = child[lu->parent[k]];
             child[lu->parent[k]] = k;
         }
     }
-    return TDL_STATUS_OK;
+    return sort_rows(lu, arena);
 }
 
 // Joins columns into fronts: k joins k + 1, its parent, while few zeros come in by it.
