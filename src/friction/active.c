@@ -25,6 +25,10 @@ enum { STIFF_CONTACTS = 16 };
 // cheap; they are few where the error is below so many times what is asked for.
 enum { FEW_SWEEPS = 200 };
 static const double FAR = 1.0e4;
+// Of so many contacts sweeps from a guess that leave more than so many times what is asked for tell
+// that Newton steps would be a hundred: interior points from there are a dozen.
+enum { HARD_CONTACTS = 100 };
+static const double HARD = 50.0;
 // A contact at rest that nothing holds is near when it closes within this part of the velocity that
 // impulses give.
 static const double NEAR = 0.1;
@@ -209,6 +213,14 @@ static TdlStatus go_inside(const Run* run, Run* inner, double sweeps) {
     return status;
 }
 
+// From a guess where sweeps got stuck.
+static TdlStatus go_near(const Run* run, Run* inner) {
+    bool hard =
+        run->given && inner->sys->n > HARD_CONTACTS && inner->error > HARD * run->sys->target;
+    inner->limit = run->limit;
+    return hard ? run_near(inner) : TDL_STATUS_OK;
+}
+
 static TdlStatus take_steps(const Run* run, Run* inner) {
     inner->limit = run->limit < STEPS ? run->limit : STEPS;
     return run_done(inner) ? TDL_STATUS_OK : run_proximal(inner);
@@ -268,7 +280,8 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
     }
     inner->worth = INFINITY;
     if (steps && few) {
-        TdlStatus status = go_inside(run, inner, FEW_SWEEPS);
+        TdlStatus status = go_near(run, inner);
+        status = status == TDL_STATUS_OK ? go_inside(run, inner, FEW_SWEEPS) : status;
         if (status != TDL_STATUS_OK) {
             return status;
         }

@@ -18,6 +18,9 @@ static const double SOFT_PART = 0.1;
 // being cheaper; and gradient steps on what is too large for factors while a thousand divide it by
 // that.
 static const double ROUND_GAIN = 30.0, GRADIENT_GAIN = 1.2;
+// From a guess so many come first, and no more where they leave so many times what is asked for.
+enum { GIVEN_SWEEPS = 60 };
+static const double GIVEN_HARD = 50.0;
 // Of a large island the pace of so many sweeps after as many tells how many more there would be:
 // about twice as many as go on at that pace (wisps: 279 and 290 at it, 454 and 520 in truth).
 // Interior points come at once where they cost less.
@@ -83,8 +86,15 @@ static TdlStatus run_probe(Run* run) {
 }
 
 // As many sweeps in a round as a factorisation costs; where W is too large for one, all there are.
+// From a guess fewer, and where these leave much they are left to those that come next.
 static TdlStatus run_sweep_rounds(Run* run) {
     const System* sys = run->sys;
+    if (run->given && sys->n <= LARGE_ISLAND) {
+        TdlStatus status = run_limited(run, run_anderson, GIVEN_SWEEPS);
+        if (status != TDL_STATUS_OK || run->error > GIVEN_HARD * sys->target) {
+            return status;
+        }
+    }
     double ratio = sys->start != NULL ? run_factor_work(run) / run_sweep_work(run) : 100.0;
     int round = ratio < 10.0 ? 10 : ratio > 100.0 ? 100 : (int)ratio;
     int most = sys->block_count <= MAX_FORMED ? 20 * round : run->limit;

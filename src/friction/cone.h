@@ -79,4 +79,23 @@ static inline void cone_frame(int d, const double* e, double* f) {
     }
 }
 
+// (l + (l^2 + 4 root^2)^(1/2))/2, without cancellation
+static inline double smooth_positive(double l, double root) {
+    double all = hypot(l, 2.0 * root);
+    return l > 0.0 ? 0.5 * (l + all) : 2.0 * root * root / (all - l);
+}
+
+// The point inside the Lorentz cone with x - y = z and x o y = root^2 e. (F.67) One number: d = 1.
+static inline void cone_centre(int d, const double* z, double root, double* x, double* y) {
+    double t = d > 1 ? tangent_norm(d, z) : 0.0, square = root * root;
+    double one = smooth_positive(z[0] + t, root), two = smooth_positive(z[0] - t, root);
+    x[0] = 0.5 * (one + two);
+    y[0] = 0.5 * (square / one + square / two);
+    for (int k = 1; k < d; ++k) {
+        double e = t > 0.0 ? z[k] / t : 0.0;
+        x[k] = 0.5 * (one - two) * e;
+        y[k] = 0.5 * (square / one - square / two) * e;
+    }
+}
+
 #endif

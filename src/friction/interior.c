@@ -8,6 +8,7 @@
 // method gives the last digits. friction.md section 4.6
 #include "friction/space.h"
 
+#include <limits.h>
 #include <string.h>
 
 // Steps from a start, where 20 to 60 do mostly, and where all else got stuck: then up to 300 do.
@@ -18,9 +19,10 @@ enum { MOSTLY_STEPS = 20, FEW_STEPS = 60 };
 // A step shorter than this part of the way is none, and after so many in a row nothing is to come.
 static const double SHORT_STEP = 1.0e-3;
 enum { MAX_SHORT = 8 };
-// Steps cut below this part leave half of the derivative of the shift out of the next, and so on;
-// with every other step it comes back by two.
-static const double CUT_STEP = 0.1;
+// Where a step is cut below this part the contacts that cut it to less than so many times what is
+// left of it go on without the derivative of their shift; it comes back from this part on, twice as
+// much with every step that is not.
+static const double CUT_STEP = 0.1, CUTTING = 3.0, LEAST_COUPLING = 0.01;
 // Without shift the problem is convex: steps in all, and the part of the first gap and residual at
 // which it is solved.
 enum { PRESS_STEPS = 60 };
@@ -32,6 +34,10 @@ typedef struct Start {
 } Start;
 static const Start STARTS[] = {{1.0, 1.0}, {10.0, 1.0}, {1.0, 10.0}, {100.0, 1.0}, {0.1, 0.1}};
 enum { START_COUNT = 3, INSISTENT_COUNT = sizeof STARTS / sizeof *STARTS };
+// The complementarity of a start near an iterate, as a part of what b asks for, squared: with 0.3
+// it takes one step more, with 0.03 a third of the problems get stuck. So many cut steps tell that.
+static const double NEAR_ROOT = 0.1;
+enum { MOST_CUTS = 6 };
 // A contact's own stiffness is at least this part of the mean.
 static const double LEAST_OWN = 1.0e-12;
 // Part of the way to the boundary a step may go.
@@ -49,7 +55,8 @@ typedef struct Interior {
     double *wbar, *eta; // [n d], [n] Nesterov-Todd scaling
     double* rho;        // [n d] residual of y = ...
     double *r, *u;      // [n d]
-    double coupling;    // the part of the shift's derivative that is in the matrix
+    double* coupling;   // [n] the part of the shift's derivative that is in the matrix
+    int cuts;           // steps that were cut
     bool convex;        // without shift
     double eps;         // added to W, in units of the contacts' own stiffness
     const bool* out;    // [n] contacts without impulse; null: none
@@ -82,25 +89,59 @@ static double own_of(const System* sys, int i) {
     return fmax(sum / sys->d, LEAST_OWN);
 }
 
-// x and y along e, of the size that b asks for, each contact in units of the root of its own
-// stiffness: light and heavy bodies are then alike. All else is zero.
-static void begin(Interior* in, Start start) {
+// What b asks of x and y, each contact in units of the root of its own stiffness: light and heavy
+// bodies are then alike.
+static double size_asked(const Interior* in) {
     const System* sys = in->run->sys;
     int d = sys->d, count = 0;
     double sum = 0.0;
-    memset(in->x, 0, run_size(in->run) * sizeof(double));
-    memset(in->y, 0, run_size(in->run) * sizeof(double));
     for (int i = 0; i < sys->n; ++i) {
         if (has_cone(in, i) || has_ray(in, i)) {
             sum += dot_product((size_t)d, sys->b + i * d, sys->b + i * d) / own_of(sys, i);
             ++count;
         }
     }
-    double unit = sum > 0.0 ? sqrt(sum / count) : 1.0;
+    return sum > 0.0 ? sqrt(sum / count) : 1.0;
+}
+
+// x and y along e, of that size. All else is zero.
+static void begin(Interior* in, Start start) {
+    const System* sys = in->run->sys;
+    int d = sys->d;
+    double unit = size_asked(in);
+    memset(in->x, 0, run_size(in->run) * sizeof(double));
+    memset(in->y, 0, run_size(in->run) * sizeof(double));
     for (int i = 0; i < sys->n; ++i) {
         if (has_cone(in, i) || has_ray(in, i)) {
             in->y[i * d] = start.y * unit * sqrt(own_of(sys, i));
             in->x[i * d] = start.x * unit / sqrt(own_of(sys, i));
+        }
+    }
+}
+
+// x and y near the impulses r, whose velocities are u: x - y is theirs, and x o y the same at all
+// contacts, in units of the roots of their own stiffness. (F.67)
+static void begin_near(Interior* in, const double* r, const double* u) {
+    const System* sys = in->run->sys;
+    int d = sys->d;
+    double root = NEAR_ROOT * size_asked(in);
+    for (int i = 0; i < sys->n; ++i) {
+        double own = sqrt(own_of(sys, i)), z[CONE_MAX];
+        double shift = has_cone(in, i) ? tangent_norm(d, u + i * d) : 0.0;
+        for (int k = 0; k < d; ++k) {
+            double scale = scale_of(sys, i, k);
+            double seen = u[i * d + k] / scale + (k == 0 ? shift : 0.0);
+            z[k] = r[i * d + k] * scale * own - seen / own;
+        }
+        double *x = in->x + i * d, *y = in->y + i * d;
+        memcpy(x, r + i * d, (size_t)d * sizeof(double)); // stays where there is neither
+        int size = has_cone(in, i) ? d : has_ray(in, i) ? 1 : 0;
+        if (size > 0) {
+            cone_centre(size, z, root, x, y);
+        }
+        for (int k = 0; k < size; ++k) {
+            x[k] /= own;
+            y[k] *= own;
         }
     }
 }
@@ -112,6 +153,7 @@ static TdlStatus interior_init(Interior* in, Run* run, const bool* out) {
     in->run = run;
     in->out = out;
     in->eta = ARENA_NEW(run->arena, double, sys->n);
+    in->coupling = ARENA_NEW(run->arena, double, sys->n);
     double** vectors[] = {&in->x,      &in->y,    &in->dx,  &in->dy, &in->ax, &in->ay,
                           &in->lambda, &in->wbar, &in->rho, &in->r,  &in->u};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
@@ -121,11 +163,13 @@ static TdlStatus interior_init(Interior* in, Run* run, const bool* out) {
         }
         memset(*vectors[k], 0, size * sizeof(double));
     }
-    if (in->eta == NULL) {
+    if (in->eta == NULL || in->coupling == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     begin(in, STARTS[0]);
+    memset(in->coupling, 0, (size_t)sys->n * sizeof(double));
     TdlStatus status = space_init(&in->space, run);
+    in->space.may_thin = out == NULL; // where they are out the last digits count
     for (int i = 0; i < sys->n && status == TDL_STATUS_OK; ++i) {
         *space_part(&in->space, i).size = is_out(in, i)               ? 0
                                           : sys->law[i] == LAW_SMOOTH ? 1
@@ -225,7 +269,7 @@ static void shift_direction(const Interior* in, int i, double* t) {
     const double* y = in->y + i * d;
     double norm = tangent_norm(d, y);
     for (int k = 1; k < d; ++k) {
-        t[k] = norm > 0.0 ? in->coupling * y[k] / norm : 0.0;
+        t[k] = norm > 0.0 ? in->coupling[i] * y[k] / norm : 0.0;
     }
 }
 
@@ -403,22 +447,40 @@ static double cone_step(int d, const double* a, const double* da, double most) {
     return fmin(most, root);
 }
 
+// The same of contact i, x and y.
+static double contact_step(const Interior* in, int i, double most) {
+    int d = in->run->sys->d;
+    const double *x = in->x + i * d, *y = in->y + i * d;
+    const double *dx = in->dx + i * d, *dy = in->dy + i * d;
+    if (has_cone(in, i)) {
+        return cone_step(d, y, dy, cone_step(d, x, dx, most));
+    }
+    if (has_ray(in, i)) {
+        most = dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
+        most = dy[0] < 0.0 ? fmin(most, -y[0] / dy[0]) : most;
+    }
+    return most;
+}
+
 static double step_length(const Interior* in) {
-    const System* sys = in->run->sys;
-    int d = sys->d;
     double most = 1.0 / TO_BOUNDARY;
-    for (int i = 0; i < sys->n; ++i) {
-        const double *x = in->x + i * d, *y = in->y + i * d;
-        const double *dx = in->dx + i * d, *dy = in->dy + i * d;
-        if (has_cone(in, i)) {
-            most = cone_step(d, x, dx, most);
-            most = cone_step(d, y, dy, most);
-        } else if (has_ray(in, i)) {
-            most = dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
-            most = dy[0] < 0.0 ? fmin(most, -y[0] / dy[0]) : most;
-        }
+    for (int i = 0; i < in->run->sys->n; ++i) {
+        most = contact_step(in, i, most);
     }
     return TO_BOUNDARY * most;
+}
+
+// The derivative of the shift makes steps quadratic; at a few contacts it makes them very short.
+static void adapt_coupling(Interior* in, double alpha) {
+    bool cut = alpha < CUT_STEP;
+    in->cuts += cut;
+    for (int i = 0; i < in->run->sys->n; ++i) {
+        if (!cut) {
+            in->coupling[i] = fmin(1.0, 2.0 * fmax(in->coupling[i], LEAST_COUPLING));
+        } else if (contact_step(in, i, 1.0) < CUTTING * alpha) {
+            in->coupling[i] = 0.0;
+        }
+    }
 }
 
 // the predictor in the scaled space, for the corrector
@@ -476,13 +538,18 @@ static double interior_step(Interior* in, double gap, double ratio) {
     return fmin(step_length(in), 1.0);
 }
 
-// Steps from the point at hand until a solution, the limit, or nothing more is to come.
-static void walk(Interior* in, int limit) {
+// Steps from the point at hand until a solution, the limit, so many cut steps, or nothing more is
+// to come.
+static void walk(Interior* in, int limit, int most_cuts) {
     Run* run = in->run;
     int shorts = 0;
-    in->coupling = 1.0;
+    in->cuts = 0;
+    for (int i = 0; i < run->sys->n; ++i) {
+        in->coupling[i] = 1.0;
+    }
     double gap_first = 0.0, residual_first = 0.0;
-    for (int k = 0; k < limit && !run_done(run) && shorts < MAX_SHORT; ++k) {
+    for (int k = 0; k < limit && !run_done(run) && shorts < MAX_SHORT && in->cuts < most_cuts;
+         ++k) {
         // few steps are worth nothing: all that it mostly takes, or none
         if (run_spent(run, in->space.flops * (k < WORTH_STEPS ? WORTH_STEPS - k : 1))) {
             break;
@@ -498,8 +565,7 @@ static void walk(Interior* in, int limit) {
             break;
         }
         shorts = alpha < SHORT_STEP ? shorts + 1 : 0;
-        // the shift's derivative makes steps quadratic, or very short
-        in->coupling = alpha < CUT_STEP ? 0.5 * in->coupling : fmin(1.0, 2.0 * in->coupling);
+        adapt_coupling(in, alpha);
         if (!advance(in, alpha)) {
             run_count(run, TDL_FRICTION_INTERIOR, NULL);
             break;
@@ -520,7 +586,7 @@ static TdlStatus walk_from(Run* run, int starts, int steps) {
     for (int k = 0; status == TDL_STATUS_OK && !dear && k < starts && !run_done(run); ++k) {
         int left = end - run->iterations;
         begin(&in, STARTS[k]);
-        walk(&in, left < steps ? left : steps);
+        walk(&in, left < steps ? left : steps, INT_MAX);
     }
     *run->sys = before;
     arena_release(run->arena, mark);
@@ -529,6 +595,22 @@ static TdlStatus walk_from(Run* run, int starts, int steps) {
 
 TdlStatus run_interior(Run* run) {
     return walk_from(run, START_COUNT, MAX_STEPS);
+}
+
+TdlStatus run_near(Run* run) {
+    ArenaMark mark = arena_mark(run->arena);
+    System before = *run->sys;
+    double* u = ARENA_NEW(run->arena, double, run_size(run));
+    Interior in;
+    TdlStatus status = u == NULL ? TDL_STATUS_NO_MEMORY : interior_init(&in, run, NULL);
+    if (status == TDL_STATUS_OK) {
+        system_velocity(run->sys, run->best, u);
+        begin_near(&in, run->best, u);
+        walk(&in, run->limit < FEW_STEPS ? run->limit : FEW_STEPS, MOST_CUTS);
+    }
+    *run->sys = before;
+    arena_release(run->arena, mark);
+    return status == TDL_STATUS_STOPPED ? TDL_STATUS_OK : status;
 }
 
 TdlStatus run_insist(Run* run) {

@@ -42,6 +42,7 @@ TdlStatus run_strides(Run* run); // sweeps and full Newton steps, for a start th
 TdlStatus run_interior(Run* run);
 TdlStatus run_insist(Run* run);                // the same with more steps from more starts
 TdlStatus run_inside(Run* run, double sweeps); // the same, where it costs no more than so many
+TdlStatus run_near(Run* run);  // the same from near the best iterate, given up where it gets stuck
 TdlStatus run_nodes(Run* run); // over the nodes of bodies that have their A; others are left as is
 TdlStatus run_path(Run* run);
 TdlStatus run_wedges(Run* run);

@@ -81,7 +81,12 @@ typedef struct Space {
     Reduced* reduced; // [n] of contacts of three
     WholePart* whole; // [n] of six
     FrontLu lu;       // over contacts of three
-    SixLu six_lu;     // over contacts of six, with their matrix
+    bool may_thin;    // the caller does with solutions to some digits, and without the sign
+    bool thins;       // over contacts of three, unknowns that W hardly matters to are not in the
+    Reduced* strong;  // factors; [n] the parts that are, and which columns: a bit for each. (F.66)
+    unsigned char* which;
+    ArenaMark planned; // where their order begins
+    SixLu six_lu;      // over contacts of six, with their matrix
     double* value;
     Coordinates coordinates;
     NodalMatrix nodes;

@@ -127,6 +127,101 @@ TEST(both_spaces_solve_the_same) {
     }
 }
 
+// A from far below to far above what W adds: most unknowns are left out of the factors, and what is
+// left of all is a thousandth.
+TEST(weak_unknowns_follow_the_others) {
+    Island f;
+    Space s;
+    case_wisp(&f.c, 3, 24, 12, 40, 1.5);
+    REQUIRE(island_open(&f));
+    int n = 3 * f.sys.n, all = 0;
+    REQUIRE(space_init(&s, &f.run) == TDL_STATUS_OK);
+    uint64_t seed = 3;
+    fill_parts(&s, 0.0);
+    for (int i = 0; i < f.sys.n; ++i) {
+        Part a = space_part(&s, i);
+        for (int k = 0; k < *a.size; ++k, ++all) {
+            a.add[4 * k] = pow(10.0, 5.0 * next_random(&seed));
+        }
+    }
+    s.may_thin = true;
+    f.sys.bodies_count = 0; // over contacts
+    REQUIRE(space_plan(&s) == TDL_STATUS_OK && s.thins);
+    double* matrix = malloc((size_t)n * (size_t)n * sizeof *matrix);
+    double *x = calloc((size_t)n, sizeof *x), *right = calloc((size_t)n, sizeof *right);
+    dense_matrix(&f, &s, matrix);
+    for (int again = 0; again < 2; ++again) { // the order is made anew each time
+        for (int k = 0; k < n; ++k) {
+            x[k] = right[k] = k % 3 < *space_part(&s, k / 3).size ? next_random(&seed) : 0.0;
+        }
+        REQUIRE(space_factor(&s) == TDL_STATUS_OK);
+        space_solve(&s, x);
+        double left = residual_of(n, matrix, x, right);
+        printf("  %d of %d unknowns in the factors, left %.1e\n", s.lu.offset[s.lu.n], all, left);
+        CHECK(s.lu.offset[s.lu.n] < 0.8 * all && s.lu.offset[s.lu.n] > 0.2 * all);
+        CHECK_BELOW(left, 1.0e-3);
+    }
+    free(matrix);
+    free(x);
+    free(right);
+    island_close(&f);
+}
+
+TEST(centres_lie_on_the_path) {
+    uint64_t seed = 9;
+    for (int trial = 0; trial < 3000; ++trial) {
+        int d = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 3 : 6;
+        double z[6], x[6], y[6], size = pow(10.0, 4.0 * next_random(&seed));
+        double root = pow(10.0, 3.0 * next_random(&seed)), product = 0.0, tx = 0.0, ty = 0.0;
+        for (int k = 0; k < d; ++k) {
+            z[k] = trial % 50 == 0 ? 0.0 : size * next_random(&seed);
+        }
+        cone_centre(d, z, root, x, y);
+        double unit = fmax(size, root);
+        for (int k = 0; k < d; ++k) {
+            CHECK_BELOW(fabs(x[k] - y[k] - z[k]), 1.0e-14 * unit); // roundings
+            product += x[k] * y[k];
+            // x o y = (x.y, x_0 y_k + y_0 x_k)
+            CHECK_BELOW(k == 0 ? 0.0 : fabs(x[0] * y[k] + y[0] * x[k]), 1.0e-14 * x[0] * y[0]);
+            tx += k > 0 ? x[k] * x[k] : 0.0;
+            ty += k > 0 ? y[k] * y[k] : 0.0;
+        }
+        // x.y is a difference of numbers as large as x_0 y_0
+        CHECK_BELOW(fabs(product - root * root), 1.0e-14 * (x[0] * y[0] + root * root));
+        CHECK(x[0] > 0.0 && y[0] > 0.0 && x[0] * x[0] >= tx && y[0] * y[0] >= ty);
+    }
+}
+
+// From impulses that are off by some per cent, as guesses of a step are.
+TEST(a_start_near_a_solution_takes_fewer_steps) {
+    int near = 0, far = 0;
+    for (int seed = 1; seed <= 4; ++seed) {
+        Island f;
+        uint64_t random = 5;
+        case_wisp(&f.c, (uint64_t)seed, 12, 12, 20, 0.5);
+        REQUIRE(island_open(&f));
+        REQUIRE(run_interior(&f.run) == TDL_STATUS_OK);
+        REQUIRE(run_done(&f.run) || run_proximal(&f.run) == TDL_STATUS_OK);
+        CHECK(run_done(&f.run));
+        far += f.run.iterations;
+        for (int k = 0; k < 3 * f.sys.n; ++k) {
+            f.best[k] *= 1.0 + 0.05 * next_random(&random);
+        }
+        double* u = malloc(3 * (size_t)f.sys.n * sizeof *u);
+        system_velocity(&f.sys, f.best, u);
+        f.run.error = system_error(&f.sys, u, f.best);
+        f.run.iterations = 0;
+        free(u);
+        REQUIRE(run_near(&f.run) == TDL_STATUS_OK);
+        REQUIRE(run_done(&f.run) || run_proximal(&f.run) == TDL_STATUS_OK);
+        CHECK(run_done(&f.run));
+        near += f.run.iterations;
+        island_close(&f);
+    }
+    printf("  %d steps from afar, %d from near\n", far, near);
+    CHECK(near < far);
+}
+
 // The same problem through bodies and as a matrix: interior points take the same steps but for
 // rounding, in one over coordinates, in the other over contacts.
 TEST(interior_points_agree_in_both_spaces) {
