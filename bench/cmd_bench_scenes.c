@@ -46,6 +46,9 @@ static const Row ROWS[] = {
      0,
      NAN,
      NAN},
+    {"capstan", "capstan.yaml", {0}, 1.0, 0, NAN, NAN},
+    {"capstan, mu 0.3", "capstan.yaml", {"contacts.friction=0.3"}, 1.0, 0, NAN, NAN},
+    {"capstan, mu 0.7", "capstan.yaml", {"contacts.friction=0.7"}, 0.5, 0, NAN, NAN},
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
@@ -56,10 +59,10 @@ typedef struct Figures {
     int contacts;   // most in a step
     double nu;      // most: three rows a contact over the coordinates of rods and bodies
     double seconds; // mean of a step
-    double most;    // s, of a step
-    double error;   // largest of the solver
-    double deepest; // m, least gap
-    double cone;    // most that a force left Coulomb's cone by, relative to its size
+    double first, median, most; // s, of a step
+    double error;               // largest of the solver
+    double deepest;             // m, least gap
+    double cone;                // most that a force left Coulomb's cone by, relative to its size
 } Figures;
 
 // Seconds this thread has worked: other programs on the machine do not count.
@@ -97,18 +100,38 @@ static double cone_violation(const TdlWorld* world) {
     return worst;
 }
 
+static int compare_times(const void* a, const void* b) {
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+// Of the seconds of all steps.
+static void sum_up_times(double* took, Figures* out) {
+    double used = 0.0;
+    for (long i = 0; i < out->steps; ++i) {
+        used += took[i];
+    }
+    if (out->steps > 0) {
+        out->first = took[0];
+        qsort(took, (size_t)out->steps, sizeof *took, compare_times);
+        out->median = took[out->steps / 2];
+        out->most = took[out->steps - 1];
+    }
+    out->seconds = out->steps == 0 ? NAN : used / (double)out->steps;
+}
+
 static TdlStatus step_through(TdlWorld* world, long steps, Figures* out) {
     TdlStatus status = TDL_STATUS_OK;
-    double used = 0.0;
+    double* times = malloc((size_t)(steps > 0 ? steps : 1) * sizeof *times);
+    if (times == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
     while (out->steps < steps && status == TDL_STATUS_OK) {
         TdlStepInfo info;
         double start = cpu_now();
         status = tdl_world_step(world, &info);
-        double took = cpu_now() - start;
-        used += took;
-        out->most = fmax(out->most, took);
         if (status == TDL_STATUS_OK) {
-            ++out->steps;
+            times[out->steps++] = cpu_now() - start;
             out->unsolved += info.unsolved > 0;
             out->contacts = info.contact_count > out->contacts ? info.contact_count : out->contacts;
             out->error = fmax(out->error, info.error);
@@ -116,7 +139,8 @@ static TdlStatus step_through(TdlWorld* world, long steps, Figures* out) {
             out->cone = fmax(out->cone, cone_violation(world));
         }
     }
-    out->seconds = out->steps == 0 ? NAN : used / (double)out->steps;
+    sum_up_times(times, out);
+    free(times);
     return status;
 }
 
@@ -153,9 +177,10 @@ static TdlStatus measure(const Args* args, const Row* row, Figures* out) {
 }
 
 static void print_plain(const Row* row, const Figures* f) {
-    printf("%-19s %4d %4d %4.1f %6.2f %6ld %8d %5.2f %9.2f %9.1f %8.1e %8ld %8.1e", row->name,
-           f->rods, f->elements, f->mu, 1.0e3 * f->step, f->steps, f->contacts, f->nu,
-           1.0e3 * f->seconds, 1.0e3 * f->most, f->error, f->unsolved, f->cone);
+    printf("%-19s %4d %4d %4.1f %6.2f %6ld %8d %5.2f %9.2f %9.2f %9.2f %9.1f %8.1e %8ld %8.1e",
+           row->name, f->rods, f->elements, f->mu, 1.0e3 * f->step, f->steps, f->contacts, f->nu,
+           1.0e3 * f->seconds, 1.0e3 * f->first, 1.0e3 * f->median, 1.0e3 * f->most, f->error,
+           f->unsolved, f->cone);
     if (row->paper_contacts > 0) {
         printf(" %8d %5.2f %9.0f %6.0f\n", row->paper_contacts, row->paper_nu,
                1.0e3 * row->paper_seconds, row->paper_seconds / f->seconds);
@@ -167,11 +192,11 @@ static void print_plain(const Row* row, const Figures* f) {
 static void print_json(const Row* row, const Figures* f) {
     printf("{\"scene\": \"%s\", \"rods\": %d, \"elements\": %d, \"mu\": %g, \"step\": %g, "
            "\"steps\": %ld, \"max_contacts\": %d, \"max_nu\": %.4g, \"step_seconds\": %.4g, "
-           "\"most_seconds\": %.4g, "
+           "\"first_seconds\": %.4g, \"median_seconds\": %.4g, \"most_seconds\": %.4g, "
            "\"max_error\": %.3g, \"unsolved_steps\": %ld, \"deepest\": %.3g, "
            "\"cone\": %.3g, ",
            row->name, f->rods, f->elements, f->mu, f->step, f->steps, f->contacts, f->nu,
-           f->seconds, f->most, f->error, f->unsolved, f->deepest, f->cone);
+           f->seconds, f->first, f->median, f->most, f->error, f->unsolved, f->deepest, f->cone);
     if (row->paper_contacts > 0) {
         printf("\"paper_contacts\": %d, \"paper_nu\": %g, \"paper_seconds\": %g}",
                row->paper_contacts, row->paper_nu, row->paper_seconds);
@@ -188,9 +213,10 @@ static int run_bench_scenes(const Args* args) {
     if (json) {
         printf("{\"rows\": [");
     } else {
-        printf("%-19s %4s %4s %4s %6s %6s %8s %5s %9s %9s %8s %8s %8s %8s %5s %9s %6s\n", "scene",
-               "rods", "each", "mu", "dt/ms", "steps", "contacts", "nu", "step/ms", "most/ms",
-               "error", "unsolved", "cone", "S1: cts", "nu", "step/ms", "ratio");
+        printf("%-19s %4s %4s %4s %6s %6s %8s %5s %9s %9s %9s %9s %8s %8s %8s %8s %5s %9s %6s\n",
+               "scene", "rods", "each", "mu", "dt/ms", "steps", "contacts", "nu", "step/ms",
+               "first/ms", "median/ms", "most/ms", "error", "unsolved", "cone", "S1: cts", "nu",
+               "step/ms", "ratio");
     }
     for (int i = 0; i < ROW_COUNT && status == TDL_STATUS_OK; ++i) {
         Figures figures;
@@ -227,15 +253,15 @@ const Command BENCH_SCENES_COMMAND = {
     .name = "bench scenes",
     .operands = "",
     .summary = "Run the scenes of rods in contact, beside published seconds",
-    .text =
-        "Steps each scene on one thread and prints rods, elements of each, friction, step, "
-        "the most contacts in a step, the largest nu (three times the contacts over three "
-        "times the nodes or elements), the mean and the most processor time of a step, the largest "
-        "relative error of the contact solver, the steps in which it missed its tolerance, and "
-        "the most by which a force left Coulomb's cone, relative to its size; beside them "
-        "contacts, nu and mean time of S1's Table I, whose machine had one core "
-        "at 2.1 GHz, and the ratio of the times. S1's solver stopped at a relative error of "
-        "1e-3.",
+    .text = "Steps each scene on one thread and prints rods, elements of each, friction, step, "
+            "the most contacts in a step, the largest nu (three times the contacts over three "
+            "times the nodes or elements), the mean processor time of a step, that of the first, "
+            "the median and the most, the largest "
+            "relative error of the contact solver, the steps in which it missed its tolerance, and "
+            "the most by which a force left Coulomb's cone, relative to its size; beside them "
+            "contacts, nu and mean time of S1's Table I, whose machine had one core "
+            "at 2.1 GHz, and the ratio of the times. S1's solver stopped at a relative error of "
+            "1e-3.",
     .example = "tendril bench scenes\n"
                "tendril bench scenes --quick --json\n"
                "tendril bench scenes --only spaghetti.yaml",

@@ -73,6 +73,7 @@ typedef struct BodyAccount {
     bool missed;     // a held place is not where it has to be
     double gave;     // N, what a hold that gave way pulls with; else 0
     bool swings;     // its rule does not take energy; what it has swings about that
+    bool taut;       // forces that it expects change what it does, see BodyKind.expect
 } BodyAccount;
 
 // What a body, or the system that it is the head of, did with energy since it was added, J. Part of

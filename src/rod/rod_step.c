@@ -229,6 +229,7 @@ static void predict_batch(Rod* const* mates, int count) {
     for (int i = 0; i < count; ++i) {
         RodBody* rb = rod_owner(mates[i]);
         rb->head.account.failed |= !ok[i];
+        rb->head.account.taut = mates[i]->taut;
         if (rod_keeps(mates[i]) && !goes_by_middle(mates[i])) {
             rod_kept_correct(&rb->kept, mates[i], &rb->step);
         }

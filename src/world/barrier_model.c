@@ -83,16 +83,51 @@ bool barrier_counts(const Seen* seen, const Candidate* x) {
     return !x->jointed && !x->passed_on && is_minimum(seen, &x->site.contact);
 }
 
-double barrier_stored(const BarrierRule* rule, const TdlWorld* world) {
+// What the places at which two bodies touch would push with, each alone: the sum and the most, m.
+typedef struct Sharing {
+    double sum, most;
+} Sharing;
+
+static void share_add(Sharing* all, double gap, double distance) {
+    double own = -barrier_term(gap, distance, FLOOR_SHARE * distance).first;
+    all->sum += own;
+    all->most = fmax(all->most, own);
+}
+
+// Whether one of two bodies bends: minima along it come and go, ends and edges of others do not.
+static bool one_bends(const Seen* seen, const TdlContact* x) {
+    bool first = x->body[0] >= 0 && !seen->fibre[x->body[0]].stiff;
+    return first || (x->body[1] >= 0 && !seen->fibre[x->body[1]].stiff);
+}
+
+// The part of its stiffness that each of them has. (P.17)
+static double share_part(const Seen* seen, const TdlContact* x, Sharing all) {
+    return one_bends(seen, x) && all.sum > 0.0 ? all.most / all.sum : 1.0;
+}
+
+// The energy of the contacts of two bodies, which begin at `first`; `end` is behind them. (P.3)
+static double stored_between(const BarrierRule* rule, const TdlWorld* world, int first, int* end) {
     const Contacts* c = world->contacts;
     double distance = barrier_reach(rule, c), sum = 0.0;
-    for (int i = 0; i < c->found.count; ++i) {
-        const Candidate* x = &c->found.at[i];
+    Sharing all = {0};
+    for (*end = first;
+         *end < c->found.count && contacts_same_bodies(&c->found.at[first], &c->found.at[*end]);
+         ++*end) {
+        const Candidate* x = &c->found.at[*end];
         const TdlContact* contact = &x->site.contact;
         if (contact->gap < distance && barrier_counts(&c->seen, x)) {
             BarrierTerm b = barrier_term(contact->gap, distance, FLOOR_SHARE * distance);
             sum += stiffness_of(rule, world, &c->seen, contact) * b.value;
+            share_add(&all, contact->gap, distance);
         }
+    }
+    return sum * share_part(&c->seen, &c->found.at[first].site.contact, all);
+}
+
+double barrier_stored(const BarrierRule* rule, const TdlWorld* world) {
+    double sum = 0.0;
+    for (int i = 0, end; i < world->contacts->found.count; i = end) {
+        sum += stored_between(rule, world, i, &end);
     }
     return sum;
 }
@@ -222,20 +257,35 @@ static bool allocate_barrier(BarrierModel* m) {
     return m->offset && m->stiffness && m->W && m->free && m->pose && m->barrier.lambda;
 }
 
+// Of a contact of the problem: its share among all of the same bodies.
+static double share_of(const BarrierModel* m, int i, double distance) {
+    const Candidate* at = m->contacts.found.at;
+    const int* of = m->problem.of;
+    Sharing all = {0};
+    for (int k = 0; k < m->problem.count; ++k) {
+        if (contacts_same_bodies(&at[of[i]], &at[of[k]])) {
+            share_add(&all, at[of[k]].site.contact.gap, distance);
+        }
+    }
+    return share_part(&m->contacts.seen, &at[of[i]].site.contact, all);
+}
+
 // What the law is asked of the contacts: gaps that are linear in the velocities, which have the
 // value `gap` of the shape at the velocities that led to it. (P.8)
 static void fill_barrier(const BarrierRule* rule, BarrierModel* m, const double* v) {
     Problem* p = &m->problem;
     BarrierProblem* b = &m->barrier;
+    double distance = barrier_reach(rule, p->world->contacts);
     for (int i = 0; i < p->count; ++i) {
         const TdlContact* x = &m->contacts.found.at[p->of[i]].site.contact;
         double moved = v == NULL ? -p->fixed[3 * i] : problem_normal_motion(p, i, v);
         m->offset[i] = x->gap - p->dt * moved;
-        m->stiffness[i] = stiffness_of(rule, p->world, &m->contacts.seen, x);
+        double own = stiffness_of(rule, p->world, &m->contacts.seen, x);
+        m->stiffness[i] = own * share_of(m, i, distance);
     }
     b->count = p->count;
     b->dt = p->dt;
-    b->distance = barrier_reach(rule, p->world->contacts);
+    b->distance = distance;
     b->floor = FLOOR_SHARE * b->distance;
     b->creep = rule->def.creep;
     b->tolerance = fmax(INNER_SHARE * rule->tolerance, INNER_LEAST);

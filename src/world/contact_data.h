@@ -91,7 +91,5 @@ bool contacts_take_part(const Candidate* candidate, double dt);
 
 // Those that came close in a step that was undone.
 void contacts_mark_missed(Contacts* contacts);
-// Takes the forces of the attempt before, over the same candidates, as the guess.
-void contacts_guess_tried(Contacts* contacts);
 
 #endif

@@ -37,6 +37,9 @@ TdlStatus contacts_note_missed(Contacts* contacts);
 // After contacts were solved: keeps in mind what they and the bodies came to in this attempt.
 TdlStatus contacts_note_tried(TdlWorld* world);
 
+// In the shape before an attempt: takes the forces that it found for the guess, and for expected.
+void contacts_guess_tried(Contacts* contacts);
+
 // At the end of a step that is going to be done again since places overlap anew: keeps in mind
 // where; and, in the shape before that step, makes contacts of these places, beside those known.
 TdlStatus contacts_note_sunk(Contacts* contacts, bool again);
@@ -76,6 +79,7 @@ typedef struct ContactsSolved {
     int skipped; // candidates that were too far to take part
     int iterations;
     double error; // relative, of the solver
+    double news;  // how far forces are from those that were expected, as a part of them
     bool converged;
     double friction, impact, work; // J
     double back;                   // J, by taking back what slid

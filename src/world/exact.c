@@ -155,6 +155,19 @@ static TdlStatus solve_friction(Exact* exact, Problem* p, bool same, ContactsSol
     return solve_problem(exact, p, exact->friction, out);
 }
 
+// How far the forces are from those that were expected, as a part of them.
+static double find_news(const Problem* p) {
+    double news = 0.0, all = 0.0;
+    for (int i = 0; i < p->count; ++i) {
+        const Candidate* x = &p->contacts->found.at[p->of[i]];
+        TdlVec3 r = tdl_scale3(1.0 / (p->unit * p->dt), tdl_load3(p->r, i));
+        TdlVec3 force = tdl_mul33_3(x->site.contact.basis, r), off = tdl_sub3(force, x->force);
+        news += tdl_dot3(off, off);
+        all += tdl_dot3(force, force);
+    }
+    return all > 0.0 ? sqrt(news / all) : 0.0;
+}
+
 static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     Contacts* c = p->contacts;
     Forces* forces = &c->forces;
@@ -162,6 +175,7 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
     if (!tdl_reserve(&c->host.mem, &forces->at, &forces->capacity, count, sizeof *forces->at)) {
         return TDL_STATUS_NO_MEMORY;
     }
+    out->news = find_news(p);
     TdlStatus status = answer_clear_forces(c);
     if (status != TDL_STATUS_OK) {
         return status;

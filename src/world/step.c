@@ -28,6 +28,11 @@ static const double SUNK = 0.03;
 enum { MAX_HOLDS = 4 };
 static const double HOLD_GAIN = 0.8;
 
+// A part with a taut body that gained energy, overlaps or cannot be is made again so often with the
+// forces expected that it found, where they are off those expected by this part of them. (W.27)
+enum { MAX_EXPECTED = 3 };
+static const double UNEXPECTED = 0.1;
+
 // For a new overlap that is left then, and is not as deep as that, a step is halved at most so
 // often: it comes from fast motion, and where it does not go away with shorter steps it can stay.
 enum { MAX_OVERLAP_HALVINGS = 4 };
@@ -74,6 +79,7 @@ typedef enum Verdict {
     LOOK_FURTHER, // again, with the contacts that it missed
     HOLD_SUNK,    // again, with the places held that overlap anew
     SOLVE_AGAIN,  // again, knowing the shape that it led to
+    EXPECT,       // again, its forces being expected
     HALVE,
     GIVE_UP,
 } Verdict;
@@ -90,6 +96,7 @@ typedef struct Step {
     double worst;      // deepest overlap before it, in radii
     bool looked;       // it was made again so
     int held;          // and so often with places held
+    int expected;      // and so often with the forces of the attempt before
     double sunk;       // new overlap in the attempt before, in radii
     bool told_kept;    // that a part was kept that should not have been
     bool told_giving;  // that a hold gave way
@@ -223,6 +230,7 @@ static void sum_up(TdlWorld* world, int halvings, bool estimated, Attempt* attem
         const BodyAccount* own = &world->body[i]->account;
         sum->failed = sum->failed || own->failed;
         sum->missed = sum->missed || own->missed;
+        sum->taut = sum->taut || own->taut;
         sum->gave = own->gave > sum->gave ? own->gave : sum->gave;
         sum->energy_rise += own->energy_rise;
         sum->push += own->push;
@@ -437,6 +445,16 @@ static Verdict judge_last(Step* s) {
     return KEEP;
 }
 
+// Whether a part with taut bodies went wrong in a way that forces nobody expected may have caused.
+// (W.27)
+static bool may_expect(const Step* s) {
+    const Attempt* a = &s->attempt;
+    bool gained = a->sum.failed || a->unbalanced || a->sum.energy_rise > 0.0;
+    bool wild = gained || (a->overlaps && a->found.crossed == 0);
+    bool first = !s->looked && s->held == 0 && s->expected < MAX_EXPECTED;
+    return wild && first && a->sum.taut && a->solved.news > UNEXPECTED;
+}
+
 static Verdict judge(Step* s) {
     if (s->attempt.status == TDL_STATUS_OK && s->attempt.verdict == CONTACTS_AGAIN) {
         return SOLVE_AGAIN;
@@ -447,6 +465,9 @@ static Verdict judge(Step* s) {
     bool refused = (!settles_loosely(s) || s->looked || s->held > 0) && contacts_refuse(s);
     if (is_spent(s)) {
         return judge_last(s);
+    }
+    if (may_expect(s)) {
+        return EXPECT;
     }
     if (refused && !s->looked && s->held == 0) {
         return LOOK_FURTHER;
@@ -479,7 +500,7 @@ static TdlStatus begin_part(Step* s) {
     }
     s->worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
     s->looked = false;
-    s->held = 0;
+    s->held = s->expected = 0;
     s->reach = 0.0;
     s->body_step = (BodyStep){.start = part->start,
                               .end = part->end,
@@ -602,6 +623,17 @@ static TdlStatus halve(Step* s) {
     return undo(s);
 }
 
+// With the forces expected that the attempt found.
+static TdlStatus expect_tried(Step* s) {
+    ++s->expected;
+    say_again(s, s->attempt.fault, "its forces expected");
+    TdlStatus status = undo(s);
+    if (status == TDL_STATUS_OK) {
+        contacts_guess_tried(s->world->contacts);
+    }
+    return status;
+}
+
 // The next part is made as short as the last one needed to be.
 static void split_to_level(Step* s) {
     while (s->left[s->left_count - 1].halvings < s->world->level) {
@@ -648,6 +680,9 @@ static TdlStatus make_parts(Step* s) {
             break;
         case SOLVE_AGAIN:
             status = undo(s);
+            break;
+        case EXPECT:
+            status = expect_tried(s);
             break;
         case HALVE:
         case GIVE_UP:
