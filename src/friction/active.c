@@ -10,9 +10,11 @@
 #include <limits.h>
 #include <string.h>
 
-// In large islands full steps come first, and what is left out is looked at again each time that
-// the error has fallen to this part: the last digits are for those that stay.
+// In large islands what is left out is looked at again each time that the error has fallen to this
+// part: the last digits are for those that stay. From a good guess after so many sweeps, before the
+// first step: hardly anybody comes in later, and W and an order are found once.
 static const double LOOK_PART = 0.03;
+enum { LOOK_SWEEPS = 15 };
 // Sweeps over all before the choice, and accelerated ones over those chosen before Newton steps.
 enum { FIRST_SWEEPS = 3, SWEEPS = 30, STEPS = 500, MAX_ROUNDS = 12 };
 // Where the first sweeps, from zero, leave more than this part of the error, more of them bring
@@ -311,7 +313,12 @@ static TdlStatus solve_part(Run* run, const ActiveSet* a, double goal, double* r
     system_velocity(&part, inner.best, u);
     inner.error = system_error(&part, u, inner.best);
     inner.start = NULL;
-    status = sweep_and_step(run, &inner);
+    if (goal > 0.0 && run->warm) {
+        inner.limit = LOOK_SWEEPS;
+        status = run_anderson(&inner);
+    } else {
+        status = sweep_and_step(run, &inner);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }

@@ -6,7 +6,6 @@
 // of threads. The error met on the way is a byproduct and tells when to measure truly.
 #include "friction/gauss_seidel.h"
 
-#include "friction/clusters.h"
 #include "friction/error.h"
 #include "friction/local.h"
 
@@ -126,47 +125,6 @@ static void sweep_task(void* user, int index, int worker) {
     }
 }
 
-static void contact_velocity(const Sweeper* s, int i, double* u) {
-    System* sys = s->run->sys;
-    if (s->single != NULL) {
-        single_rows_velocity(s->single, sys->v, i, u);
-    } else if (sys->sweep_bodies) {
-        body_row_velocity(sys, i, u);
-    } else {
-        int e = sys->start[i];
-        row_velocity3(sys->blocks + 9 * (size_t)e, sys->column + e, sys->start[i + 1] - e, s->r,
-                      sys->b + 3 * (size_t)i, u);
-    }
-}
-
-// After the contacts one by one, those that hang together; these are contacts of three.
-static void sweep_clusters(Sweeper* s) {
-    const Clusters* clusters = s->run->clusters;
-    System* sys = s->run->sys;
-    for (int c = 0; c < clusters->count; ++c) {
-        const int* member = clusters->member + clusters->start[c];
-        int n = clusters->start[c + 1] - clusters->start[c];
-        double u[3 * CLUSTER_MOST], r[3 * CLUSTER_MOST];
-        for (int k = 0; k < n; ++k) {
-            contact_velocity(s, member[k], u + 3 * k);
-            memcpy(r + 3 * k, s->r + 3 * (size_t)member[k], 3 * sizeof *r);
-        }
-        clusters_solve(clusters, c, s->run, u, r);
-        for (int k = 0; k < n; ++k) {
-            double *to = s->r + 3 * (size_t)member[k], dr[3];
-            for (int l = 0; l < 3; ++l) {
-                dr[l] = r[3 * k + l] - to[l];
-                to[l] = r[3 * k + l];
-            }
-            if (s->single != NULL) {
-                single_rows_apply(s->single, sys->v, member[k], dr);
-            } else if (sys->sweep_bodies) {
-                body_row_apply(sys, member[k], dr);
-            }
-        }
-    }
-}
-
 double sweeper_sweep(Sweeper* s, double* r) {
     System* sys = s->run->sys;
     int tasks = task_count(sys);
@@ -178,9 +136,6 @@ double sweeper_sweep(Sweeper* s, double* r) {
     }
     if (sys->phases.count == 0) {
         sweep_task(s, 0, 0);
-    }
-    if (s->run->clusters != NULL) {
-        sweep_clusters(s);
     }
     double sum = 0.0;
     for (int k = 0; k < tasks; ++k) {

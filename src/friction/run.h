@@ -13,15 +13,14 @@ typedef struct Run {
     const double* guess; // [n d] the caller's, put into the cones; null: none, or it is the answer
     const double* start; // [n d] where a solver starts instead of best; null: at best
     double error;        // norm of the caller's map there, unit-free
-    TdlFrictionSolverKind stage;     // of auto, or the solver asked for
-    struct History* history;         // null: nobody watches
-    const struct Clusters* clusters; // solved as one in every sweep; null: none
-    bool warm;                       // the caller's first guess is much better than zero
-    bool given;                      // there is one, however good
-    bool stiff;                      // the first sweeps left much of the error
-    int depth;                       // how many times wedged contacts were taken out
-    int limit;                       // iterations this solver may use
-    int iterations;                  // iterations of all solvers so far
+    TdlFrictionSolverKind stage; // of auto, or the solver asked for
+    struct History* history;     // null: nobody watches
+    bool warm;                   // the caller's first guess is much better than zero
+    bool given;                  // there is one, however good
+    bool stiff;                  // the first sweeps left much of the error
+    int depth;                   // how many times wedged contacts were taken out
+    int limit;                   // iterations this solver may use
+    int iterations;              // iterations of all solvers so far
     double end;   // error to reach in the end, where sys->target is one on the way; 0: that is it
     double worth; // multiplications that a factorisation of sweeps and steps may take
     long long failsafe, unsolvable;

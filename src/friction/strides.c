@@ -5,7 +5,7 @@
 // contact that slides (how hard, and where to), three for one that sticks, none for one that
 // carries nothing. Steps are taken on W + eps D, b - eps D r: sticking contacts are regular
 // whatever W is.
-#include "friction/clusters.h"
+#include "friction/patches.h"
 #include "linalg/front_lu.h"
 
 #include <string.h>
@@ -25,9 +25,11 @@ static const double GAIN = 0.3;
 static const double CHEAPER = 0.2, SWEEPS_PER_DECADE = 60.0;
 enum { FULL_STEPS = 8 };
 
-// Rings are few. A step that throws more contacts than this part out of their modes tells nothing
-// of them, and to solve them all makes sweeps five times as dear.
-static const double CLUSTER_SHARE = 0.02;
+// After a step patches are solved until no more than this part of the error before it is left.
+static const double PATCHED_PART = 0.1;
+// A contact that slides, its impulse less rho u outside its cone by less than this factor, may
+// stick in the next step: all that ever did were nearer; a tenth of those that slide.
+static const double NEAR_STICKING = 1.2;
 
 typedef struct Strides {
     Run* run;         // of the caller
@@ -35,11 +37,14 @@ typedef struct Strides {
     int* diagonal;    // [n] where the diagonal blocks are, -1: there is none
     double* weight;   // [n] D
     double* rho;      // [2 n] steps of the maps, normal and tangential
-    Reduced* reduced; // [n]
+    Reduced* reduced; // [n] what is factored, as large as the order has room for
+    int *size, *room; // [n] unknowns of the modes at hand, and of the order: no fewer
+    FrontLu lu;
+    bool ordered;     // lu has an order
+    ArenaMark order;  // where its memory begins
     double *r, *u;    // [3 n] iterate and its velocity in the regularised problem
     double *base, *x; // [3 n] where a step starts, with the modes as they were taken; the step
     double *trial, *trial_u;
-    Clusters clusters; // of the last step
 } Strides;
 
 static TdlStatus strides_init(Strides* t, Run* run) {
@@ -49,6 +54,8 @@ static TdlStatus strides_init(Strides* t, Run* run) {
     t->sys.sweep_bodies = false;
     t->diagonal = ARENA_NEW(run->arena, int, n);
     t->reduced = ARENA_NEW(run->arena, Reduced, n);
+    t->size = ARENA_NEW(run->arena, int, n);
+    t->room = ARENA_NEW(run->arena, int, n);
     t->weight = ARENA_NEW(run->arena, double, n);
     t->rho = ARENA_NEW(run->arena, double, 2 * n);
     t->sys.diag = ARENA_NEW(run->arena, double, 9 * n);
@@ -60,9 +67,11 @@ static TdlStatus strides_init(Strides* t, Run* run) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
-    if (!t->diagonal || !t->reduced || !t->weight || !t->rho || !t->sys.diag || !t->sys.blocks) {
+    if (!t->diagonal || !t->reduced || !t->size || !t->room || !t->weight || !t->rho ||
+        !t->sys.diag || !t->sys.blocks) {
         return TDL_STATUS_NO_MEMORY;
     }
+    t->order = arena_mark(run->arena);
     memcpy(t->sys.blocks, sys->blocks, blocks * sizeof(double));
     for (int i = 0; i < sys->n; ++i) {
         const double* w = sys->diag + (size_t)i * 9;
@@ -146,15 +155,56 @@ static void take_mode(const Strides* t, int i, const double* u, const double* r,
     }
 }
 
-static void take_modes(Strides* t) {
+// Unknowns that an order has room for: those of the mode, and of one that may soon follow.
+static int room_for(const Strides* t, int i) {
+    const double *u = t->u + 3 * i, *r = t->r + 3 * i, *rho = t->rho + 2 * i;
+    if (t->sys.law[i] != LAW_CONE || t->size[i] == 3) {
+        return t->size[i];
+    }
+    double sliding = hypot(r[1] - rho[1] * u[1], r[2] - rho[1] * u[2]);
+    double holding = t->sys.mu[i] * (r[0] - rho[0] * u[0]);
+    return t->size[i] == 0 || sliding <= NEAR_STICKING * holding ? 3 : t->size[i];
+}
+
+// The modes of (u, r). False: the order at hand, if any, has no room for them.
+static bool take_modes(Strides* t) {
+    bool fit = t->ordered;
     for (int i = 0; i < t->sys.n; ++i) {
         take_mode(t, i, t->u + 3 * i, t->r + 3 * i, &t->reduced[i], t->base + 3 * i);
+        t->size[i] = t->reduced[i].size;
+        fit = fit && t->size[i] <= t->room[i];
+    }
+    return fit;
+}
+
+// Room that is not needed has unknowns that are zero. (F.81)
+static void fill_room(Strides* t) {
+    for (int i = 0; i < t->sys.n; ++i) {
+        Reduced* a = &t->reduced[i];
+        for (; a->size < t->room[i]; ++a->size) {
+            a->add[4 * a->size] = 1.0;
+        }
     }
 }
 
-// x <- the step from base, by the factors of a matrix just analysed. TDL_STATUS_STOPPED: asked to.
-static TdlStatus solve_step(Strides* t, FrontLu* lu) {
+// An order for the modes at hand. TDL_STATUS_STOPPED: the factors would be too large.
+static TdlStatus find_order(Strides* t) {
+    t->ordered = false;
+    arena_release(t->run->arena, t->order);
+    for (int i = 0; i < t->sys.n; ++i) {
+        t->room[i] = room_for(t, i);
+    }
+    fill_room(t);
+    BlockPattern pattern = system_pattern(&t->sys);
+    TdlStatus status = front_lu_analyse(&t->lu, t->run->arena, &pattern, t->reduced);
+    t->ordered = status == TDL_STATUS_OK;
+    return status;
+}
+
+// x <- the step from base. TDL_STATUS_STOPPED: asked to.
+static TdlStatus solve_step(Strides* t) {
     System* sys = &t->sys;
+    FrontLu* lu = &t->lu;
     lu->stop = run_stop(t->run);
     run_spend(t->run, lu->flops);
     if (!front_lu_factor(lu, sys->blocks, sys->pool)) {
@@ -171,87 +221,40 @@ static TdlStatus solve_step(Strides* t, FrontLu* lu) {
     return TDL_STATUS_OK;
 }
 
-// The same with the modes of (u, r). TDL_STATUS_STOPPED: the factors would be too large, or not
-// worth it.
+// The same with the modes of (u, r), in the order of the step before where it has room for them:
+// few change. TDL_STATUS_STOPPED: the factors would be too large, or not worth it.
 static TdlStatus find_step(Strides* t) {
-    Arena* arena = t->run->arena;
-    ArenaMark mark = arena_mark(arena);
-    take_modes(t);
-    FrontLu lu;
-    BlockPattern pattern = system_pattern(&t->sys);
-    TdlStatus status = front_lu_analyse(&lu, arena, &pattern, t->reduced);
-    bool good = status == TDL_STATUS_OK;
-    bool dear = good && (lu.flops > t->run->worth || run_spent(t->run, lu.flops));
-    if (good && !dear) {
-        status = solve_step(t, &lu);
+    if (take_modes(t)) {
+        fill_room(t);
+    } else {
+        TdlStatus status = find_order(t);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
     }
-    arena_release(arena, mark);
-    return dear ? TDL_STATUS_STOPPED : status;
+    bool dear = t->lu.flops > t->run->worth || run_spent(t->run, t->lu.flops);
+    return dear ? TDL_STATUS_STOPPED : solve_step(t);
 }
 
-// out <- base + x; what slides stays `on` the cone as long as it is pressed.
-static void go(const Strides* t, bool on, double* out) {
+// out <- base + x; what slides stays on the cone as long as it is pressed.
+static void go(const Strides* t, double* out) {
     const System* sys = &t->sys;
     for (int i = 0; i < sys->n; ++i) {
         const Reduced* a = &t->reduced[i];
         double* r = out + 3 * i;
         memcpy(r, t->base + 3 * i, 3 * sizeof *r);
-        for (int k = 0; k < a->size; ++k) {
+        for (int k = 0; k < t->size[i]; ++k) {
             double x = t->x[3 * i + k];
             for (int c = 0; c < 3; ++c) {
                 r[c] += isfinite(x) ? x * a->trial[3 * k + c] : 0.0;
             }
         }
-        if (on && a->size == 2 && sys->law[i] == LAW_CONE && r[0] > 0.0) {
+        if (t->size[i] == 2 && sys->law[i] == LAW_CONE && r[0] > 0.0) {
             double norm = hypot(r[1], r[2]), s = norm > 0.0 ? sys->mu[i] * r[0] / norm : 0.0;
             r[1] *= s;
             r[2] *= s;
         }
     }
-}
-
-// Whether a step takes an impulse out of its cone, turns it by more than half a right angle, or
-// lets its contact slide along it; u is the velocity it leads to.
-static bool goes_out(const double* r, const double* x, const Reduced* a, double mu,
-                     const double* u) {
-    double normal = r[0] + x[0];
-    if (normal < 0.0) {
-        return true;
-    }
-    if (a->size == 2) {
-        return fabs(x[1]) > mu * r[0] || u[1] * a->trial[1] + u[2] * a->trial[2] > 0.0;
-    }
-    return a->size == 3 && hypot(r[1] + x[1], r[2] + x[2]) > mu * normal;
-}
-
-// The clusters that the step at hand shows.
-static TdlStatus find_clusters(Strides* t) {
-    const System* sys = &t->sys;
-    Swing* swing = ARENA_NEW(t->run->arena, Swing, (size_t)sys->n);
-    if (swing == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    go(t, false, t->trial);
-    system_velocity(t->run->sys, t->trial, t->trial_u);
-    for (int i = 0; i < sys->n; ++i) {
-        const double *r = t->base + 3 * i, *x = t->x + 3 * i, *u = t->trial_u + 3 * i;
-        int size = t->reduced[i].size;
-        bool cone = sys->law[i] == LAW_CONE, closes = size == 0 && cone && u[0] < 0.0;
-        double far = closes ? -u[0] * t->rho[2 * i] : 0.0;
-        for (int k = 0; k < size; ++k) {
-            far = fmax(far, fabs(x[k]));
-        }
-        bool out = size > 0 && cone && goes_out(r, x, &t->reduced[i], sys->mu[i], u);
-        swing[i] = (Swing){isfinite(far) ? far : 0.0, fabs(r[0]), out || closes};
-    }
-    Clusters found;
-    TdlStatus status = clusters_find(&found, t->run, swing);
-    if (status == TDL_STATUS_OK && found.count > 0 &&
-        found.start[found.count] <= CLUSTER_SHARE * sys->n) {
-        t->clusters = found; // else those of the step before stay
-        t->run->clusters = &t->clusters;
-    }
-    return status;
 }
 
 // out <- r, every contact put back into its set
@@ -294,8 +297,8 @@ static TdlStatus sweep_on(Run* run, int sweeps) {
     return status;
 }
 
-// A full step from the best iterate, and sweeps from where it leads, which need not be better until
-// they have put right what it did where a mode was wrong. TDL_STATUS_STOPPED: no step.
+// A full step from the best iterate; patches where it led astray; and sweeps from there, which need
+// not be better until they have put right what is left. TDL_STATUS_STOPPED: no step.
 static TdlStatus step_and_sweep(Strides* t) {
     Run* run = t->run;
     size_t size = run_size(run) * sizeof(double);
@@ -305,12 +308,13 @@ static TdlStatus step_and_sweep(Strides* t) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = find_clusters(t);
+    go(t, t->trial);
+    put_back(t, t->trial, t->trial);
+    system_velocity(run->sys, t->trial, t->trial_u);
+    status = patches_solve(run, PATCHED_PART * run->error, t->trial_u, t->trial);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    go(t, true, t->trial);
-    put_back(t, t->trial, t->trial);
     system_velocity(run->sys, t->trial, t->trial_u);
     Run after = *run;
     after.best = t->trial;
@@ -363,7 +367,6 @@ TdlStatus run_strides(Run* run) {
         }
     }
     run->worth = INFINITY;
-    run->clusters = NULL;
     if (t.run != NULL) {
         arena_release(run->arena, mark);
     }
