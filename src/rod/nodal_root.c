@@ -133,13 +133,24 @@ static BodySupport support(const Rod* rod, int element) {
     return (BodySupport){0, count - skipped, list + skipped};
 }
 
+// Three columns, n apart, times a short row.
+static TdlVec3 short_dots(const double* columns, ptrdiff_t n, int count, const double* row) {
+    TdlVec3 sum = {0};
+    for (int i = 0; i < count; ++i) {
+        sum.x += columns[i] * row[i];
+        sum.y += columns[n + i] * row[i];
+        sum.z += columns[2 * n + i] * row[i];
+    }
+    return sum;
+}
+
 // q and p of (D.20), and two places that nothing is in.
 static void turn_rows(const NodalWork* w, TdlSpan span, const double* h, int apart, double* g) {
     ptrdiff_t n = w->n;
     for (int k = 0; k < 3; ++k) {
         const double* row = h + (ptrdiff_t)k * span.count;
-        TdlVec3 momentum = nodal_dots(w->response + span.first, n, span.count, row);
-        TdlVec3 torque = nodal_dots(w->rotation + span.first, n, span.count, row);
+        TdlVec3 momentum = short_dots(w->response + span.first, n, span.count, row);
+        TdlVec3 torque = short_dots(w->rotation + span.first, n, span.count, row);
         double* out = g + (ptrdiff_t)k * apart;
         tdl_store3(out, 0, tdl_mul33_3(w->kept->lock_root, momentum));
         tdl_store3(out, 1, tdl_mul33_3(w->kept->inertia_root, torque));

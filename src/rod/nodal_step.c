@@ -236,8 +236,9 @@ static void find_response(NodalWork* w) {
     memcpy(w->response, w->turn, 3 * (size_t)n * sizeof(double));
     banded_solve(n, NODAL_WIDTH, w->band, 3, w->response, n);
     for (int k = 0; k < 3; ++k) {
-        for (int j = 0; j < 3; ++j) {
+        for (int j = 0; j <= k; ++j) {
             G[k][j] = tdl_dot(n, w->turn + (ptrdiff_t)k * n, w->response + (ptrdiff_t)j * n);
+            G[j][k] = G[k][j];
         }
     }
     w->kept->lock = inverse_on_axes(symmetric(G));
@@ -256,9 +257,11 @@ static void predict_forces(NodalWork* w, double dt) {
     for (int e = 0; e < w->element_count; ++e) {
         const NodalElement* el = &w->elements[e];
         for (int k = 0; k < el->count; ++k) {
-            double strain = el->value[k] - el->rest[k];
-            strain += dt * tdl_dot(el->dof_count, el->slope[k], w->change + el->first);
-            w->force[3 * e + k] = el->stiffness[k] * strain;
+            double strain = el->value[k] - el->rest[k], rate = 0.0;
+            for (int i = 0; i < el->dof_count; ++i) {
+                rate += el->slope[k][i] * w->change[el->first + i];
+            }
+            w->force[3 * e + k] = el->stiffness[k] * (strain + dt * rate);
         }
     }
 }

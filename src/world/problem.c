@@ -469,10 +469,10 @@ static double common_product(const Problem* p, int a, int b, int row) {
 double problem_row_product(const Problem* p, int i, int row) {
     double sum = 0.0;
     for (int a = 2 * i; a < 2 * i + 2 && p->whitened; ++a) {
-        for (int b = 2 * i; b < 2 * i + 2; ++b) {
-            bool same = p->body[a] >= 0 && p->body[a] == p->body[b];
-            sum += same ? common_product(p, a, b, row) : 0.0;
-        }
+        sum += p->body[a] >= 0 ? common_product(p, a, a, row) : 0.0;
+    }
+    if (p->whitened && problem_touches_itself(p, i)) {
+        sum += 2.0 * common_product(p, 2 * i, 2 * i + 1, row); // K is symmetric
     }
     for (int side = 2 * i; side < 2 * i + 2 && !p->whitened; ++side) {
         ptrdiff_t column = (ptrdiff_t)row * problem_dofs(p, p->body[side]);
