@@ -19,6 +19,9 @@ static const double IMMOBILE_LAW = 1.0e-14;
 static const double NO_SIDE = 0.5;
 enum { SIDELESS_MOST = 3 };
 
+// Longest list whose head is shared: rows of it fit on the stack.
+enum { SHARED_MOST = 256 };
+
 // Contacts whose diagonal blocks set the unit of impulses.
 enum { SCALE_SAMPLES = 32 };
 
@@ -93,6 +96,7 @@ static bool allocate_contacts(Problem* p) {
     p->z_start = ARENA_NEW(arena, int, p->body_count + 1);
     p->z_span = ARENA_NEW(arena, TdlSpan, 2 * p->count);
     p->z_list = ARENA_NEW(arena, const int*, 2 * p->count);
+    p->shared = ARENA_NEW(arena, int, p->count);
     p->g_at = ARENA_NEW(arena, size_t, 2 * p->count);
     p->y_at = ARENA_NEW(arena, size_t, 2 * p->count);
     p->mu = ARENA_NEW(arena, double, p->count);
@@ -103,8 +107,8 @@ static bool allocate_contacts(Problem* p) {
     p->r = ARENA_NEW(arena, double, 3 * p->count);
     p->before = ARENA_NEW(arena, double, 3 * p->count);
     return p->dof_start && p->body && p->span && p->list && p->h_at && p->z_start && p->z_span &&
-           p->z_list && p->g_at && p->y_at && p->mu && p->bias && p->fixed && p->back && p->u &&
-           p->r && p->before;
+           p->z_list && p->shared && p->g_at && p->y_at && p->mu && p->bias && p->fixed &&
+           p->back && p->u && p->r && p->before;
 }
 
 static void count_coordinates(Problem* p) {
@@ -157,6 +161,22 @@ static bool find_root_support(Problem* p, int side) {
     return support.list != NULL;
 }
 
+// Of a contact of a body with itself what both lists begin with is left to the first side.
+static void share_heads(Problem* p, int i) {
+    const int *a = p->z_list[2 * i], *b = p->z_list[2 * i + 1];
+    int most = p->z_span[2 * i].count, *count = &p->z_span[2 * i + 1].count;
+    p->shared[i] = 0;
+    if (!problem_touches_itself(p, i) || a == NULL || b == NULL || *count > SHARED_MOST) {
+        return;
+    }
+    most = most < *count ? most : *count;
+    while (p->shared[i] < most && a[p->shared[i]] == b[p->shared[i]]) {
+        ++p->shared[i];
+    }
+    p->z_list[2 * i + 1] += p->shared[i];
+    *count -= p->shared[i];
+}
+
 // Coordinates of z; true when every body that is touched has them. `turned`: some count with -1.
 static bool count_roots(Problem* p, bool* turned) {
     int used = 0;
@@ -191,6 +211,9 @@ static bool lay_out_roots(Problem* p, size_t size) {
     size_t used = 0;
     for (int i = 0; i < 2 * p->count; ++i) {
         lists = find_root_support(p, i) || lists;
+        if (i % 2 == 1) {
+            share_heads(p, i / 2);
+        }
         p->g_at[i] = p->y_at[i] = used;
         used += 3 * (size_t)p->z_span[i].count;
     }
@@ -340,18 +363,34 @@ static void fill_columns(const Problem* p, int side, bool both) {
     body->kind->solve(body, 3, y);
 }
 
-// The same in z.
-static void fill_whitened(const Problem* p, int side) {
+// The rows of G of a side; what its list shares with that of the first side is added there.
+static void whiten_side(const Problem* p, int side) {
     const TdlContact* x = contact_of(p, side / 2);
     const Body* body = seen_body(&p->contacts->seen, x, side % 2);
     BodyPlace place = seen_place(&p->contacts->seen, x, side % 2);
+    int n = p->z_span[side].count, shared = side % 2 == 1 ? p->shared[side / 2] : 0;
+    double whole[3 * SHARED_MOST], *g = p->g + p->g_at[side], scale = 1.0 / sqrt(p->unit);
+    double* rows = shared > 0 ? whole : g;
+    body->kind->whiten(body, &place, p->h + p->h_at[side], rows);
+    for (int j = 0; j < 3 * (n + shared); ++j) {
+        rows[j] *= scale;
+    }
+    for (int k = 0; k < 3 && shared > 0; ++k) {
+        const double* row = whole + (ptrdiff_t)k * (n + shared);
+        double* first = p->g + p->g_at[side - 1] + (ptrdiff_t)k * p->z_span[side - 1].count;
+        for (int j = 0; j < shared; ++j) {
+            first[j] += row[j];
+        }
+        memcpy(g + (ptrdiff_t)k * n, row + shared, (size_t)n * sizeof *g);
+    }
+}
+
+// Rows of Y = G K, where K is not 1.
+static void sign_side(const Problem* p, int side) {
     int n = p->z_span[side].count;
     const int* list = p->z_list == NULL ? NULL : p->z_list[side];
-    double *g = p->g + p->g_at[side], *y = p->y + p->y_at[side], scale = 1.0 / sqrt(p->unit);
-    body->kind->whiten(body, &place, p->h + p->h_at[side], g);
-    for (int j = 0; j < 3 * n; ++j) {
-        g[j] *= scale;
-    }
+    const double* g = p->g + p->g_at[side];
+    double* y = p->y + p->y_at[side];
     if (y == g) {
         return;
     }
@@ -368,12 +407,17 @@ static void fill_whitened(const Problem* p, int side) {
 static void fill_contact_columns(void* user, int i, int worker) {
     (void)worker;
     const Problem* p = user;
-    bool both = problem_touches_itself(p, i) && !p->whitened;
-    for (int side = 2 * i; side < 2 * i + 2 - both; ++side) {
+    bool both = problem_touches_itself(p, i);
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
         if (p->body[side] >= 0 && p->whitened) {
-            fill_whitened(p, side);
-        } else if (p->body[side] >= 0) {
+            whiten_side(p, side);
+        } else if (p->body[side] >= 0 && (side == 2 * i || !both)) {
             fill_columns(p, side, both);
+        }
+    }
+    for (int side = 2 * i; side < 2 * i + 2 && p->whitened; ++side) {
+        if (p->body[side] >= 0) {
+            sign_side(p, side);
         }
     }
 }

@@ -29,6 +29,8 @@ typedef struct Problem {
     int* z_start;        // [body_count + 1] the solver's coordinates of each body
     TdlSpan* z_span;     // [2 count] those that a side's rows of G are about
     const int** z_list;  // [2 count] or a list, as above
+    int* shared;         // [count] coordinates at the head of both lists of a body that touches
+                         // itself: rows of the first side have them for both
     size_t *g_at, *y_at; // [2 count] where rows of G and Y are: whitened both alike; else those of
                          // y are the first side's for both where a body touches itself
     double *g, *y;       // rows of G and of G K, or of H and of A^-1 H', in units of impulse that
