@@ -60,7 +60,8 @@ typedef void (*TdlReleaseFn)(void* user);
 /// after the other. Blocks lie packed in the order of contacts and sides. Of a contact of a body
 /// with itself `y` has one block, for both sides. Bodies in whitened coordinates
 /// (z = L' v, A = L L') may give y == h, each side with its own block in its own span, which at
-/// least halves the memory that a sweep reads.
+/// least halves the memory that a sweep reads. With `y_like_h` rows of `y` lie so, too, and may be
+/// others: in coordinates in which A^-1 is diagonal with some entries -1.
 ///
 /// Bodies of many nodes, of which a contact touches few (cloth, grains on a grid), give A itself,
 /// sparse, and rows of H by lists of coordinates; then `y` and `solve` are null, nothing as large
@@ -82,6 +83,7 @@ typedef struct TdlFrictionBodiesDef {
                           // as the span has, in its place; null of a side: the span; null: all
     const double* h;      // rows of H, packed
     const double* y;      // rows of Y', packed; null: computed with `solve`, or not needed with a
+    bool y_like_h;        // rows of Y are about the coordinates that those of H are, side by side
     TdlBodySolveFn solve; // used when y is null
     void* solve_user;     // handed to solve
     TdlSparseRows a;      // A of all bodies, symmetric and positive definite, a body's rows about

@@ -45,6 +45,12 @@ typedef struct BodySupport {
     const int* list; // stays as long as the body and the place's element
 } BodySupport;
 
+// Coordinates z of a body's A^-1 in halves; 0: there are none. Those of `minus` count with -1.
+typedef struct BodyRoot {
+    int count;
+    TdlSpan minus;
+} BodyRoot;
+
 // What detection sees of a body: curves, a surface of triangles, or a round or flat obstacle.
 // Curves touch everything. A surface is touched by curves, and of a body with coordinates also by
 // the edges of surfaces that have none; not by obstacles. Obstacles are of bodies without
@@ -168,11 +174,14 @@ struct BodyKind {
     // --- A, after predict, of bodies with coordinates; called from several threads at once. X has
     // `count` columns one after the other.
     void (*solve)(const Body* body, int count, double* X); // X := A^-1 X over dof_count
-    // A = L L' so that L^-1 keeps what is zero beyond the first `used` coordinates, as many as some
-    // support has, which then begins at 0: X := L^-1 X; x := L'^-1 x over all.
-    bool (*whitens)(const Body* body); // optional, with the next two: whether it can now
-    void (*whiten)(const Body* body, int used, int count, double* X);
-    void (*unwhiten)(const Body* body, double* x);
+    // A^-1 in halves, optional: coordinates z in which it is K, diagonal with entries 1 and -1, so
+    // that H A^-1 H' = G K G' with rows of G that are short. Whether there are such now; the
+    // coordinates that rows of a place are about (null: those of H, and lists none); its three rows
+    // of G from those of H; and A^-1 H' r from K G' r, another array.
+    BodyRoot (*root)(const Body* body);
+    BodySupport (*root_support)(const Body* body, const BodyPlace* place);
+    void (*whiten)(const Body* body, const BodyPlace* place, const double* h, double* g);
+    void (*unwhiten)(const Body* body, const double* z, double* v);
 
     // --- places, of bodies that are touched. What a part of a tree tells of itself is about the
     // coordinates of its system. rows[k * count + j] = basis_k . d velocity / d v_j.

@@ -78,11 +78,15 @@ static bool same_bodies(const ContactSite* a, const ContactSite* b) {
 
 // Deeper by more than rounding; else a seat, else the first of the two, so that of the edges that
 // meet at a corner the same one stands for it from step to step.
-static bool deeper(const ContactSite* sites, int i, int j) {
-    double a = sites[i].contact.gap, b = sites[j].contact.gap;
-    double rounding = 16.0 * DBL_EPSILON * (tdl_norm3(sites[i].contact.point[0]) + sites[i].width);
-    bool first = sites[i].seat == sites[j].seat ? i < j : sites[i].seat;
-    return a < b - rounding || (a <= b + rounding && first);
+static bool deeper(const ContactSite* sites, const ContactBrief* x, const ContactBrief* y) {
+    double a = x->gap, b = y->gap;
+    bool first = x->seat == y->seat ? x->site < y->site : x->seat;
+    if (first ? a < b : a >= b) {
+        return first; // whatever rounding is
+    }
+    const ContactSite* own = &sites[x->site];
+    double rounding = 16.0 * DBL_EPSILON * (tdl_norm3(own->contact.point[0]) + own->width);
+    return first ? a <= b + rounding : a < b - rounding;
 }
 
 static bool near_along(const ContactSite* a, const ContactSite* b) {
@@ -90,11 +94,16 @@ static bool near_along(const ContactSite* a, const ContactSite* b) {
     return fabs(a->arc[0] - b->arc[0]) < along && fabs(a->arc[1] - b->arc[1]) < along;
 }
 
+// How far another one may be.
+static double near_limit(const ContactSite* a, double merge) {
+    return merge >= 0.0 ? merge : a->bends ? -merge * a->merge : a->merge;
+}
+
 static bool near(const ContactSite* a, const ContactSite* b, double merge) {
     if (merge < 0.0 && near_along(a, b)) {
         return true;
     }
-    double limit = merge >= 0.0 ? merge : a->bends ? -merge * a->merge : a->merge;
+    double limit = near_limit(a, merge);
     if (a->seat != b->seat) {
         limit = fmin(limit, SEAT_WIDTHS * a->width); // the world chooses among them (W.26)
     }
@@ -110,29 +119,39 @@ static bool near(const ContactSite* a, const ContactSite* b, double merge) {
     return true;
 }
 
-// Marks: 0 open, 1 stays, 2 goes. The deepest open one stays and removes those about it.
+// Marks: 1 stays, 2 goes. The deepest open one stays and removes those about it. Sites are long:
+// most are passed by what is kept of the open ones.
 static void merge_group(const ContactSite* sites, int first, int end, double merge,
-                        unsigned char* mark) {
-    for (;;) {
-        int best = -1;
-        for (int i = first; i < end; ++i) {
-            if (mark[i] == 0 && (best < 0 || deeper(sites, i, best))) {
-                best = i;
+                        ContactBrief* open, unsigned char* mark) {
+    int count = 0;
+    for (int i = first; i < end; ++i) {
+        const TdlContact* x = &sites[i].contact;
+        open[count++] = (ContactBrief){x->gap, x->point[0].x, sites[i].arc[0], i, sites[i].seat};
+    }
+    while (count > 0) {
+        int best = 0, left = 0;
+        for (int k = 1; k < count; ++k) {
+            best = deeper(sites, &open[k], &open[best]) ? k : best;
+        }
+        ContactBrief own = open[best];
+        const ContactSite* a = &sites[own.site];
+        double limit = near_limit(a, merge), along = merge < 0.0 ? (double)a->along : 0.0;
+        mark[own.site] = 1;
+        for (int k = 0; k < count; ++k) {
+            ContactBrief x = open[k];
+            bool may = fabs(x.x - own.x) < limit || fabs(x.arc - own.arc) < along;
+            if (k != best && may && near(a, &sites[x.site], merge)) {
+                mark[x.site] = 2;
+            } else if (k != best) {
+                open[left++] = x;
             }
         }
-        if (best < 0) {
-            return;
-        }
-        mark[best] = 1;
-        for (int i = first; i < end; ++i) {
-            if (mark[i] == 0 && near(&sites[best], &sites[i], merge)) {
-                mark[i] = 2;
-            }
-        }
+        count = left;
     }
 }
 
-int contact_merge(ContactSite* sites, int count, double merge, unsigned char* mark) {
+int contact_merge(ContactSite* sites, int count, double merge, ContactBrief* open,
+                  unsigned char* mark) {
     memset(mark, 0, (size_t)count);
     for (int first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && same_bodies(&sites[first], &sites[end]); ++end) {
@@ -140,7 +159,7 @@ int contact_merge(ContactSite* sites, int count, double merge, unsigned char* ma
         if (end == first + 1) {
             mark[first] = 1;
         } else {
-            merge_group(sites, first, end, merge, mark);
+            merge_group(sites, first, end, merge, open, mark);
         }
     }
     int kept = 0;
@@ -167,10 +186,13 @@ void contact_match(ContactSite* sites, int count, const ContactSite* last, int l
         }
         double best = reach * site->width;
         for (int k = from; k < last_count && same_bodies(&last[k], site); ++k) {
-            double away =
-                fmax(fabs(last[k].arc[0] - site->arc[0]), fabs(last[k].arc[1] - site->arc[1]));
-            if (!mark[k] && away <= best) {
-                best = away;
+            double a = fabs(last[k].arc[0] - site->arc[0]);
+            if (mark[k] || !(a <= best)) {
+                continue;
+            }
+            double b = fabs(last[k].arc[1] - site->arc[1]);
+            if (b <= best) {
+                best = a > b ? a : b;
                 site->contact.previous = k;
             }
         }

@@ -21,12 +21,20 @@ typedef struct ContactSite {
     float along;   // or nearer than this along both bodies, as `arc` counts; 0: not so
 } ContactSite;
 
+// What merging asks of every site.
+typedef struct ContactBrief {
+    double gap, x, arc; // x: of the first point
+    int site;
+    bool seat;
+} ContactBrief;
+
 // Of contacts of the same two bodies both of whose points are nearer than `merge` (or, when it is
 // negative, what the sites say; of those that bend -merge times their `merge`) the deepest stays;
 // of those equally deep a seat, then the first. A seat is no other's duplicate. The sites must be
-// sorted by bodies; the order of those that stay is kept. Returns their number. `mark` has room for
-// `count`.
-int contact_merge(ContactSite* sites, int count, double merge, unsigned char* mark);
+// sorted by bodies; the order of those that stay is kept. Returns their number. `open` and `mark`
+// have room for `count`.
+int contact_merge(ContactSite* sites, int count, double merge, ContactBrief* open,
+                  unsigned char* mark);
 
 // Sets `previous` of each contact to the nearest of the last step's along both bodies, each used
 // once, when it is not further than `reach` widths. Both lists sorted by bodies.

@@ -55,6 +55,8 @@ struct TdlDetector {
     SiteList sites, last;
     unsigned char* mark;
     int mark_capacity;
+    ContactBrief* open; // for merging
+    int open_capacity;
     TdlContact* contact;
     int contact_count, contact_capacity;
 };
@@ -138,8 +140,8 @@ void tdl_detector_destroy(TdlDetector* d) {
     }
     site_list_free(&mem, &d->sites);
     site_list_free(&mem, &d->last);
-    void* arrays[] = {d->element, d->capsules, d->fibre,   d->place,       d->skip,
-                      d->block,   d->mark,     d->contact, d->own_surface, d->fibre_size};
+    void* arrays[] = {d->element, d->capsules, d->fibre,   d->place,       d->skip,      d->block,
+                      d->open,    d->mark,     d->contact, d->own_surface, d->fibre_size};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&mem, arrays[i]);
     }
@@ -435,13 +437,14 @@ static TdlStatus finish(TdlDetector* d) {
     // the two take turns: what one has grown to the other will need
     if (!site_list_reserve(&d->host.mem, last, sites->capacity) ||
         !reserve(&d->host.mem, &d->mark, &d->mark_capacity, room, 1) ||
+        !reserve(&d->host.mem, &d->open, &d->open_capacity, sites->count, sizeof *d->open) ||
         !reserve(&d->host.mem, &d->contact, &d->contact_capacity, sites->count,
                  sizeof *d->contact)) {
         return TDL_STATUS_NO_MEMORY;
     }
     if (sites->count > 0) {
         qsort(sites->site, (size_t)sites->count, sizeof *sites->site, contact_compare);
-        sites->count = contact_merge(sites->site, sites->count, d->def.merge, d->mark);
+        sites->count = contact_merge(sites->site, sites->count, d->def.merge, d->open, d->mark);
         contact_match(sites->site, sites->count, last->site, last->count, MATCH_WIDTHS, d->mark);
     }
     for (int i = 0; i < sites->count; ++i) {

@@ -11,7 +11,8 @@
 #include <math.h>
 
 // Files of the first version have no A.
-enum { VERSION = 2, MAX_CONTACTS = 1 << 26, MAX_COORDINATES = 1 << 30 };
+// Version 2 has A, 3 rows of Y like those of H and lists with whitened rows.
+enum { VERSION = 3, MAX_CONTACTS = 1 << 26, MAX_COORDINATES = 1 << 30 };
 
 // --- rows ----------------------------------------------------------------------------------------
 
@@ -33,7 +34,9 @@ static void count_rows(const TdlFrictionBodiesDef* def, uint64_t* h, uint64_t* y
         // of a body that touches itself the first side has the rows of Y for both
         bool again = side % 2 == 1 && def->body[side] == def->body[side - 1];
         *h += d * (uint64_t)row_length(def, side);
-        *y += again ? 0 : d * (uint64_t)dofs_of(def, side);
+        *y += def->y_like_h ? d * (uint64_t)row_length(def, side)
+              : again       ? 0
+                            : d * (uint64_t)dofs_of(def, side);
     }
 }
 
@@ -43,6 +46,7 @@ static void count_rows(const TdlFrictionBodiesDef* def, uint64_t* h, uint64_t* y
 typedef struct Reading {
     Hdf5File* file;
     uint64_t group;
+    int version;
     TdlFrictionBodiesDef def;
     BodyArrays arrays;
     double *mu, *normal_velocity, *guess;
@@ -114,8 +118,7 @@ static bool read_bilateral(Reading* x) {
 
 static bool read_laws(Reading* x) {
     TdlFrictionLaws* laws = &x->def.laws;
-    int version;
-    if (!hdf5_count(x->file, x->group, "", "version", 1, VERSION, &version) ||
+    if (!hdf5_count(x->file, x->group, "", "version", 1, VERSION, &x->version) ||
         !hdf5_count(x->file, x->group, "", "block_size", 3, 6, &laws->block_size)) {
         return false;
     }
@@ -217,7 +220,8 @@ static bool read_lists(Reading* x) {
     if (!has(x, "listed")) {
         return !x->file->failed;
     }
-    if (x->def.span == NULL || (!has(x, "y") && x->def.a.start == NULL)) {
+    bool rows = has(x, "y") || x->def.a.start != NULL || x->version >= 3;
+    if (x->def.span == NULL || !rows) {
         return hdf5_fail(x->file, "listed: lists go with a dataset span and with y or a_start");
     }
     x->arrays.list = tdl_alloc_array(&x->file->host->mem, (size_t)sides, sizeof(int*));
@@ -269,6 +273,14 @@ static bool read_matrix(Reading* x) {
 
 static bool read_rows(Reading* x) {
     uint64_t h, y;
+    int alike = 0;
+    if (has(x, "y_like_h") && !hdf5_count(x->file, x->group, "", "y_like_h", 0, 1, &alike)) {
+        return false;
+    }
+    x->def.y_like_h = alike == 1;
+    if (x->def.y_like_h && x->def.span == NULL) {
+        return hdf5_fail(x->file, "y_like_h goes with span");
+    }
     count_rows(&x->def, &h, &y);
     if (!read_vector(x, "h", h, &x->arrays.h) || !read_optional(x, "y", y, &x->arrays.y)) {
         return false;
@@ -367,13 +379,21 @@ static bool put_rows(const TdlHost* host, hid_t group, const TdlFrictionBodiesDe
     size_t n = (size_t)def->laws.contact_count;
     uint64_t h, y;
     count_rows(def, &h, &y);
+    static const int alike = 1;
     // a TdlSpan is two ints
     return put_integers(group, "body", 2 * n, def->body) &&
            (def->span == NULL || put_integers(group, "span", 4 * n, &def->span->first)) &&
            (def->list == NULL || put_lists(host, group, def)) &&
            put_doubles(group, "h", h, def->h) &&
            (def->y == def->h || put_doubles(group, "y", y, def->y)) &&
+           (!def->y_like_h || put_integers(group, "y_like_h", 1, &alike)) &&
            put_doubles(group, "u_free", n * (size_t)def->laws.block_size, def->u_free);
+}
+
+// The first that has all of it.
+static int version_of(const TdlFrictionBodiesDef* def) {
+    bool alike = def->y_like_h || (def->y == def->h && def->list != NULL);
+    return alike ? VERSION : def->a.start != NULL ? 2 : 1;
 }
 
 TdlStatus problem_write_bodies(const TdlHost* host, const char* path,
@@ -381,8 +401,7 @@ TdlStatus problem_write_bodies(const TdlHost* host, const char* path,
     hid_t file = hdf5_create(path);
     hid_t group =
         file < 0 ? -1 : H5Gcreate2(file, "tendril_bodies", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = group >= 0 &&
-                put_laws(group, &def->laws, guess, def->a.start != NULL ? VERSION : 1) &&
+    bool good = group >= 0 && put_laws(group, &def->laws, guess, version_of(def)) &&
                 put_bodies(host, group, def) && put_rows(host, group, def);
     good = (group < 0 || H5Gclose(group) >= 0) && good;
     good = (file < 0 || H5Fclose(file) >= 0) && good;

@@ -341,7 +341,7 @@ typedef struct Product {
 
 // out (ma x mb) -= left right', over the coordinates that each panel is about.
 static void multiply(const Coordinates* c, const Product* x, double* packed, double* out) {
-    bool all = !problem_whitened(c->run->sys->problem); // of Y
+    bool all = !c->run->sys->problem->y_like_h; // of Y
     const double *left = x->left, *right = x->right;
     Panel a, b;
     for (int k = 0, taken; k < x->count; k += taken) {

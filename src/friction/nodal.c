@@ -168,6 +168,7 @@ static TdlStatus fill_rows(Nodal* a, TdlFrictionProblem* p, int m) {
         }
     }
     p->h = p->y = a->g;
+    p->y_like_h = true;
     return problem_all_finite(a->g, used) ? TDL_STATUS_OK : TDL_STATUS_BAD_ARGUMENT;
 }
 

@@ -42,10 +42,12 @@ struct TdlFrictionProblem {
     const TdlSpan* span;
     const int* const* list;
     const double *h, *y;
+    bool y_like_h;        // rows of Y are about what those of H are, side by side
     double* own_y;        // y when it was computed here
     TdlReleaseFn release; // of a caller that handed its arrays over
     void* release_user;
     SideRows* side;      // [2 n]
+    bool fours, ways;    // of lists: see listed.h
     struct Nodal* nodal; // where A was given: this form is in z = C' v; null: it was not
 };
 
@@ -82,7 +84,7 @@ static inline bool problem_whitened(const TdlFrictionProblem* p) {
 // Whether a side has rows in y: of a body that touches itself the first side moves it for both.
 static inline bool side_moves(const TdlFrictionProblem* p, int side) {
     bool again = side % 2 == 1 && p->body[side] == p->body[side - 1];
-    return p->body[side] >= 0 && (problem_whitened(p) || !again);
+    return p->body[side] >= 0 && (p->y_like_h || !again);
 }
 
 // Rows of a side, zero but for `count` coordinates of its body from `first` on.
@@ -101,8 +103,9 @@ static inline Rows rows_of_h(const TdlFrictionProblem* p, int side) {
 
 // Those of Y, of a side that moves: what impulses do to velocities.
 static inline Rows rows_of_y(const TdlFrictionProblem* p, int side) {
-    if (problem_whitened(p)) {
-        return rows_of_h(p, side);
+    if (p->y_like_h) {
+        SideRows x = p->side[side];
+        return (Rows){p->y + x.h, x.first, x.count, x.apart, x.list};
     }
     int m = body_dofs(p, p->body[side]);
     return (Rows){p->y + p->side[side].y, 0, m, m, NULL};

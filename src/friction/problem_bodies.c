@@ -1,5 +1,6 @@
 // Problems in velocity space: rows of H and of Y' = (A^-1 H')' by contact and side, and what goes
 // through the bodies without forming W.
+#include "friction/listed.h"
 #include "friction/nodal.h"
 
 #include "base/log.h"
@@ -18,9 +19,9 @@ static bool list_is_good(const int* list, int count, int m) {
 }
 
 static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* def) {
-    if (def->list != NULL && (def->span == NULL || def->y == def->h)) {
+    if ((def->list != NULL || def->y_like_h) && def->span == NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
-                        "lists of coordinates go with spans, and with rows of Y of their own");
+                        "lists of coordinates, and rows of Y like those of H, go with spans");
     }
     for (int k = 0; k < def->body_count; ++k) {
         if (def->dof_start[k + 1] < def->dof_start[k]) {
@@ -42,6 +43,9 @@ static TdlStatus check_bodies(const TdlHost* host, const TdlFrictionBodiesDef* d
                             "contact %d: rows are about coordinates that body %d does not have",
                             i / 2, def->body[i]);
         }
+    }
+    if (def->y_like_h && def->y == NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rows of Y like those of H are to be given");
     }
     int ways = (def->y != NULL) + (def->solve != NULL && def->y == NULL) + (def->a.start != NULL);
     if (ways != 1) {
@@ -79,7 +83,7 @@ static void place_rows(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def, s
         const int* list = m > 0 && def->list != NULL ? def->list[side] : NULL;
         p->side[side] = (SideRows){*h, *y, about.first, about.count, about.count, list};
         *h += d * (size_t)about.count;
-        *y += side_moves(p, side) ? d * (size_t)(problem_whitened(p) ? about.count : m) : 0;
+        *y += side_moves(p, side) ? d * (size_t)(p->y_like_h ? about.count : m) : 0;
         if (span == NULL) {
             trim_rows(p, &p->side[side]);
         }
@@ -166,8 +170,8 @@ static TdlStatus lay_out(const TdlHost* host, TdlFrictionProblem* p,
     } else if (p->y == NULL && finite) {
         status = solve_columns(p, def, y_used);
     }
-    if (status != TDL_STATUS_OK) {
-        return status;
+    if (status != TDL_STATUS_OK || !listed_look(p)) {
+        return status != TDL_STATUS_OK ? status : TDL_STATUS_NO_MEMORY;
     }
     if (finite) {
         free_velocity(p, def);
@@ -207,6 +211,7 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
     p->list = def->list;
     p->h = def->h;
     p->y = def->y;
+    p->y_like_h = def->y_like_h || def->y == def->h;
     p->dof_count = def->body_count == 0 ? 0 : def->dof_start[def->body_count];
     status = lay_out(host, p, def);
     if (status != TDL_STATUS_OK) {
@@ -235,7 +240,8 @@ TdlFrictionBodiesDef tdl_friction_problem_bodies(const TdlFrictionProblem* p) {
                                   .span = p->span,
                                   .list = p->list,
                                   .h = p->h,
-                                  .y = p->y};
+                                  .y = p->y,
+                                  .y_like_h = p->y_like_h && !problem_whitened(p)};
 }
 
 // w += three rows of h times three of y, each column by column.
@@ -269,22 +275,6 @@ static void add_products(int d, int count, const double* h, int h_apart, const d
     }
 }
 
-// The same where those of Y are too.
-static void add_listed(int d, Rows h, Rows y, double* w) {
-    for (int i = 0, j = 0; i < h.count && j < y.count;) {
-        if (h.list[i] < y.list[j]) {
-            ++i;
-        } else if (h.list[i] > y.list[j]) {
-            ++j;
-        } else {
-            const double *x = h.row + i++, *z = y.row + j++;
-            for (int k = 0; k < d * d; ++k) {
-                w[k] += x[(ptrdiff_t)(k % d) * h.apart] * z[(ptrdiff_t)(k / d) * y.apart];
-            }
-        }
-    }
-}
-
 // The same where rows of H are about a list of coordinates.
 static void add_gathered(int d, Rows h, Rows y, double* w) {
     for (int col = 0; col < d; ++col) {
@@ -303,13 +293,8 @@ void problem_add_coupling(const TdlFrictionProblem* p, int i, int j, double* w) 
                 continue;
             }
             Rows h = rows_of_h(p, a), y = rows_of_y(p, c);
-            bool listed = h.list != NULL && y.list != NULL;
-            if (listed && h.list == y.list) {
-                add_products(p->d, h.count, h.row, h.apart, y.row, y.apart, w);
-                continue;
-            }
-            if (listed) {
-                add_listed(p->d, h, y, w);
+            if (p->y_like_h && (h.list != NULL || y.list != NULL)) {
+                listed_couple(p, h, y, w);
                 continue;
             }
             if (h.list != NULL) {

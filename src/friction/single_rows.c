@@ -10,7 +10,8 @@
 
 bool single_rows_fit(const System* sys) {
     return sys->d == 3 && sys->n >= LARGE_ISLAND && sys->sweep_bodies && sys->side != NULL &&
-           problem_whitened(sys->problem) && sys->problem->nodal == NULL;
+           problem_whitened(sys->problem) && sys->problem->list == NULL &&
+           sys->problem->nodal == NULL;
 }
 
 typedef struct Job {

@@ -1,6 +1,8 @@
 // Islands made ready for the solvers, and the products W r in both forms.
 #include "friction/system.h"
 
+#include "friction/listed.h"
+
 #include "friction/error.h"
 #include "friction/nodal.h"
 
@@ -548,17 +550,6 @@ void rows3_add(int m, int apart, const double* rows, const double* x, double* v)
 }
 #endif
 
-// v += rows' x, over the coordinates of their list
-static void rows_add_listed(Rows y, int d, const double* x, double* v) {
-    for (int j = 0; j < y.count; ++j) {
-        double sum = 0.0;
-        for (int k = 0; k < d; ++k) {
-            sum += y.row[(ptrdiff_t)k * y.apart + j] * x[k];
-        }
-        v[y.list[j]] += sum;
-    }
-}
-
 static inline void fetch(const double* rows, int count) {
     for (int k = 0; k < count; k += 8) {
         __builtin_prefetch(rows + k);
@@ -584,10 +575,11 @@ void body_row_add(const System* sys, int i, double* out) {
         }
         Rows x = rows_of_h(p, s);
         const double* v = sys->v + p->dof_start[p->body[s]] + x.first;
-        for (int k = 0; k < d && x.list != NULL; ++k) {
-            out[k] += gather_product(x.count, x.row + (ptrdiff_t)k * x.apart, x.list, v);
+        if (x.list != NULL) {
+            listed_times(p, x, v, out);
+            continue;
         }
-        for (int k = 0; k < d && x.list == NULL; k += 3) {
+        for (int k = 0; k < d; k += 3) {
             rows3_times(x.count, x.apart, x.row + (ptrdiff_t)k * x.apart, v, out + k);
         }
     }
@@ -596,6 +588,17 @@ void body_row_add(const System* sys, int i, double* out) {
 void body_row_velocity(const System* sys, int i, double* out) {
     memcpy(out, sys->b + (size_t)i * (size_t)sys->d, (size_t)sys->d * sizeof *out);
     body_row_add(sys, i, out);
+}
+
+// v += rows' x
+static inline void rows_add(const TdlFrictionProblem* p, Rows y, const double* x, double* v) {
+    if (y.list != NULL) {
+        listed_add(p, y, x, v);
+        return;
+    }
+    for (int k = 0; k < p->d; k += 3) {
+        rows3_add(y.count, y.apart, y.row + (ptrdiff_t)k * y.apart, x + k, v);
+    }
 }
 
 void body_row_apply(System* sys, int i, const double* dr) {
@@ -613,13 +616,7 @@ void body_row_apply(System* sys, int i, const double* dr) {
         }
         Rows y = rows_of_y(p, s);
         double* v = sys->v + p->dof_start[p->body[s]] + y.first;
-        if (y.list != NULL) {
-            rows_add_listed(y, d, x, v);
-            continue;
-        }
-        for (int k = 0; k < d; k += 3) {
-            rows3_add(y.count, y.apart, y.row + (ptrdiff_t)k * y.apart, x + k, v);
-        }
+        rows_add(p, y, x, v);
     }
 }
 
@@ -648,9 +645,7 @@ static void refresh_body(void* user, int index, int worker) {
         for (int k = 0; k < d; ++k) {
             x[k] = r[k] / sys->sigma;
         }
-        for (int k = 0; k < d; k += 3) {
-            rows3_add(y.count, y.apart, y.row + (ptrdiff_t)k * y.apart, x + k, whole + y.first);
-        }
+        rows_add(p, y, x, whole + y.first);
     }
 }
 

@@ -97,19 +97,22 @@ static void solve(const Body* body, int count, double* X) {
     }
 }
 
-static bool whitens(const Body* body) {
+static BodyRoot root(const Body* body) {
     (void)body;
-    return true;
+    return (BodyRoot){.count = RIGID_DOFS};
 }
 
-static void whiten(const Body* body, int used, int count, double* X) {
-    for (int k = 0; k < count; ++k) {
-        rigid_whiten(rigid_of(body), X + (ptrdiff_t)k * used);
+static void whiten(const Body* body, const BodyPlace* place, const double* h, double* g) {
+    (void)place;
+    memcpy(g, h, 3 * RIGID_DOFS * sizeof *g);
+    for (int k = 0; k < 3; ++k) {
+        rigid_whiten(rigid_of(body), g + (ptrdiff_t)k * RIGID_DOFS);
     }
 }
 
-static void unwhiten(const Body* body, double* x) {
-    rigid_unwhiten(rigid_of(body), x);
+static void unwhiten(const Body* body, const double* z, double* v) {
+    memcpy(v, z, RIGID_DOFS * sizeof *v);
+    rigid_unwhiten(rigid_of(body), v);
 }
 
 static BodySupport support(const Body* body, const BodyPlace* place) {
@@ -190,7 +193,7 @@ static const BodyKind RIGID_BODY = {
     .predict = predict,
     .advance = advance,
     .solve = solve,
-    .whitens = whitens,
+    .root = root,
     .whiten = whiten,
     .unwhiten = unwhiten,
     .support = support,

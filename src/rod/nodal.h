@@ -168,6 +168,8 @@ void nodal_add_band(const NodalElement* el, NodalBlock second, double scale, dou
 void nodal_hold_band(const Rod* rod, double* band);
 void nodal_hold_vector(const Rod* rod, double* x);
 
+extern const RodRoot NODAL_ROOT; // nodal_root.c
+
 #define NODAL_FUNCTIONS                                                                            \
     .keeps_momenta = true, .find_fault = nodal_find_fault, .set_curvature = nodal_set_curvature,   \
     .refresh = nodal_refresh, .predict = nodal_predict, .solve = nodal_solve,                      \
@@ -176,6 +178,7 @@ void nodal_hold_vector(const Rod* rod, double* x);
     .losses = nodal_losses, .curves = nodal_curves, .end_frame = nodal_end_frame,                  \
     .point = nodal_point, .movers = nodal_movers, .jacobian = nodal_jacobian,                      \
     .add_torques = nodal_add_torques, .energy = nodal_energy, .shift = nodal_shift,                \
-    .keep_pushed = nodal_keep_pushed, .potential = nodal_potential, .own_statics = &NODAL_STATICS
+    .keep_pushed = nodal_keep_pushed, .potential = nodal_potential, .own_statics = &NODAL_STATICS, \
+    .root = &NODAL_ROOT
 
 #endif

@@ -15,12 +15,15 @@ static void add_gradient(const NodalElement* el, double* gradient) {
 void nodal_add_band(const NodalElement* el, NodalBlock second, double scale, double* band) {
     for (int j = 0; j < el->dof_count; ++j) {
         double* column = band + (ptrdiff_t)(el->first + j) * NODAL_STRIDE - j;
-        for (int i = j; i < el->dof_count; ++i) {
-            double sum = second != NULL ? second[i][j] : 0.0;
-            for (int k = 0; k < el->count; ++k) {
-                sum += el->stiffness[k] * el->slope[k][i] * el->slope[k][j];
+        double sum[NODAL_MAX_DOFS] = {0}; // all of them, so that it is vectors
+        for (int k = 0; k < el->count; ++k) {
+            double weight = el->stiffness[k] * el->slope[k][j];
+            for (int i = 0; i < NODAL_MAX_DOFS; ++i) {
+                sum[i] += weight * el->slope[k][i];
             }
-            column[i] += scale * sum;
+        }
+        for (int i = j; i < el->dof_count; ++i) {
+            column[i] += scale * (second != NULL ? second[i][j] + sum[i] : sum[i]);
         }
     }
 }

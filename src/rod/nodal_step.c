@@ -48,8 +48,8 @@ enum {
 size_t nodal_work_count(const NodalKind* kind, int element_count) {
     size_t n = (size_t)(element_count * (3 + kind->edge_dofs) + 3);
     size_t elements = (size_t)(element_count + kind->element_count(element_count));
-    return n * NODAL_STRIDE + 14 * n + elements * (6 + ELEMENT_DOUBLES) +
-           4 * (size_t)(element_count + 1) + KEPT_DOUBLES;
+    return 2 * n * NODAL_STRIDE + 14 * n + elements * (6 + ELEMENT_DOUBLES) +
+           4 * (size_t)(element_count + 1) + KEPT_DOUBLES + nodal_root_doubles(kind, element_count);
 }
 
 NodalWork nodal_work(const Rod* rod) {
@@ -57,7 +57,8 @@ NodalWork nodal_work(const Rod* rod) {
     NodalWork w = {.n = rod->dof_count, .element_count = (int)elements};
     w.elements = (NodalElement*)rod->work;
     w.band = rod->work + elements * ELEMENT_DOUBLES;
-    w.u = w.band + n * NODAL_STRIDE;
+    w.whole = w.band + n * NODAL_STRIDE;
+    w.u = w.whole + n * NODAL_STRIDE;
     w.change = w.u + n;
     w.q = w.change + n;
     w.load = w.q + n;
@@ -69,10 +70,11 @@ NodalWork nodal_work(const Rod* rod) {
     w.rest = w.force + 3 * elements;
     w.lag = w.rest + 3 * elements;
     w.kept = (NodalKept*)(w.lag + 4 * (size_t)(rod->element_count + 1));
+    w.root = (double*)w.kept + KEPT_DOUBLES;
     return w;
 }
 
-static bool is_free(const Rod* rod) {
+bool nodal_is_free(const Rod* rod) {
     return rod->start_hold == TDL_HOLD_FREE && rod->end_hold == TDL_HOLD_FREE;
 }
 
@@ -189,15 +191,14 @@ static TdlMat3 inverse_on_axes(TdlMat3 G) {
     return inverse;
 }
 
-// `count` rows of three columns, which are n apart, times a vector.
-static TdlVec3 dots(const double* columns, ptrdiff_t n, int count, const double* x) {
+TdlVec3 nodal_dots(const double* columns, ptrdiff_t n, int count, const double* x) {
     return (TdlVec3){tdl_dot(count, columns, x), tdl_dot(count, columns + n, x),
                      tdl_dot(count, columns + 2 * n, x)};
 }
 
 // Angular momentum of velocities.
 static TdlVec3 momentum_of(const NodalWork* w, const double* u) {
-    return dots(w->turn, w->n, w->n, u);
+    return nodal_dots(w->turn, w->n, w->n, u);
 }
 
 // R' x: the torque of generalised forces.
@@ -211,7 +212,7 @@ static TdlVec3 torque_of(const NodalWork* w, const double* x) {
     return (TdlVec3){sum[0], sum[1], sum[2]};
 }
 
-static void add_columns(const double* columns, int n, TdlVec3 weight, double* x) {
+void nodal_add_columns(const double* columns, int n, TdlVec3 weight, double* x) {
     for (int i = 0; i < n; ++i) {
         x[i] += weight.x * columns[i] + weight.y * columns[n + i] + weight.z * columns[2 * n + i];
     }
@@ -235,8 +236,9 @@ static void find_response(NodalWork* w) {
     memcpy(w->response, w->turn, 3 * (size_t)n * sizeof(double));
     banded_solve(n, NODAL_WIDTH, w->band, 3, w->response, n);
     for (int k = 0; k < 3; ++k) {
-        for (int j = 0; j < 3; ++j) {
+        for (int j = 0; j <= k; ++j) {
             G[k][j] = tdl_dot(n, w->turn + (ptrdiff_t)k * n, w->response + (ptrdiff_t)j * n);
+            G[j][k] = G[k][j];
         }
     }
     w->kept->lock = inverse_on_axes(symmetric(G));
@@ -245,7 +247,7 @@ static void find_response(NodalWork* w) {
 // Adds to a change what gives it the angular momentum L. (D.15)
 static void keep_momentum(const NodalWork* w, TdlVec3 L, double* change) {
     TdlVec3 y = tdl_mul33_3(w->kept->lock, tdl_sub3(L, momentum_of(w, change)));
-    add_columns(w->response, w->n, y, change);
+    nodal_add_columns(w->response, w->n, y, change);
 }
 
 // --- the step -------------------------------------------------------------------------------
@@ -255,9 +257,11 @@ static void predict_forces(NodalWork* w, double dt) {
     for (int e = 0; e < w->element_count; ++e) {
         const NodalElement* el = &w->elements[e];
         for (int k = 0; k < el->count; ++k) {
-            double strain = el->value[k] - el->rest[k];
-            strain += dt * tdl_dot(el->dof_count, el->slope[k], w->change + el->first);
-            w->force[3 * e + k] = el->stiffness[k] * strain;
+            double strain = el->value[k] - el->rest[k], rate = 0.0;
+            for (int i = 0; i < el->dof_count; ++i) {
+                rate += el->slope[k][i] * w->change[el->first + i];
+            }
+            w->force[3 * e + k] = el->stiffness[k] * (strain + dt * rate);
         }
     }
 }
@@ -321,6 +325,12 @@ static void search_line(const Rod* rod, const RodStep* step, NodalWork* w, const
     }
 }
 
+// A, for the factor that contacts need.
+static void keep_whole(const NodalWork* w) {
+    memcpy(w->whole, w->band, (size_t)w->n * NODAL_STRIDE * sizeof(double));
+    w->kept->rooted = false;
+}
+
 // A at the velocity u, factored, and minus the residual there. Where A is not positive definite the
 // geometric stiffness is left out, and `geometric` tells.
 static bool linearise(const Rod* rod, const RodStep* step, NodalWork* w, const NodalShape* shape,
@@ -328,11 +338,13 @@ static bool linearise(const Rod* rod, const RodStep* step, NodalWork* w, const N
     double gain = 1.0 + rod->damping / step->dt;
     *geometric = true;
     assemble(rod, step, w, shape, gain, true);
+    keep_whole(w);
     if (banded_cholesky(w->n, NODAL_WIDTH, w->band) == w->n) {
         return true;
     }
     *geometric = false;
     assemble(rod, step, w, shape, gain, false);
+    keep_whole(w);
     return banded_cholesky(w->n, NODAL_WIDTH, w->band) == w->n;
 }
 
@@ -436,7 +448,7 @@ static bool solve_lagging(const Rod* rod, const RodStep* step, NodalWork* w, Nod
 // The nonlinear step under the loads in `load`; its velocity is left in u, A factored next to it.
 static bool find_velocity(const Rod* rod, const RodStep* step, NodalWork* w, bool lagging) {
     NodalShape now = nodal_shape(rod), end = nodal_end_shape(rod, step, w->q);
-    bool free = is_free(rod) && !step->middle; // that rule itself keeps it, of second order
+    bool free = nodal_is_free(rod) && !step->middle; // that rule itself keeps it, of second order
     if (free) {
         w->kept->momentum = wanted_momentum(rod, step, w);
     }
@@ -510,7 +522,7 @@ static void add_turning(const NodalWork* w, int count, const TdlVec3* bent, cons
 void nodal_solve_columns(const Rod* rod, int count, double* X) {
     enum { SOME = 12 };
     NodalWork w = nodal_work(rod);
-    if (!is_free(rod)) {
+    if (!nodal_is_free(rod)) {
         respond(rod, &w, count, X);
         return;
     }
@@ -525,8 +537,8 @@ void nodal_solve_columns(const Rod* rod, int count, double* X) {
             }
             for (; from < end && h[end - 1] == 0.0; --end) {
             }
-            TdlVec3 torque = dots(w.rotation + from, n, end - from, h + from);
-            TdlVec3 momentum = dots(w.response + from, n, end - from, h + from);
+            TdlVec3 torque = nodal_dots(w.rotation + from, n, end - from, h + from);
+            TdlVec3 momentum = nodal_dots(w.response + from, n, end - from, h + from);
             torque = tdl_scale3(1.0 / w.kept->mass_factor, torque);
             turning[k] = tdl_mul33_3(w.kept->inverse_inertia, torque);
             bent[k] = tdl_scale3(-1.0, tdl_mul33_3(w.kept->lock, momentum));
@@ -567,7 +579,7 @@ void nodal_expect(Rod* rod, int element, double s, TdlVec3 force) {
 static void take_out_expected(Rod* rod, const RodStep* step, NodalWork* w) {
     NodalShape now = nodal_shape(rod);
     nodal_dead_load(&now, rod_pull(rod, step), true, w->load);
-    if (is_free(rod)) {
+    if (nodal_is_free(rod)) {
         TdlVec3 torque = torque_of(w, rod->expected);
         w->kept->momentum = tdl_axpy3(w->kept->momentum, -step->dt / w->kept->mass_factor, torque);
     }
@@ -629,7 +641,7 @@ bool nodal_predict(Rod* rod, const RodStep* step) {
     if (!expected && !find_step(rod, step, true, NULL)) {
         return false;
     }
-    if (is_free(rod) && !step->middle) {
+    if (nodal_is_free(rod) && !step->middle) {
         find_inertia(&w);
     }
     restore_rest(rod, &w);
@@ -657,7 +669,7 @@ static void find_change(const Rod* rod, const RodStep* step, NodalWork* w, const
         add_stress(&el, dt, w->change);
     }
     respond(rod, w, 1, w->change);
-    if (is_free(rod)) {
+    if (nodal_is_free(rod)) {
         TdlVec3 torque = impulse == NULL ? (TdlVec3){0} : torque_of(w, impulse);
         TdlVec3 L = tdl_axpy3(w->kept->momentum, 1.0 / factor, torque);
         keep_momentum(w, tdl_sub3(L, momentum_of(w, v)), w->change);
@@ -690,7 +702,7 @@ bool nodal_predict_again(Rod* rod, const RodStep* step, const double* v, const d
     if (!linearise_for_contacts(rod, step, &w)) {
         return false;
     }
-    if (is_free(rod)) {
+    if (nodal_is_free(rod)) {
         find_response(&w);
     }
     find_change(rod, step, &w, w.u, impulse);

@@ -11,6 +11,7 @@
 #define TDL_ROD_ROD_H
 
 #include "base/memory.h"
+#include "body/body.h"
 #include "body/motion.h"
 #include "tendril/curve.h"
 #include "tendril/rod.h"
@@ -148,6 +149,16 @@ typedef struct RodCurve {
     TdlVec3 kappa_end; // 1/m
 } RodCurve;
 
+// A^-1 in halves by rows that are short: what a body's `root` and the operations beside it do for a
+// place of an element. `find` goes before, after predict or predict_again.
+typedef struct RodRoot {
+    void (*find)(Rod* rod);
+    BodyRoot (*root)(const Rod* rod);
+    BodySupport (*support)(const Rod* rod, int element);
+    void (*whiten)(const Rod* rod, int element, const double* h, double* g);
+    void (*unwhiten)(const Rod* rod, const double* z, double* v);
+} RodRoot;
+
 struct RodModel {
     const char* name;
     int dofs_per_element, extra_dofs;
@@ -206,6 +217,7 @@ struct RodModel {
     // of some element. And x := L'^-1 x over all. Not for rods with a held end.
     void (*whiten)(const Rod* rod, int used, int count, double* X);
     void (*unwhiten)(const Rod* rod, double* x);
+    const RodRoot* root; // optional, in its place
     void (*advance)(Rod* rod, const RodStep* step, const double* v);
 
     // What the step with the velocity v does to the energy, when contacts do the work `touch` (J)

@@ -40,16 +40,13 @@ static void solve(const Body* body, int count, double* X) {
     }
 }
 
-static bool whitens(const Body* body) {
-    return rod_of(body)->model->whiten != NULL && rod_of(body)->end_hold == TDL_HOLD_FREE;
-}
-
-static void whiten(const Body* body, int used, int count, double* X) {
-    rod_of(body)->model->whiten(rod_of(body), used, count, X);
-}
-
-static void unwhiten(const Body* body, double* x) {
-    rod_of(body)->model->unwhiten(rod_of(body), x);
+static BodyRoot root(const Body* body) {
+    const Rod* rod = rod_of(body->system);
+    if (rod->model->root != NULL) {
+        return rod->model->root->root(rod);
+    }
+    bool whitens = rod->model->whiten != NULL && rod->end_hold == TDL_HOLD_FREE;
+    return (BodyRoot){.count = whitens ? rod->tree_dofs : 0};
 }
 
 static BodySupport support(const Body* body, const BodyPlace* place) {
@@ -59,6 +56,34 @@ static BodySupport support(const Body* body, const BodyPlace* place) {
     }
     TdlSpan span = rod->model->movers(rod, place->element);
     return (BodySupport){span.first, span.count, NULL};
+}
+
+static BodySupport root_support(const Body* body, const BodyPlace* place) {
+    const Rod* rod = rod_of(body);
+    return rod->model->root != NULL ? rod->model->root->support(rod, place->element)
+                                    : support(body, place);
+}
+
+static void whiten(const Body* body, const BodyPlace* place, const double* h, double* g) {
+    const Rod* rod = rod_of(body);
+    if (rod->model->root != NULL) {
+        rod->model->root->whiten(rod, place->element, h, g);
+        return;
+    }
+    const Rod* all = rod_of(body->system);
+    int used = rod->model->movers(rod, place->element).count;
+    memcpy(g, h, 3 * (size_t)used * sizeof *g);
+    all->model->whiten(all, used, 3, g);
+}
+
+static void unwhiten(const Body* body, const double* z, double* v) {
+    const Rod* rod = rod_of(body);
+    if (rod->model->root != NULL) {
+        rod->model->root->unwhiten(rod, z, v);
+        return;
+    }
+    memcpy(v, z, (size_t)rod->tree_dofs * sizeof *v);
+    rod->model->unwhiten(rod, v);
 }
 
 // From rows of the first `used` coordinates of a held rod to rows of all, with its stretch.
@@ -219,7 +244,8 @@ const BodyKind ROD_BODY = {
     .predict_again = rod_body_predict_again,
     .correct = rod_body_correct,
     .solve = solve,
-    .whitens = whitens,
+    .root = root,
+    .root_support = root_support,
     .whiten = whiten,
     .unwhiten = unwhiten,
     .support = support,

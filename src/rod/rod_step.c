@@ -146,6 +146,13 @@ double rod_body_residual(const Body* body, const BodyStep* t, const double* v,
     return rb->rod->model->residual(rb->rod, &rb->step, v, impulse);
 }
 
+// For contacts, which are told of before the step.
+static void find_root(const RodBody* rb) {
+    if (rb->rod->model->root != NULL && rb->head.near && !rb->head.account.failed) {
+        rb->rod->model->root->find(rb->rod);
+    }
+}
+
 void rod_body_predict_again(Body* body, const BodyStep* t, const double* v) {
     (void)t;
     RodBody* rb = (RodBody*)body;
@@ -154,6 +161,7 @@ void rod_body_predict_again(Body* body, const BodyStep* t, const double* v) {
         return;
     }
     body->account.failed = !rb->rod->model->predict_again(rb->rod, &rb->step, v, body->impulse);
+    find_root(rb);
 }
 
 bool rod_body_correct(const Body* body, double* v_free) {
@@ -385,6 +393,9 @@ void rod_body_predict(Body* body, const BodyStep* t) {
         predict_middle(mates, count, t);
     } else if (count > 0) {
         predict_batch(mates, count);
+    }
+    for (int i = 0; i < count; ++i) {
+        find_root(rod_owner(mates[i]));
     }
 }
 

@@ -4,8 +4,13 @@
 #include <string.h>
 
 TdlStatus answer_change_velocities(Problem* p) {
+    int most = 0;
+    for (int i = 0; i < p->body_count; ++i) {
+        most = problem_dofs(p, i) > most ? problem_dofs(p, i) : most;
+    }
     bool* touched = ARENA_NEW(&p->contacts->arena, bool, (size_t)p->body_count + 1);
-    if (touched == NULL) {
+    double* change = ARENA_NEW(&p->contacts->arena, double, most);
+    if (touched == NULL || change == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     memset(touched, 0, (size_t)p->body_count + 1);
@@ -15,8 +20,8 @@ TdlStatus answer_change_velocities(Problem* p) {
             continue;
         }
         touched[body] = true;
-        double *v = p->velocity + p->dof_start[body], *change = p->change + p->dof_start[body];
-        problem_unwhiten(p, body, change);
+        double* v = p->velocity + p->dof_start[body];
+        problem_unwhiten(p, body, p->change + p->z_start[body], change);
         for (int j = 0; j < problem_dofs(p, body); ++j) {
             v[j] += change[j];
         }

@@ -132,13 +132,14 @@ static TdlStatus make_friction(Exact* exact, Problem* p) {
     TdlFrictionBodiesDef def = {
         .laws = {3, p->law_count, p->mu, NULL, p->bias, NULL},
         .body_count = p->body_count,
-        .dof_start = p->dof_start,
+        .dof_start = p->z_start,
         .u_free = p->before,
         .body = p->body,
-        .span = p->span,
-        .list = p->list,
-        .h = p->whitened ? p->y : p->h,
+        .span = p->z_span,
+        .list = p->z_list,
+        .h = p->g,
         .y = p->y,
+        .y_like_h = p->whitened,
     };
     return tdl_friction_problem_create_bodies(&scratch, &def, &exact->friction);
 }

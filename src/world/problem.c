@@ -19,6 +19,14 @@ static const double IMMOBILE_LAW = 1.0e-14;
 static const double NO_SIDE = 0.5;
 enum { SIDELESS_MOST = 3 };
 
+// Longest list whose head is shared: rows of it fit on the stack.
+enum { SHARED_MOST = 256 };
+
+// Rows of z are taken up to this part of the length of the others. At 0.75 (CoRdE, 108 coordinates)
+// a run is 7 % faster with them, at 1 (mass-spring, 66) 13 % slower: rows of H alone are very
+// short.
+static const double ROOTS_PAY = 0.8;
+
 // Contacts whose diagonal blocks set the unit of impulses.
 enum { SCALE_SAMPLES = 32 };
 
@@ -90,6 +98,11 @@ static bool allocate_contacts(Problem* p) {
     p->span = ARENA_NEW(arena, TdlSpan, 2 * p->count);
     p->list = ARENA_NEW(arena, const int*, 2 * p->count);
     p->h_at = ARENA_NEW(arena, size_t, 2 * p->count);
+    p->z_start = ARENA_NEW(arena, int, p->body_count + 1);
+    p->z_span = ARENA_NEW(arena, TdlSpan, 2 * p->count);
+    p->z_list = ARENA_NEW(arena, const int*, 2 * p->count);
+    p->shared = ARENA_NEW(arena, int, p->count);
+    p->g_at = ARENA_NEW(arena, size_t, 2 * p->count);
     p->y_at = ARENA_NEW(arena, size_t, 2 * p->count);
     p->mu = ARENA_NEW(arena, double, p->count);
     p->bias = ARENA_NEW(arena, double, p->count);
@@ -98,8 +111,9 @@ static bool allocate_contacts(Problem* p) {
     p->u = ARENA_NEW(arena, double, 3 * p->count);
     p->r = ARENA_NEW(arena, double, 3 * p->count);
     p->before = ARENA_NEW(arena, double, 3 * p->count);
-    return p->dof_start && p->body && p->span && p->list && p->h_at && p->y_at && p->mu &&
-           p->bias && p->fixed && p->back && p->u && p->r && p->before;
+    return p->dof_start && p->body && p->span && p->list && p->h_at && p->z_start && p->z_span &&
+           p->z_list && p->shared && p->g_at && p->y_at && p->mu && p->bias && p->fixed &&
+           p->back && p->u && p->r && p->before;
 }
 
 static void count_coordinates(Problem* p) {
@@ -109,6 +123,11 @@ static void count_coordinates(Problem* p) {
         dofs += p->world->body[i]->dof_count;
     }
     p->dof_start[p->body_count] = dofs;
+}
+
+static BodyRoot root_of(const Problem* p, int body) {
+    const Body* own = p->world->body[body];
+    return own->kind->root == NULL ? (BodyRoot){0} : own->kind->root(own);
 }
 
 // Which coordinates move a side. True when these are a list.
@@ -127,9 +146,106 @@ static bool find_support(Problem* p, int side) {
     p->body[side] = body->system->index;
     p->span[side] = (TdlSpan){support.list == NULL ? support.first : 0, support.count};
     p->list[side] = support.list;
-    p->whitened = p->whitened && support.list == NULL && body->kind->whitens != NULL &&
-                  body->kind->whitens(body);
     return support.list != NULL;
+}
+
+// The same of the solver's coordinates, where these are z.
+static bool find_root_support(Problem* p, int side) {
+    const Seen* seen = &p->contacts->seen;
+    const TdlContact* x = contact_of(p, side / 2);
+    const Body* body = seen_body(seen, x, side % 2);
+    p->z_span[side] = p->span[side];
+    p->z_list[side] = NULL;
+    if (p->body[side] < 0 || body->kind->root_support == NULL) {
+        return false;
+    }
+    BodyPlace place = seen_place(seen, x, side % 2);
+    BodySupport support = body->kind->root_support(body, &place);
+    p->z_span[side] = (TdlSpan){support.list == NULL ? support.first : 0, support.count};
+    p->z_list[side] = support.list;
+    return support.list != NULL;
+}
+
+// Of a contact of a body with itself what both lists begin with is left to the first side.
+static void share_heads(Problem* p, int i) {
+    const int *a = p->z_list[2 * i], *b = p->z_list[2 * i + 1];
+    int most = p->z_span[2 * i].count, *count = &p->z_span[2 * i + 1].count;
+    p->shared[i] = 0;
+    if (!problem_touches_itself(p, i) || a == NULL || b == NULL || *count > SHARED_MOST) {
+        return;
+    }
+    most = most < *count ? most : *count;
+    while (p->shared[i] < most && a[p->shared[i]] == b[p->shared[i]]) {
+        ++p->shared[i];
+    }
+    p->z_list[2 * i + 1] += p->shared[i];
+    *count -= p->shared[i];
+}
+
+// Coordinates of z; true when every body that is touched has them. `turned`: some count with -1.
+static bool count_roots(Problem* p, bool* turned) {
+    int used = 0;
+    bool all = true;
+    *turned = false;
+    for (int i = 0; i < p->body_count; ++i) {
+        p->z_start[i] = -1;
+    }
+    for (int side = 0; side < 2 * p->count; ++side) {
+        if (p->body[side] >= 0) {
+            p->z_start[p->body[side]] = 0;
+        }
+    }
+    for (int i = 0; i < p->body_count; ++i) {
+        BodyRoot root = p->z_start[i] < 0 ? (BodyRoot){0} : root_of(p, i);
+        all = all && (p->z_start[i] < 0 || root.count > 0);
+        *turned = *turned || root.minus.count > 0;
+        p->z_start[i] = used;
+        used += root.count;
+    }
+    p->z_start[p->body_count] = used;
+    return all;
+}
+
+// Lays out rows of G, and of Y where they are others; true when they are worth it beside those of
+// H and A^-1 H', `size` doubles.
+static bool lay_out_roots(Problem* p, size_t size) {
+    bool turned, lists = false;
+    if (p->plain || !count_roots(p, &turned)) {
+        return false;
+    }
+    size_t used = 0;
+    for (int i = 0; i < 2 * p->count; ++i) {
+        lists = find_root_support(p, i) || lists;
+        if (i % 2 == 1) {
+            share_heads(p, i / 2);
+        }
+        p->g_at[i] = p->y_at[i] = used;
+        used += 3 * (size_t)p->z_span[i].count;
+    }
+    if ((turned ? 2.0 : 1.0) * (double)used > ROOTS_PAY * (double)size) {
+        return false;
+    }
+    Arena* arena = &p->contacts->arena;
+    p->z_list = lists ? p->z_list : NULL;
+    p->y = ARENA_NEW(arena, double, used + 4);
+    p->g = turned ? ARENA_NEW(arena, double, used + 4) : p->y;
+    return true;
+}
+
+// Rows of H and of A^-1 H' are the solver's.
+static void lay_out_plain(Problem* p, size_t y_used) {
+    size_t used = 0;
+    for (int i = 0; i < 2 * p->count; ++i) {
+        bool again = i % 2 == 1 && problem_touches_itself(p, i / 2);
+        p->y_at[i] = again ? p->y_at[i - 1] : used;
+        used += again ? 0 : 3 * (size_t)problem_dofs(p, p->body[i]);
+    }
+    p->z_start = p->dof_start;
+    p->z_span = p->span;
+    p->z_list = p->list;
+    p->g_at = p->h_at;
+    p->g = p->h;
+    p->y = ARENA_NEW(&p->contacts->arena, double, y_used + 4);
 }
 
 static bool lay_out(Problem* p) {
@@ -139,26 +255,23 @@ static bool lay_out(Problem* p) {
     count_coordinates(p);
     size_t h_used = 0, y_used = 0;
     bool lists = false;
-    p->whitened = !p->plain;
     for (int i = 0; i < 2 * p->count; ++i) {
         lists = find_support(p, i) || lists;
         bool again = i % 2 == 1 && problem_touches_itself(p, i / 2);
         p->h_at[i] = h_used;
-        p->y_at[i] = again ? p->y_at[i - 1] : y_used;
         h_used += 3 * (size_t)p->span[i].count;
         y_used += again ? 0 : 3 * (size_t)problem_dofs(p, p->body[i]);
-    }
-    if (p->whitened) {
-        p->y_at = p->h_at;
-        y_used = h_used;
     }
     p->list = lists ? p->list : NULL;
     Arena* arena = &p->contacts->arena;
     p->velocity = ARENA_NEW(arena, double, p->dof_start[p->body_count]);
-    p->change = ARENA_NEW(arena, double, p->dof_start[p->body_count]);
     p->h = ARENA_NEW(arena, double, h_used + 4);
-    p->y = ARENA_NEW(arena, double, y_used + 4);
-    return p->velocity && p->change && p->h && p->y;
+    p->whitened = lay_out_roots(p, h_used + y_used);
+    if (!p->whitened) {
+        lay_out_plain(p, y_used);
+    }
+    p->change = ARENA_NEW(arena, double, p->z_start[p->body_count]);
+    return p->velocity && p->change && p->h && p->g && p->y;
 }
 
 static void gather_velocities(Problem* p) {
@@ -173,18 +286,22 @@ static void gather_velocities(Problem* p) {
 
 // --- rows -----------------------------------------------------------------------------------
 
-double problem_own_product(const Problem* p, int side, int row, const double* own) {
-    TdlSpan span = p->span[side];
-    const double* h = p->h + p->h_at[side] + (ptrdiff_t)row * span.count;
-    const int* list = p->list == NULL ? NULL : p->list[side];
+// A row about a span or a list, times a vector.
+static double product(const double* row, TdlSpan span, const int* list, const double* own) {
     if (list == NULL) {
-        return tdl_dot(span.count, h, own + span.first);
+        return tdl_dot(span.count, row, own + span.first);
     }
     double sum = 0.0;
     for (int j = 0; j < span.count; ++j) {
-        sum += h[j] * own[list[j]];
+        sum += row[j] * own[list[j]];
     }
     return sum;
+}
+
+double problem_own_product(const Problem* p, int side, int row, const double* own) {
+    TdlSpan span = p->span[side];
+    const double* h = p->h + p->h_at[side] + (ptrdiff_t)row * span.count;
+    return product(h, span, p->list == NULL ? NULL : p->list[side], own);
 }
 
 double problem_side_product(const Problem* p, int side, int row, const double* all) {
@@ -251,26 +368,61 @@ static void fill_columns(const Problem* p, int side, bool both) {
     body->kind->solve(body, 3, y);
 }
 
-static void fill_whitened(const Problem* p, int side) {
-    const Body* body = p->world->body[p->body[side]];
-    int n = p->span[side].count;
-    double *g = problem_whitened_row(p, side, 0), scale = 1.0 / sqrt(p->unit);
-    const double* h = p->h + p->h_at[side];
-    for (int j = 0; j < 3 * n; ++j) {
-        g[j] = scale * h[j];
+// The rows of G of a side; what its list shares with that of the first side is added there.
+static void whiten_side(const Problem* p, int side) {
+    const TdlContact* x = contact_of(p, side / 2);
+    const Body* body = seen_body(&p->contacts->seen, x, side % 2);
+    BodyPlace place = seen_place(&p->contacts->seen, x, side % 2);
+    int n = p->z_span[side].count, shared = side % 2 == 1 ? p->shared[side / 2] : 0;
+    double whole[3 * SHARED_MOST], *g = p->g + p->g_at[side], scale = 1.0 / sqrt(p->unit);
+    double* rows = shared > 0 ? whole : g;
+    body->kind->whiten(body, &place, p->h + p->h_at[side], rows);
+    for (int j = 0; j < 3 * (n + shared); ++j) {
+        rows[j] *= scale;
     }
-    body->kind->whiten(body, n, 3, g);
+    for (int k = 0; k < 3 && shared > 0; ++k) {
+        const double* row = whole + (ptrdiff_t)k * (n + shared);
+        double* first = p->g + p->g_at[side - 1] + (ptrdiff_t)k * p->z_span[side - 1].count;
+        for (int j = 0; j < shared; ++j) {
+            first[j] += row[j];
+        }
+        memcpy(g + (ptrdiff_t)k * n, row + shared, (size_t)n * sizeof *g);
+    }
+}
+
+// Rows of Y = G K, where K is not 1.
+static void sign_side(const Problem* p, int side) {
+    int n = p->z_span[side].count;
+    const int* list = p->z_list == NULL ? NULL : p->z_list[side];
+    const double* g = p->g + p->g_at[side];
+    double* y = p->y + p->y_at[side];
+    if (y == g) {
+        return;
+    }
+    TdlSpan minus = root_of(p, p->body[side]).minus;
+    for (int j = 0; j < n; ++j) {
+        int at = (list == NULL ? p->z_span[side].first + j : list[j]) - minus.first;
+        double sign = at >= 0 && at < minus.count ? -1.0 : 1.0;
+        for (int k = 0; k < 3; ++k) {
+            y[k * n + j] = sign * g[k * n + j];
+        }
+    }
 }
 
 static void fill_contact_columns(void* user, int i, int worker) {
     (void)worker;
     const Problem* p = user;
-    bool both = problem_touches_itself(p, i) && !p->whitened;
-    for (int side = 2 * i; side < 2 * i + 2 - both; ++side) {
+    bool both = problem_touches_itself(p, i);
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
         if (p->body[side] >= 0 && p->whitened) {
-            fill_whitened(p, side);
-        } else if (p->body[side] >= 0) {
+            whiten_side(p, side);
+        } else if (p->body[side] >= 0 && (side == 2 * i || !both)) {
             fill_columns(p, side, both);
+        }
+    }
+    for (int side = 2 * i; side < 2 * i + 2 && p->whitened; ++side) {
+        if (p->body[side] >= 0) {
+            sign_side(p, side);
         }
     }
 }
@@ -340,24 +492,70 @@ static void fill_rows(void* user, int i, int worker) {
     tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
 }
 
+// --- rows as the solver has them -------------------------------------------------------------
+
+// Rows of G and Y of two sides of one body, over the coordinates that both are about.
+static double common_product(const Problem* p, int a, int b, int row) {
+    int na = p->z_span[a].count, nb = p->z_span[b].count;
+    const double* g = p->g + p->g_at[a] + (ptrdiff_t)row * na;
+    const double* y = p->y + p->y_at[b] + (ptrdiff_t)row * nb;
+    const int* la = p->z_list == NULL ? NULL : p->z_list[a];
+    const int* lb = p->z_list == NULL ? NULL : p->z_list[b];
+    if (la == lb && (la != NULL || a == b)) {
+        return tdl_dot(na, g, y);
+    }
+    double sum = 0.0;
+    for (int i = 0, j = 0; i < na && j < nb;) {
+        int at = la == NULL ? p->z_span[a].first + i : la[i];
+        int other = lb == NULL ? p->z_span[b].first + j : lb[j];
+        sum += at == other ? g[i] * y[j] : 0.0;
+        i += at <= other;
+        j += other <= at;
+    }
+    return sum;
+}
+
 double problem_row_product(const Problem* p, int i, int row) {
     double sum = 0.0;
-    if (p->whitened) {
-        for (int a = 2 * i; a < 2 * i + 2; ++a) {
-            for (int b = 2 * i; b < 2 * i + 2; ++b) {
-                bool same = p->body[a] >= 0 && p->body[a] == p->body[b]; // spans begin at 0
-                int na = p->span[a].count, nb = p->span[b].count, n = na < nb ? na : nb;
-                sum += tdl_dot(same ? n : 0, problem_whitened_row(p, a, row),
-                               problem_whitened_row(p, b, row));
-            }
-        }
-        return sum;
+    for (int a = 2 * i; a < 2 * i + 2 && p->whitened; ++a) {
+        sum += p->body[a] >= 0 ? common_product(p, a, a, row) : 0.0;
     }
-    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+    if (p->whitened && problem_touches_itself(p, i)) {
+        sum += 2.0 * common_product(p, 2 * i, 2 * i + 1, row); // K is symmetric
+    }
+    for (int side = 2 * i; side < 2 * i + 2 && !p->whitened; ++side) {
         ptrdiff_t column = (ptrdiff_t)row * problem_dofs(p, p->body[side]);
         sum += problem_own_product(p, side, row, p->y + p->y_at[side] + column);
     }
     return sum;
+}
+
+double problem_solver_product(const Problem* p, int side, int row, const double* z) {
+    if (p->body[side] < 0) {
+        return 0.0;
+    }
+    if (!p->whitened) {
+        return problem_side_product(p, side, row, z);
+    }
+    TdlSpan span = p->z_span[side];
+    const double* g = p->g + p->g_at[side] + (ptrdiff_t)row * span.count;
+    const double* own = z + p->z_start[p->body[side]];
+    const int* list = p->z_list == NULL ? NULL : p->z_list[side];
+    return product(g, span, list, own);
+}
+
+void problem_solver_add(const Problem* p, int side, int row, double amount, double* z) {
+    bool again = side % 2 == 1 && problem_touches_itself(p, side / 2);
+    if (p->body[side] < 0 || (again && !p->whitened)) {
+        return;
+    }
+    TdlSpan span = p->whitened ? p->z_span[side] : (TdlSpan){0, problem_dofs(p, p->body[side])};
+    const int* list = p->whitened && p->z_list != NULL ? p->z_list[side] : NULL;
+    const double* y = p->y + p->y_at[side] + (ptrdiff_t)row * span.count;
+    double* own = z + p->z_start[p->body[side]];
+    for (int j = 0; j < span.count; ++j) {
+        own[list == NULL ? span.first + j : list[j]] += amount * y[j];
+    }
 }
 
 static double lighter_mass(const Problem* p, int i) {
@@ -482,13 +680,14 @@ void problem_build_columns(Problem* p) {
     pool_run(p->world->pool, p->count, 16, fill_contact_columns, p);
 }
 
-void problem_unwhiten(const Problem* p, int body, double* x) {
+void problem_unwhiten(const Problem* p, int body, const double* z, double* v) {
+    const Body* own = p->world->body[body];
     if (!p->whitened) {
+        memcpy(v, z, (size_t)own->dof_count * sizeof *v);
         return;
     }
-    const Body* own = p->world->body[body];
+    own->kind->unwhiten(own, z, v);
     for (int j = 0; j < own->dof_count; ++j) {
-        x[j] /= sqrt(p->unit);
+        v[j] /= sqrt(p->unit);
     }
-    own->kind->unwhiten(own, x);
 }

@@ -1,8 +1,8 @@
 // The contact problem of a step: which candidates take part, their rows of H and of Y = A^-1 H'.
 // docs/theory/world.md, section 1
 //
-// Where every body that is touched can do it, A = L L', rows of G = H L'^-1 take the place of both:
-// they are as short as those of H, and W = G G'. The solver's velocities are then z = L' v.
+// Where every body that is touched has coordinates z in which A^-1 is K, ones with signs, rows of G
+// and of G K take the place of both: they are short, and W = G K G'. world.md (W.27)
 #ifndef TDL_WORLD_PROBLEM_H
 #define TDL_WORLD_PROBLEM_H
 
@@ -12,28 +12,36 @@ typedef struct Problem {
     TdlWorld* world;
     Contacts* contacts;
     double dt;
-    bool hurried;          // no thorough solver
-    int count;             // of contacts
-    int law_count;         // of those that obey the law: the first. The others are only pushed
-    int* of;               // [count] candidate of each
-    int body_count;        // all bodies of the world; those without coordinates have none here
-    int* dof_start;        // [body_count + 1]
-    double* velocity;      // [dofs] without contacts
-    int* body;             // [2 count] whose coordinates move a side; -1: none
-    TdlSpan* span;         // [2 count] coordinates of its body that a side's rows of H are about
-    const int** list;      // [2 count] or those of a list, as many; null: the span. Null: all are
-    size_t *h_at, *y_at;   // [2 count] where its rows are; those of y are the first side's for both
-                           // where a body touches itself, unless whitened
-    double *h, *y;         // rows of H and of A^-1 H', in units of impulse that make W about 1
-    bool plain;            // it is not to be whitened
-    bool whitened;         // y has rows of G, each where its row of H is
-    double *mu, *bias;     // [count]
+    bool hurried;        // no thorough solver
+    int count;           // of contacts
+    int law_count;       // of those that obey the law: the first. The others are only pushed
+    int* of;             // [count] candidate of each
+    int body_count;      // all bodies of the world; those without coordinates have none here
+    int* dof_start;      // [body_count + 1]
+    double* velocity;    // [dofs] without contacts
+    int* body;           // [2 count] whose coordinates move a side; -1: none
+    TdlSpan* span;       // [2 count] coordinates of its body that a side's rows of H are about
+    const int** list;    // [2 count] or those of a list, as many; null: the span. Null: all are
+    size_t* h_at;        // [2 count] where its rows are
+    double* h;           // rows of H
+    bool plain;          // it is not to be whitened
+    bool whitened;       // the solver's coordinates are z; else the bodies' own, and g is h
+    int* z_start;        // [body_count + 1] the solver's coordinates of each body
+    TdlSpan* z_span;     // [2 count] those that a side's rows of G are about
+    const int** z_list;  // [2 count] or a list, as above
+    int* shared;         // [count] coordinates at the head of both lists of a body that touches
+                         // itself: rows of the first side have them for both
+    size_t *g_at, *y_at; // [2 count] where rows of G and Y are: whitened both alike; else those of
+                         // y are the first side's for both where a body touches itself
+    double *g, *y;       // rows of G and of G K, or of H and of A^-1 H', in units of impulse that
+                         // make W about 1. The same array where K is 1
+    double *mu, *bias;   // [count]
     double *fixed, *u, *r; // [3 count] prescribed velocity; result
     double* back;          // [3 count] the part of it that takes back what slid (W.14)
     bool* immobile;        // [candidates] those that cannot move: they take no part
     double* mass;          // [body_count] kg, of bodies placed in others; 0: not asked yet
     double* before;        // [3 count] relative velocity without contacts
-    double* change;        // [dofs] of the velocities, as the solver sees it
+    double* change;        // of the velocities, in the solver's coordinates
     double unit;           // r in N s = r / unit
 } Problem;
 
@@ -69,13 +77,14 @@ double problem_row_product(const Problem* problem, int contact, int row);
 // can move. (W.11)
 double problem_mobility(const Problem* problem, int contact);
 
-// Row k of G of a side.
-static inline double* problem_whitened_row(const Problem* p, int side, int k) {
-    return p->y + p->y_at[side] + (ptrdiff_t)k * p->span[side].count;
-}
+// Row `row` of a side, as the solver has it, times a vector over all of the solver's coordinates;
+// and the vector with `amount` of what an impulse along that row does. A side that does nothing, or
+// whose first side does it for both, adds nothing.
+double problem_solver_product(const Problem* problem, int side, int row, const double* z);
+void problem_solver_add(const Problem* problem, int side, int row, double amount, double* z);
 
-// What the solver's coordinates of a body are in its own.
-void problem_unwhiten(const Problem* problem, int body, double* x);
+// What the solver's coordinates of a body are in its own; another array.
+void problem_unwhiten(const Problem* problem, int body, const double* z, double* v);
 
 // Displacements that take overlaps away without opening others; they are handed to the bodies.
 // False when memory runs out.

@@ -1,5 +1,4 @@
 // Overlaps: displacements of the bodies that take them away. Velocities stay as they are.
-#include "math/dense.h"
 #include "world/problem.h"
 
 #include <string.h>
@@ -16,30 +15,17 @@ enum { PUSH_SWEEPS = 20 };
 
 static void add_normal(const Problem* p, int i, double amount, double* move, bool* moved) {
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        int body = p->body[side], n = p->whitened ? p->span[side].count : problem_dofs(p, body);
-        const double* y = p->y + p->y_at[side];
-        if (body < 0 || (side % 2 == 1 && problem_touches_itself(p, i) && !p->whitened)) {
-            continue; // nothing, or moved by the first side
+        problem_solver_add(p, side, 0, amount, move);
+        if (p->body[side] >= 0) {
+            moved[p->body[side]] = true;
         }
-        for (int j = 0; j < n; ++j) {
-            move[p->dof_start[body] + j] += amount * y[j];
-        }
-        moved[body] = true;
     }
 }
 
 // What these displacements make along the normal.
 static double pushed_motion(const Problem* p, int i, const double* move) {
-    if (!p->whitened) {
-        return problem_normal_motion(p, i, move);
-    }
-    double sum = 0.0;
-    for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        const double* from = p->body[side] < 0 ? NULL : move + p->dof_start[p->body[side]];
-        sum += from == NULL ? 0.0
-                            : tdl_dot(p->span[side].count, problem_whitened_row(p, side, 0), from);
-    }
-    return sum;
+    return problem_solver_product(p, 2 * i, 0, move) +
+           problem_solver_product(p, 2 * i + 1, 0, move);
 }
 
 // The displacement along the normal that a contact asks for at least, m.
@@ -77,13 +63,12 @@ static void find_parted(const Problem* p, double* radius) {
 // d' A d of the displacements of every body, kg m^2.
 static void measure_cost(const Problem* p, const double* lambda, const double* move, double* cost) {
     for (int i = 0; i < p->body_count; ++i) {
-        const double* own = move + p->dof_start[i];
-        cost[i] = p->whitened ? tdl_dot(problem_dofs(p, i), own, own) / p->unit : 0.0;
+        cost[i] = 0.0;
     }
-    for (int side = 0; side < 2 * p->count && !p->whitened; ++side) {
+    for (int side = 0; side < 2 * p->count; ++side) {
         if (p->body[side] >= 0) {
             cost[p->body[side]] +=
-                lambda[side / 2] * problem_side_product(p, side, 0, move) / p->unit;
+                lambda[side / 2] * problem_solver_product(p, side, 0, move) / p->unit;
         }
     }
 }
@@ -108,7 +93,7 @@ static bool limit_cost(const Problem* p, const double* lambda, double* move) {
         double way = PUSH_MOST * radius[i] * p->dt / p->world->def.step;
         double most = body->kind->mass(body, &centre) * way * way;
         double factor = cost[i] > most ? sqrt(most / cost[i]) : 1.0;
-        for (int j = p->dof_start[i]; j < p->dof_start[i + 1] && factor < 1.0; ++j) {
+        for (int j = p->z_start[i]; j < p->z_start[i + 1] && factor < 1.0; ++j) {
             move[j] *= factor;
         }
     }
@@ -185,7 +170,7 @@ bool problem_push(Problem* p) {
         return true;
     }
     Arena* arena = &p->contacts->arena;
-    int dofs = p->dof_start[p->body_count];
+    int dofs = p->z_start[p->body_count];
     double* move = ARENA_NEW(arena, double, dofs);
     double* lambda = ARENA_NEW(arena, double, p->count);
     double* stiff = ARENA_NEW(arena, double, p->count);
@@ -220,8 +205,12 @@ bool problem_push(Problem* p) {
     }
     for (int i = 0; i < p->body_count; ++i) {
         if (moved[i]) {
-            p->world->body[i]->push = move + p->dof_start[i];
-            problem_unwhiten(p, i, p->world->body[i]->push);
+            double* push = ARENA_NEW(arena, double, p->world->body[i]->dof_count);
+            if (push == NULL) {
+                return false;
+            }
+            problem_unwhiten(p, i, move + p->z_start[i], push);
+            p->world->body[i]->push = push;
         }
     }
     return true;

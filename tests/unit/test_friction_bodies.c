@@ -163,16 +163,15 @@ TEST(rows_may_be_given_over_lists) {
         CHECK_NEAR(u[0][k], u[1][k], 1.0e-11); // both solved to 1e-13
     }
 
-    // lists that do not rise, leave the body, or stand beside rows of G
+    // lists that do not rise or leave the body
     host.log = NULL;
     static const int WRONG[3][3] = {{1, 1, 2}, {3, 2, 5}, {5, 6, 8}};
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 3; ++k) {
         const int* list[2 * CONTACTS];
         memcpy(list, LIST, sizeof list);
-        list[0] = k < 3 ? WRONG[k] : LIST[0];
+        list[0] = WRONG[k];
         TdlFrictionBodiesDef bad = given;
         bad.list = list;
-        bad.y = k < 3 ? bad.y : bad.h;
         TdlFrictionProblem* p;
         CHECK_INT(tdl_friction_problem_create_bodies(&host, &bad, &p), TDL_STATUS_BAD_ARGUMENT);
     }
@@ -194,6 +193,45 @@ TEST(whitened_rows_may_be_given_once) {
     memset(c.velocity, 0, sizeof c.velocity);
     given.velocity = NULL;
     CHECK_BELOW(deviation(&c, &given), 1.0e-14);
+}
+
+// Rows of Y that lie as those of H, over spans and lists, with masses of one and of minus one.
+TEST(rows_of_y_may_be_like_those_of_h) {
+    for (int what = 0; what < 4; ++what) {
+        bool lists = what % 2 == 1, turned = what >= 2;
+        Case c;
+        double y[3 * DOFS * 2 * CONTACTS];
+        TdlSpan span[2 * CONTACTS];
+        make_case_of(&c, lists ? LIST : NULL);
+        for (int j = 0; j < DOFS; ++j) {
+            c.mass[j] = turned && j % 3 == 1 ? -1.0 : 1.0;
+        }
+        size_t at = 0;
+        for (int side = 0; side < 2 * CONTACTS; ++side) {
+            const int* list = lists ? LIST[side] : NULL;
+            span[side] = (TdlSpan){list == NULL ? SPAN[side].first : 0, SPAN[side].count};
+            for (int k = 0; k < 3 * span[side].count; ++k, ++at) {
+                int i = k % span[side].count, j = list == NULL ? span[side].first + i : list[i];
+                y[at] = c.packed[at] * c.mass[START[BODY[side]] + j];
+            }
+        }
+        TdlFrictionBodiesDef def = c.def;
+        def.span = span;
+        def.list = lists ? LIST : NULL;
+        def.h = c.packed;
+        def.y = turned ? y : c.packed;
+        def.y_like_h = true;
+        CHECK_BELOW(deviation(&c, &def), 1.0e-14); // some roundings of numbers of about one
+        TdlHost host = tdl_host_default();
+        host.log = NULL;
+        TdlFrictionProblem* p;
+        TdlFrictionBodiesDef bad = def;
+        bad.y = NULL; // which a solve would make as long as bodies are
+        CHECK_INT(tdl_friction_problem_create_bodies(&host, &bad, &p), TDL_STATUS_BAD_ARGUMENT);
+        bad = def;
+        bad.span = NULL;
+        CHECK_INT(tdl_friction_problem_create_bodies(&host, &bad, &p), TDL_STATUS_BAD_ARGUMENT);
+    }
 }
 
 TEST(wrong_spans_and_rows_are_refused) {
