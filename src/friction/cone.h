@@ -85,7 +85,7 @@ static inline double smooth_positive(double l, double root) {
     return l > 0.0 ? 0.5 * (l + all) : 2.0 * root * root / (all - l);
 }
 
-// The point inside the Lorentz cone with x - y = z and x o y = root^2 e. (F.67) One number: d = 1.
+// The point inside the Lorentz cone with x - y = z and x o y = root^2 e. (F.68) One number: d = 1.
 static inline void cone_centre(int d, const double* z, double root, double* x, double* y) {
     double t = d > 1 ? tangent_norm(d, z) : 0.0, square = root * root;
     double one = smooth_positive(z[0] + t, root), two = smooth_positive(z[0] - t, root);

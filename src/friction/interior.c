@@ -120,7 +120,7 @@ static void begin(Interior* in, Start start) {
 }
 
 // x and y near the impulses r, whose velocities are u: x - y is theirs, and x o y the same at all
-// contacts, in units of the roots of their own stiffness. (F.67)
+// contacts, in units of the roots of their own stiffness. (F.68)
 static void begin_near(Interior* in, const double* r, const double* u) {
     const System* sys = in->run->sys;
     int d = sys->d;

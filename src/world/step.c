@@ -29,7 +29,7 @@ enum { MAX_HOLDS = 4 };
 static const double HOLD_GAIN = 0.8;
 
 // A part with a taut body that gained energy, overlaps or cannot be is made again so often with the
-// forces expected that it found, where they are off those expected by this part of them. (W.27)
+// forces expected that it found, where they are off those expected by this part of them. (W.28)
 enum { MAX_EXPECTED = 3 };
 static const double UNEXPECTED = 0.1;
 
@@ -446,7 +446,7 @@ static Verdict judge_last(Step* s) {
 }
 
 // Whether a part with taut bodies went wrong in a way that forces nobody expected may have caused.
-// (W.27)
+// (W.28)
 static bool may_expect(const Step* s) {
     const Attempt* a = &s->attempt;
     bool gained = a->sum.failed || a->unbalanced || a->sum.energy_rise > 0.0;

@@ -245,7 +245,7 @@ TEST(three_turns_of_a_super_model_from_the_first_steps_on) {
 }
 
 // The forces of the first step, 70 N and 2400 N where it is tight, are not known before it: it is
-// made again expecting them (W.27), and never in parts, of which there were 18.
+// made again expecting them (W.28), and never in parts, of which there were 18.
 TEST(three_turns_with_much_friction_in_whole_steps) {
     const double mu[] = {0.5, 0.7};
     for (int k = 0; k < 2; ++k) {
