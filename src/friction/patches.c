@@ -208,7 +208,7 @@ static TdlStatus solve_patch(Patches* p, bool* helped) {
     return status;
 }
 
-TdlStatus patches_solve(Run* run, double goal, double* u, double* r) {
+TdlStatus patches_solve(Run* run, double goal, double most, double* u, double* r) {
     size_t n = (size_t)run->sys->n;
     ArenaMark mark = arena_mark(run->arena);
     Patches p = {.run = run, .u = u, .r = r};
@@ -223,6 +223,7 @@ TdlStatus patches_solve(Run* run, double goal, double* u, double* r) {
     }
     TdlStatus status = TDL_STATUS_OK;
     bool helped = true;
+    double budget = run_allow(run, most);
     for (int k = 0; k < MOST_PATCHES && helped && status == TDL_STATUS_OK; ++k) {
         int worst;
         double all = measure(&p, &worst);
@@ -232,6 +233,7 @@ TdlStatus patches_solve(Run* run, double goal, double* u, double* r) {
         status = solve_patch(&p, &helped);
         dismiss(&p);
     }
+    run->sys->effort->budget = budget;
     arena_release(run->arena, mark);
     return status;
 }

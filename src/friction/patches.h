@@ -11,7 +11,8 @@
 #include "friction/run.h"
 
 // Puts r right, u its velocity, patch by patch, until the error is below `goal`, no patch has most
-// of it, or one does not help; both are replaced. Contacts of three; the rows of W are there.
-TdlStatus patches_solve(Run* run, double goal, double* u, double* r);
+// of it, one does not help, or so many multiplications would not do; both are replaced. Contacts of
+// three; the rows of W are there.
+TdlStatus patches_solve(Run* run, double goal, double most, double* u, double* r);
 
 #endif

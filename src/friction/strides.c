@@ -311,7 +311,9 @@ static TdlStatus step_and_sweep(Strides* t) {
     go(t, t->trial);
     put_back(t, t->trial, t->trial);
     system_velocity(run->sys, t->trial, t->trial_u);
-    status = patches_solve(run, PATCHED_PART * run->error, t->trial_u, t->trial);
+    // a step's worth: where contacts outnumber coordinates W is full, and patches are dearer than
+    // it
+    status = patches_solve(run, PATCHED_PART * run->error, t->lu.flops, t->trial_u, t->trial);
     if (status != TDL_STATUS_OK) {
         return status;
     }

@@ -34,7 +34,7 @@ TEST(a_place_that_is_off_is_put_right) {
         memcpy(r, f.best, bytes);
         r[3 * first] += 3.0; // impulses are about one
         double before = error_at(&f, r, u), goal = 1.0e-3 * before;
-        REQUIRE(patches_solve(&f.run, goal, u, r) == TDL_STATUS_OK);
+        REQUIRE(patches_solve(&f.run, goal, INFINITY, u, r) == TDL_STATUS_OK);
         double after = error_at(&f, r, exact);
         CHECK_BELOW(after, goal);
         // velocities were carried along: one rounding a change, of some hundred
@@ -68,12 +68,12 @@ TEST(errors_that_are_everywhere_are_left_to_others) {
     }
     memcpy(given, r, bytes);
     error_at(&f, r, u);
-    REQUIRE(patches_solve(&f.run, 0.0, u, r) == TDL_STATUS_OK);
+    REQUIRE(patches_solve(&f.run, 0.0, INFINITY, u, r) == TDL_STATUS_OK);
     CHECK(memcmp(r, given, bytes) == 0);
     // nor is anything done where the goal is met
     memcpy(r, f.best, bytes);
     double error = error_at(&f, r, u);
-    REQUIRE(patches_solve(&f.run, 2.0 * error, u, r) == TDL_STATUS_OK);
+    REQUIRE(patches_solve(&f.run, 2.0 * error, INFINITY, u, r) == TDL_STATUS_OK);
     CHECK(memcmp(r, f.best, bytes) == 0);
     free(r);
     free(u);
@@ -142,6 +142,8 @@ TEST(a_ring_is_solved_as_one) {
     arena_init(&arena, &host.mem);
     Ring f;
     make_ring(&f, 1.0e-6, expected);
+    Effort effort = {.budget = INFINITY};
+    f.sys.effort = &effort;
     TdlFrictionOptions o = tdl_friction_options_default();
     double swept[3 * RING] = {0}, r[3 * RING] = {0}, u[3 * RING];
     Run run = {.sys = &f.sys, .arena = &arena, .options = &o, .best = swept, .worth = INFINITY};
@@ -153,7 +155,12 @@ TEST(a_ring_is_solved_as_one) {
     system_velocity(&f.sys, swept, u);
     CHECK(system_error(&f.sys, u, swept) > 1.0e-7); // they go a part of 2e-3 of the way
     system_velocity(&f.sys, r, u);
-    REQUIRE(patches_solve(&run, f.sys.target, u, r) == TDL_STATUS_OK);
+    REQUIRE(patches_solve(&run, f.sys.target, 0.0, u, r) == TDL_STATUS_OK);
+    for (int k = 0; k < 3 * RING; ++k) {
+        CHECK(r[k] == 0.0); // nothing was allowed
+    }
+    CHECK(effort.budget == INFINITY);
+    REQUIRE(patches_solve(&run, f.sys.target, INFINITY, u, r) == TDL_STATUS_OK);
     system_velocity(&f.sys, r, u);
     CHECK_BELOW(system_error(&f.sys, u, r), f.sys.target);
     // impulses are unique, and 1e-10 over the softness is what may be left of them
