@@ -34,8 +34,9 @@ typedef struct Start {
 } Start;
 static const Start STARTS[] = {{1.0, 1.0}, {10.0, 1.0}, {1.0, 10.0}, {100.0, 1.0}, {0.1, 0.1}};
 enum { START_COUNT = 3, INSISTENT_COUNT = sizeof STARTS / sizeof *STARTS };
-// The complementarity of a start near an iterate, as a part of what b asks for, squared: with 0.3
-// it takes one step more, with 0.03 a third of the problems get stuck. So many cut steps tell that.
+// The complementarity of a start near an iterate, as a part of what b asks for, squared: of 13
+// problems 11 take at most 21 steps, with 0.3 and 0.03 nine and eight. So many cut steps tell that
+// it gets stuck.
 static const double NEAR_ROOT = 0.1;
 enum { MOST_CUTS = 6 };
 // A contact's own stiffness is at least this part of the mean.
