@@ -105,21 +105,24 @@ static bool is_settled(const Search* search, double d, double slope, double seco
 }
 
 // Takes the last Newton step, to `next`, without another evaluation; false when what that leaves
-// out is not far below the tolerance. (X.29)
+// out is not far below the tolerance, or where the curves come so much nearer in this step that the
+// distance is lost in the rounding of the one before. (X.29)
 static bool finish_step(const Ridge* ridge, RidgePoint* p, double next, double second,
                         double third) {
     const Search* search = ridge->search;
     double step = next - p->t, square = third * step * step;
     double s = p->s + step * p->c / (p->q * p->speed[0]);
     double slope = fabs(p->e1 + step * p->e2) + 0.5 * square;
+    double d = sqrt(most(0.0, p->d * p->d + step * (2.0 * p->e1 + step * p->e2)));
+    double allowed = d * search_allowance(search, d);
     if (p->clamped || !ridge->by_arc || s < ridge->s_low || s > ridge->s_high ||
-        !(square * fabs(step) <= 0.01 * search_allowance(search, p->d) * p->d) ||
-        !is_settled(search, p->d, slope, second)) {
+        !(square * fabs(step) <= 0.01 * allowed) || !(search->slack * p->d <= allowed) ||
+        !is_settled(search, d, slope, second)) {
         return false;
     }
     p->s = s;
     p->t = next;
-    p->d = sqrt(most(0.0, p->d * p->d + step * (2.0 * p->e1 + step * p->e2)));
+    p->d = d;
     return true;
 }
 

@@ -158,6 +158,29 @@ TEST(segments_interior_edge_and_corner) {
     CHECK(!d.below && d.certified);
 }
 
+// Lines whose crossing is many decades nearer than their middles: with half their distance for a
+// bound nothing is found, with a little more that distance is.
+TEST(crossings_far_nearer_than_the_middles_are_not_called_meetings) {
+    Rng rng = rng_seed(441u);
+    for (int i = 0; i < 3000; ++i) {
+        TdlVec3 u = tdl_unit3(random_vector(&rng, 1.0)), v = tdl_unit3(random_vector(&rng, 1.0));
+        TdlVec3 n = tdl_cross3(u, v), at = random_vector(&rng, 1.0);
+        double across = tdl_norm3(n), gap = pow(10.0, -7.0 * rng_unit(&rng));
+        if (across < 0.01) {
+            continue;
+        }
+        TdlVec3 other = tdl_axpy3(at, gap / across, n);
+        double cut = rng_unit(&rng), size = 500.0 * rng_unit(&rng) + 1.0;
+        TdlCurve a = segment(tdl_axpy3(at, -cut * size, u), tdl_axpy3(at, (1.0 - cut) * size, u));
+        TdlCurve b = segment(tdl_axpy3(other, -size, v), tdl_axpy3(other, 0.1 * size, v));
+        CHECK(!distance(&a, &b, 0.5 * gap, TDL_DISTANCE_FAST).below);
+        // places of 500 m have the rounding 1e-13
+        TdlDistance d = distance(&a, &b, 1.01 * gap, TDL_DISTANCE_FAST);
+        CHECK(d.below && d.certified);
+        CHECK_NEAR(d.distance, gap, 1.0e-12);
+    }
+}
+
 // Where the nearest point is an end, it is that end to the last bit: what stands before the tip of
 // a bar is pushed along the gap, and what lies across it is not.
 TEST(ends_are_met_exactly_whatever_the_length) {
