@@ -39,6 +39,11 @@ static const double HARD = 50.0;
 // long.
 static const double NEAR_FLOPS = 1.5e8;
 static const double MORE_UNKNOWNS = 1.8, ON_CONE = 1.0 - 1.0e-9;
+// From a guess sweeps of few contacts go on where those to come, at the pace of the last, are fewer
+// than so many and cost less than so many steps, multiplication by multiplication: factors of some
+// hundred contacts take as long for one as sweeps do. With 600 rods in crossed layers wait too long
+// for interior points, with 200 rods of 20 elements leave too soon; 5 to 20 steps are much alike.
+static const double MOST_SWEEPS = 300.0, STEPS_TO_COME = 10.0;
 // A contact at rest that nothing holds is near when it closes within this part of the velocity that
 // impulses give.
 static const double NEAR = 0.1;
@@ -234,17 +239,19 @@ static int count_unknowns(const System* sys, const double* r) {
     return count;
 }
 
-// From a guess where sweeps got stuck.
-static TdlStatus go_near(const Run* run, Run* inner) {
+// Whether interior points are due from a guess where sweeps got stuck.
+static bool is_hard(const Run* run, const Run* inner) {
     const System* sys = inner->sys;
     int all = 3 * sys->n;
-    bool hard = run->given && sys->n > HARD_CONTACTS && inner->error > HARD * run->sys->target;
-    if (!hard || space_coordinates_pay(inner, all) ||
-        all > MORE_UNKNOWNS * count_unknowns(sys, inner->best)) {
-        return TDL_STATUS_OK;
-    }
+    return sys->n > HARD_CONTACTS && inner->error > HARD * run->sys->target &&
+           !space_coordinates_pay(inner, all) &&
+           all <= MORE_UNKNOWNS * count_unknowns(sys, inner->best);
+}
+
+// They are, where a factorisation takes no more than that.
+static TdlStatus go_near(const Run* run, Run* inner, double worth) {
     inner->limit = run->limit;
-    inner->worth = NEAR_FLOPS;
+    inner->worth = fmin(NEAR_FLOPS, worth);
     TdlStatus status = run_near(inner);
     inner->worth = INFINITY;
     return status;
@@ -253,6 +260,61 @@ static TdlStatus go_near(const Run* run, Run* inner) {
 static TdlStatus take_steps(const Run* run, Run* inner) {
     inner->limit = run->limit < STEPS ? run->limit : STEPS;
     return run_done(inner) ? TDL_STATUS_OK : run_proximal(inner);
+}
+
+// Interior points or Newton steps in place of more sweeps, where a factorisation takes no more than
+// that; what was refused of either is not asked again, an order being as dear as some sweeps.
+static TdlStatus leave_sweeps(const Run* run, Run* inner, double worth, double refused[2],
+                              bool* left) {
+    int begun = inner->iterations;
+    bool hard = is_hard(run, inner);
+    *left = false;
+    if (worth < refused[hard]) {
+        return TDL_STATUS_OK;
+    }
+    inner->refused = 0.0;
+    TdlStatus status = hard ? go_near(run, inner, worth) : TDL_STATUS_OK;
+    *left = inner->iterations > begun;
+    if (status != TDL_STATUS_OK || (hard && !*left && isfinite(worth))) {
+        refused[true] = inner->refused;
+        return status; // a hundred Newton steps would be no cheaper
+    }
+    status = go_inside(run, inner, FEW_SWEEPS);
+    *left = inner->iterations > begun;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    inner->worth = *left ? INFINITY : worth;
+    status = take_steps(run, inner);
+    inner->worth = INFINITY;
+    *left = inner->iterations > begun;
+    refused[false] = inner->refused;
+    return status;
+}
+
+// Few contacts, from a guess: sweeps, and steps as soon as these cost less than the sweeps to come.
+static TdlStatus sweep_few(const Run* run, Run* inner) {
+    double refused[2] = {0};
+    int sweeps = SWEEPS, most = inner->iterations + run->limit;
+    bool stepped = false;
+    TdlStatus status = TDL_STATUS_OK;
+    while (status == TDL_STATUS_OK && !stepped && !run_done(inner) && inner->iterations < most &&
+           !run_spent(inner, run_sweep_work(inner))) {
+        double before = inner->error;
+        int begun = inner->iterations;
+        inner->limit = most - begun < sweeps ? most - begun : sweeps;
+        status = run_anderson(inner);
+        if (status != TDL_STATUS_OK || run_done(inner)) {
+            break;
+        }
+        double left = run_sweeps_left(inner, before, inner->iterations - begun);
+        double worth = left * run_sweep_work(inner) / STEPS_TO_COME;
+        bool last = left > MOST_SWEEPS;
+        status = leave_sweeps(run, inner, last ? INFINITY : worth, refused, &stepped);
+        stepped = stepped || last;
+        sweeps = (int)fmin(fmax(left, SWEEPS), 2.0 * sweeps);
+    }
+    return status;
 }
 
 // Few contacts that sweeps do not help.
@@ -270,6 +332,9 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
     bool few = inner->sys->n <= LARGE_ISLAND;
     if (few && run->stiff) {
         return step_at_once(run, inner);
+    }
+    if (few && run->given) {
+        return sweep_few(run, inner);
     }
     bool steps = few || (inner->sys->block_count <= MAX_FORMED &&
                          run_factor_work(inner) < STEP_SWEEPS * run_sweep_work(inner));
@@ -309,8 +374,7 @@ static TdlStatus sweep_and_step(const Run* run, Run* inner) {
     }
     inner->worth = INFINITY;
     if (steps && few) {
-        TdlStatus status = go_near(run, inner);
-        status = status == TDL_STATUS_OK ? go_inside(run, inner, FEW_SWEEPS) : status;
+        TdlStatus status = go_inside(run, inner, FEW_SWEEPS);
         if (status != TDL_STATUS_OK) {
             return status;
         }

@@ -604,7 +604,9 @@ TdlStatus run_near(Run* run) {
     double* u = ARENA_NEW(run->arena, double, run_size(run));
     Interior in;
     TdlStatus status = u == NULL ? TDL_STATUS_NO_MEMORY : interior_init(&in, run, NULL);
-    if (status == TDL_STATUS_OK && in.space.flops <= run->worth) {
+    if (status == TDL_STATUS_OK && in.space.flops > run->worth) {
+        run->refused = in.space.flops;
+    } else if (status == TDL_STATUS_OK) {
         system_velocity(run->sys, run->best, u);
         begin_near(&in, run->best, u);
         walk(&in, run->limit < FEW_STEPS ? run->limit : FEW_STEPS, MOST_CUTS);

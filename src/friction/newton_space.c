@@ -26,7 +26,11 @@ enum { WORTH_STEPS = 10 };
 
 static bool too_dear(const Newton* nw, double flops) {
     double left = nw->made < WORTH_STEPS ? WORTH_STEPS - nw->made : 1.0;
-    return flops > nw->run->worth || run_spent(nw->run, left * flops);
+    if (nw->made == 0 && flops > nw->run->worth) {
+        nw->run->refused = flops;
+        return true;
+    }
+    return run_spent(nw->run, left * flops);
 }
 
 // --- over contacts -------------------------------------------------------------------------------

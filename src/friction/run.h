@@ -21,8 +21,9 @@ typedef struct Run {
     int depth;                   // how many times wedged contacts were taken out
     int limit;                   // iterations this solver may use
     int iterations;              // iterations of all solvers so far
-    double end;   // error to reach in the end, where sys->target is one on the way; 0: that is it
-    double worth; // multiplications that a factorisation of sweeps and steps may take
+    double end;     // error to reach in the end, where sys->target is one on the way; 0: that is it
+    double worth;   // multiplications that the first factorisation of a solver may take
+    double refused; // of the last that took more
     long long failsafe, unsolvable;
 } Run;
 
@@ -101,6 +102,9 @@ double run_factor_work(const Run* run);
 // Multiplications that a factorisation may take where steps shall not cost more than so many
 // sweeps.
 double run_worth(const Run* run, double sweeps);
+
+// Sweeps to the end at the pace of so many that took the error from `before` to what it is.
+double run_sweeps_left(const Run* run, double before, int sweeps);
 
 // The part of its error that a problem on the way may keep: more digits are for the next.
 static const double ROUND_PART = 0.1;

@@ -25,6 +25,10 @@ static const double GAIN = 0.3;
 static const double CHEAPER = 0.2, SWEEPS_PER_DECADE = 60.0;
 enum { FULL_STEPS = 8 };
 
+// A step that leads to more than so many times the error went astray everywhere: W is nearly
+// singular for its modes, neither patches nor sweeps bring it back, and the next one goes there
+// too. Spaghetti in heaps have 5e6 to 2e10, combed hair 110 and once 3400 at most. (F.82)
+static const double ASTRAY = 1.0e5;
 // After a step patches are solved until no more than this part of the error before it is left.
 static const double PATCHED_PART = 0.1;
 // A contact that slides, its impulse less rho u outside its cone by less than this factor, may
@@ -282,8 +286,7 @@ double run_worth(const Run* run, double sweeps) {
     return sweeps * run_sweep_work(run) / (CHEAPER * FULL_STEPS);
 }
 
-// Sweeps to the end at the pace of those that took the error from `before` to what it is.
-static double sweeps_left(const Run* run, double before, int sweeps) {
+double run_sweeps_left(const Run* run, double before, int sweeps) {
     double fall = log(before / run->error), pace = SWEEPS_PER_DECADE / M_LN10;
     double end = run->end > 0.0 ? run->end : run->sys->target;
     return fall > 0.0 ? log(run->error / end) * fmax(sweeps / fall, pace) : INFINITY;
@@ -298,8 +301,9 @@ static TdlStatus sweep_on(Run* run, int sweeps) {
 }
 
 // A full step from the best iterate; patches where it led astray; and sweeps from there, which need
-// not be better until they have put right what is left. TDL_STATUS_STOPPED: no step.
-static TdlStatus step_and_sweep(Strides* t) {
+// not be better until they have put right what is left. TDL_STATUS_STOPPED: no step, or one that is
+// of no use; `astray` tells.
+static TdlStatus step_and_sweep(Strides* t, bool* astray) {
     Run* run = t->run;
     size_t size = run_size(run) * sizeof(double);
     memcpy(t->r, run->best, size);
@@ -308,12 +312,18 @@ static TdlStatus step_and_sweep(Strides* t) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    double before = run->error;
     go(t, t->trial);
     put_back(t, t->trial, t->trial);
     system_velocity(run->sys, t->trial, t->trial_u);
+    *astray = !(run_offer(run, t->trial_u, t->trial) <= ASTRAY * before); // not a number: so too
+    if (*astray) {
+        run_count(run, TDL_FRICTION_ALTERNATING, t->trial);
+        return TDL_STATUS_STOPPED;
+    }
     // a step's worth: where contacts outnumber coordinates W is full, and patches are dearer than
     // it
-    status = patches_solve(run, PATCHED_PART * run->error, t->lu.flops, t->trial_u, t->trial);
+    status = patches_solve(run, PATCHED_PART * before, t->lu.flops, t->trial_u, t->trial);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -341,6 +351,7 @@ TdlStatus run_strides(Run* run) {
     double before = run->error;
     int begun = run->iterations, sweeps = SWEEPS_FIRST;
     bool stepped = false; // the best iterate comes from a step, with sweeps after it
+    bool astray = false;
     while (status == TDL_STATUS_OK && !run_done(run) && sweeps < SWEEPS_MOST &&
            !run_spent(run, run_sweep_work(run))) {
         if (!stepped) {
@@ -354,13 +365,13 @@ TdlStatus run_strides(Run* run) {
         if (status != TDL_STATUS_OK || run_done(run)) {
             break;
         }
-        double left = sweeps_left(run, before, run->iterations - begun);
+        double left = run_sweeps_left(run, before, run->iterations - begun);
         run->worth = left * run_sweep_work(run) / CHEAPER;
         before = run->error;
         begun = run->iterations;
-        status = step_and_sweep(&t);
+        status = step_and_sweep(&t, &astray);
         stepped = status == TDL_STATUS_OK && run->error < GAIN * before;
-        if (status == TDL_STATUS_STOPPED && left < SWEEPS_MOST) {
+        if (status == TDL_STATUS_STOPPED && left < SWEEPS_MOST && !astray) {
             // not worth it: the end is near
             sweeps = (int)fmax(left, SWEEPS_FIRST);
             status = TDL_STATUS_OK;
