@@ -117,6 +117,7 @@ static inline bool same_frame_bits(const ResultFrame* a, const ResultFrame* b, R
            memcmp(a->body_poses, b->body_poses, 12 * (size_t)n.bodies * sizeof(double)) == 0 &&
            memcmp(a->surface_points, b->surface_points,
                   3 * (size_t)n.surface_points * sizeof(float)) == 0 &&
+           memcmp(a->strains, b->strains, (size_t)n.cloth_points * sizeof(float)) == 0 &&
            a->contact_count == b->contact_count;
 }
 

@@ -19,6 +19,8 @@ typedef struct TdlResultInfo {
     int observer_count;
     int surface_count;       // whose vertices move, see tdl_result_surface
     int surface_point_count; // in all of these, per frame
+    int cloth_count;         // among the surfaces, see tdl_result_cloth
+    int cloth_point_count;   // vertices of all of these
     int point_count;         // in all rods, per frame
     int dof_count;           // in all rods
     long frame_count;
@@ -68,10 +70,10 @@ TDL_API int tdl_world_shapes(const TdlWorld* world, TdlResultShape* out);
 /// Where colliders and rigid bodies are in a frame: poses[collider_count + body_count].
 TDL_API TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses);
 
-/// A surface of triangles whose vertices move from frame to frame: a collider's mesh with a cache.
-/// Such a collider has no shapes.
+/// A surface of triangles whose vertices move from frame to frame: a collider's mesh with a cache,
+/// or a cloth. Such a collider has no shapes.
 typedef struct TdlResultSurface {
-    int body;             // the collider that it is; -1: none
+    int body;             // the collider that it is; -1: none, as of a cloth
     double radius;        // m, it is so thick to each side
     int first_point;      // of its vertices among those of all surfaces
     int point_count;      // vertices
@@ -88,6 +90,28 @@ TDL_API TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec
 /// there are; with a null `out` they are only counted.
 TDL_API int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out);
 TDL_API void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out);
+
+/// A cloth: the surface that it is, and what that does not tell.
+typedef struct TdlResultCloth {
+    int surface;      // of those of the result or of the world
+    int first_point;  // of its vertices among those of all cloths
+    int point_count;  // vertices
+    double mass;      // kg
+    const int* faces; // [4 face_count], vertices from 0; the fourth of a triangle is -1
+    int face_count;
+    const int* holds; // [point_count] which hold of the scene has a vertex, from 0; -1: none. Null:
+                      // not known
+} TdlResultCloth;
+
+TDL_API TdlResultCloth tdl_result_cloth(const TdlResult* result, int index);
+
+/// What the cloths are stretched by at each vertex in a frame: strains[cloth_point_count].
+TDL_API TdlStatus tdl_result_read_strains(TdlResult* result, long frame, double* strains);
+
+/// The same of a world that runs. The first returns how many there are; with a null `out` they are
+/// only counted.
+TDL_API int tdl_world_cloths(const TdlWorld* world, TdlResultCloth* out);
+TDL_API void tdl_world_strains(const TdlWorld* world, double* out);
 
 /// What a scene observes; see docs/scene.md. The log has it for every step, the result for every
 /// frame.
@@ -107,6 +131,7 @@ typedef enum TdlResultKind {
     TDL_RESULT_ROD = 0,
     TDL_RESULT_BODY, // a rigid one
     TDL_RESULT_COLLIDER,
+    TDL_RESULT_CLOTH, // its element is one of its surface's triangles
 } TdlResultKind;
 
 /// A contact as TdlContactForce, its bodies by kind and place among those of their kind, from 0.

@@ -33,6 +33,8 @@ typedef struct TdlSceneInfo {
     int rod_group_count;  // entries under `rods`, before repetition
     int body_group_count; // entries under `bodies`, before repetition
     int observer_count;   // entries under `observe`
+    int cloth_count;
+    int cloth_vertex_count; // of all of them
 } TdlSceneInfo;
 
 TDL_API TdlSceneInfo tdl_scene_info(const TdlScene* scene);
@@ -58,6 +60,20 @@ typedef struct TdlSceneBodies {
 } TdlSceneBodies;
 
 TDL_API TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index); // < body_group_count
+
+/// One entry under `cloths`.
+typedef struct TdlSceneCloth {
+    const char* name;
+    const char* material; // null: none
+    int vertex_count, face_count;
+    int held_count;    // vertices that are held
+    double area, mass; // m^2, kg, of the rest shape
+    /// Which of the holds has a vertex, from 0; -1: none. [vertex_count], lives as long as the
+    /// scene.
+    const int* hold_of;
+} TdlSceneCloth;
+
+TDL_API TdlSceneCloth tdl_scene_cloth(const TdlScene* scene, int index); // < cloth_count
 
 /// One entry under `colliders`.
 typedef struct TdlSceneCollider {

@@ -6,6 +6,7 @@
 #include "tendril/base.h"
 #include "tendril/body.h"
 #include "tendril/ccd.h"
+#include "tendril/cloth.h"
 #include "tendril/collider.h"
 #include "tendril/contact.h"
 #include "tendril/curve.h"

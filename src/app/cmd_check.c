@@ -42,6 +42,20 @@ static void print_json_bodies(const TdlScene* scene, int count) {
     printf("]");
 }
 
+static void print_json_cloths(const TdlScene* scene, int count) {
+    printf(", \"cloths\": [");
+    for (int i = 0; i < count; ++i) {
+        TdlSceneCloth cloth = tdl_scene_cloth(scene, i);
+        printf("%s{\"name\": \"%s\", \"vertices\": %d, \"faces\": %d, \"held\": %d, "
+               "\"area\": %.17g, \"mass\": %.17g, \"material\": ",
+               i == 0 ? "" : ", ", cloth.name, cloth.vertex_count, cloth.face_count,
+               cloth.held_count, cloth.area, cloth.mass);
+        print_json_name(cloth.material);
+        printf("}");
+    }
+    printf("]");
+}
+
 static void print_json_contacts(const TdlScene* scene) {
     TdlSceneContacts contacts = tdl_scene_contacts(scene);
     printf(", \"contacts\": {\"detection\": \"%s\", \"friction\": %.17g, \"restitution\": %.17g, "
@@ -106,6 +120,7 @@ static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
            info.rigid_count);
     print_json_rods(scene, info.rod_group_count);
     print_json_bodies(scene, info.body_group_count);
+    print_json_cloths(scene, info.cloth_count);
     print_json_contacts(scene);
     print_json_overlaps(overlaps);
     printf(", \"colliders\": [");
@@ -151,6 +166,19 @@ static void print_contacts(const TdlScene* scene) {
     printf("\n");
 }
 
+static void print_cloths(const TdlScene* scene, const TdlSceneInfo* info) {
+    if (info->cloth_count > 0) {
+        printf("  cloths     %d with %d vertices\n", info->cloth_count, info->cloth_vertex_count);
+    }
+    for (int i = 0; i < info->cloth_count; ++i) {
+        TdlSceneCloth cloth = tdl_scene_cloth(scene, i);
+        printf("    %-16s %d vertices, %d held, %d faces, %s%s%.4g m^2, %.4g kg\n", cloth.name,
+               cloth.vertex_count, cloth.held_count, cloth.face_count,
+               cloth.material == NULL ? "" : cloth.material, cloth.material == NULL ? "" : ", ",
+               cloth.area, cloth.mass);
+    }
+}
+
 static void print_plain(const TdlScene* scene) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("%s\n", info.title);
@@ -182,6 +210,7 @@ static void print_plain(const TdlScene* scene) {
                bodies.material == NULL ? "" : bodies.material, bodies.material == NULL ? "" : ", ",
                bodies.density);
     }
+    print_cloths(scene, &info);
     printf("  colliders  %d\n", info.collider_count);
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);

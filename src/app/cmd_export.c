@@ -89,7 +89,11 @@ const Command EXPORT_COMMAND = {
         "polylines and meshes of a frame. pc2: point caches of all frames, and the .obj each "
         "moves:\n"
         "rods, bodies, and each surface whose vertices move, which a scene can take up again.\n"
-        "hair: Cem Yuksel's format. csv: a row a point, and in NAME-contacts.csv a row a contact.\n"
+        "hair: Cem Yuksel's format. csv: a row a point, in NAME-cloths.csv a row a vertex of cloth "
+        "with\n"
+        "its strain, and in NAME-contacts.csv a row a contact. Cloths have their quads in obj, pc2 "
+        "and\n"
+        "usda, and their strain in vtp and usda.\n"
         "Everything is in metres with z up.",
     .example = "tendril export out/wisp --format vtp -o wisp.pvd\n"
                "tendril export out/wisp --format usda --frames 0:-1:2\n"

@@ -70,6 +70,10 @@ static void print_plain(const Facts* facts) {
         printf("  surfaces    %d with %d vertices that move\n", r->surface_count,
                r->surface_point_count);
     }
+    if (r->cloth_count > 0) {
+        printf("  cloths      %d of these, with %d vertices\n", r->cloth_count,
+               r->cloth_point_count);
+    }
     printf("  frames      %ld from %g s to %g s\n", r->frame_count, r->first_time, r->last_time);
     printf("  state       %s", state_of(facts));
     if (!facts->has_run) {
@@ -108,9 +112,9 @@ static void print_json(const Facts* facts) {
     printf(", \"version\": ");
     json_text(r->version);
     printf(", \"state\": \"%s\", \"rods\": %d, \"bodies\": %d, \"colliders\": %d, "
-           "\"surfaces\": %d, \"points\": %d, \"dofs\": %d, \"frames\": %ld",
+           "\"surfaces\": %d, \"cloths\": %d, \"points\": %d, \"dofs\": %d, \"frames\": %ld",
            state_of(facts), r->rod_count, r->body_count, r->collider_count, r->surface_count,
-           r->point_count, r->dof_count, r->frame_count);
+           r->cloth_count, r->point_count, r->dof_count, r->frame_count);
     print_json_real("first_time", r->first_time);
     print_json_real("last_time", r->last_time);
     if (facts->has_run) {

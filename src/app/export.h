@@ -19,13 +19,14 @@ int export_obj(FrameReader* reader, const char* path);
 
 // A point cache of all frames, and NAME.obj with the rods of the first, to which it belongs; and
 // NAME-bodies.pc2 with NAME-bodies.obj of everything else, when there is any, but for surfaces: of
-// each NAME-surface-0.pc2 and so on, with its NAME-surface-0.obj.
+// each NAME-surface-0.pc2 and so on, with its NAME-surface-0.obj; of cloths NAME-cloth-0.pc2.
 int export_pc2(FrameReader* reader, const char* path);
 
 // Cem Yuksel's hair files; NAME-0000.hair and so on for several frames.
 int export_hair(FrameReader* reader, const char* path);
 
-// A row for every point of every frame; NAME-contacts.csv with a row for every contact, when there
+// A row for every point of every frame; NAME-cloths.csv with a row for every vertex of cloth and
+// NAME-contacts.csv with a row for every contact, when there
 // are any.
 int export_csv(FrameReader* reader, const char* path);
 

@@ -54,7 +54,7 @@ typedef struct ObjCounts {
     int points, normals;
 } ObjCounts;
 
-static void print_obj_mesh(const Mesh* mesh, TdlPose pose, ObjCounts* before, FILE* out) {
+static void print_obj_points(const Mesh* mesh, TdlPose pose, FILE* out) {
     for (int i = 0; i < mesh->point_count; ++i) {
         TdlVec3 p = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, mesh->points[i]));
         fprintf(out, "v %.9g %.9g %.9g\n", p.x, p.y, p.z);
@@ -63,13 +63,20 @@ static void print_obj_mesh(const Mesh* mesh, TdlPose pose, ObjCounts* before, FI
         TdlVec3 n = tdl_mul33_3(pose.rotation, mesh->normals[i]);
         fprintf(out, "vn %.6g %.6g %.6g\n", n.x, n.y, n.z);
     }
+}
+
+static void print_obj_face(const int* corner, int count, const ObjCounts* before, FILE* out) {
+    fputc('f', out);
+    for (int k = 0; k < count && corner[k] >= 0; ++k) {
+        fprintf(out, " %d//%d", before->points + corner[k] + 1, before->normals + corner[k] + 1);
+    }
+    fputc('\n', out);
+}
+
+static void print_obj_mesh(const Mesh* mesh, TdlPose pose, ObjCounts* before, FILE* out) {
+    print_obj_points(mesh, pose, out);
     for (int i = 0; i < mesh->triangle_count; ++i) {
-        const int* t = mesh->triangles[i];
-        fputc('f', out);
-        for (int k = 0; k < 3; ++k) {
-            fprintf(out, " %d//%d", before->points + t[k] + 1, before->normals + t[k] + 1);
-        }
-        fputc('\n', out);
+        print_obj_face(mesh->triangles[i], 3, before, out);
     }
     before->points += mesh->point_count;
     before->normals += mesh->point_count;
@@ -94,8 +101,21 @@ static void print_obj_bodies(const FrameReader* reader, ObjCounts* before, const
 static void print_obj_surface(const FrameReader* reader, int surface, ObjCounts* before,
                               FILE* out) {
     const TdlPose here = {.rotation = tdl_identity33()};
-    fprintf(out, "o surface_%d\n", surface);
-    print_obj_mesh(&reader->sheets[surface], here, before, out);
+    const Mesh* sheet = &reader->sheets[surface];
+    if (reader->cloth_of[surface] < 0) {
+        fprintf(out, "o surface_%d\n", surface);
+        print_obj_mesh(sheet, here, before, out);
+        return;
+    }
+    // a cloth has its own faces, most of them quads
+    TdlResultCloth cloth = tdl_result_cloth(reader->result, reader->cloth_of[surface]);
+    fprintf(out, "o cloth_%d\n", reader->cloth_of[surface]);
+    print_obj_points(sheet, here, out);
+    for (int i = 0; i < cloth.face_count; ++i) {
+        print_obj_face(cloth.faces + 4 * (size_t)i, 4, before, out);
+    }
+    before->points += sheet->point_count;
+    before->normals += sheet->point_count;
 }
 
 static void print_obj(const FrameReader* reader, FILE* out) {
@@ -223,7 +243,9 @@ int export_pc2(FrameReader* reader, const char* path) {
     }
     for (int i = 0; i < reader->surface_count && code == EXIT_DONE; ++i) {
         Cached surface = {reader->surfaces[i].point_count, i, print_surface_alone, put_surface};
-        snprintf(suffix, sizeof suffix, "-surface-%d.pc2", i);
+        int cloth = reader->cloth_of[i];
+        snprintf(suffix, sizeof suffix, cloth < 0 ? "-surface-%d.pc2" : "-cloth-%d.pc2",
+                 cloth < 0 ? i : cloth);
         output_path(file, path, ".pc2", suffix);
         code = write_cache(reader, file, &surface);
     }
@@ -286,8 +308,20 @@ static void print_csv_points(const FrameReader* reader, int k, FILE* out) {
     }
 }
 
+static void print_csv_cloths(const FrameReader* reader, int k, FILE* out) {
+    for (int s = 0; s < reader->surface_count; ++s) {
+        const TdlResultSurface* surface = &reader->surfaces[s];
+        for (int i = 0; reader->cloth_of[s] >= 0 && i < surface->point_count; ++i) {
+            int point = surface->first_point + i;
+            TdlVec3 p = reader->surface_points[point];
+            fprintf(out, "%ld,%.9g,%d,%d,%.9g,%.9g,%.9g,%.6g\n", reader->frames[k], reader->time,
+                    reader->cloth_of[s], i, p.x, p.y, p.z, reader->strains[point]);
+        }
+    }
+}
+
 static void print_csv_contacts(const FrameReader* reader, int k, FILE* out) {
-    static const char* const KINDS[] = {"rod", "body", "collider"};
+    static const char* const KINDS[] = {"rod", "body", "collider", "cloth"};
     for (int i = 0; i < reader->contact_count; ++i) {
         const TdlResultContact* c = &reader->contacts[i];
         fprintf(out, "%ld,%.9g", reader->frames[k], reader->time);
@@ -320,11 +354,16 @@ static int print_table(FrameReader* reader, const char* path, const char* names,
 }
 
 int export_csv(FrameReader* reader, const char* path) {
-    char contacts[OUTPUT_PATH_SIZE];
+    char contacts[OUTPUT_PATH_SIZE], cloths[OUTPUT_PATH_SIZE];
     output_path(contacts, path, ".csv", "-contacts.csv");
     bool touched = false;
     int code = print_table(reader, path, "frame,time,rod,point,x,y,z,radius,curvature\n",
                            print_csv_points);
+    if (code == EXIT_DONE && reader->info.cloth_count > 0) {
+        output_path(cloths, path, ".csv", "-cloths.csv");
+        code =
+            print_table(reader, cloths, "frame,time,cloth,vertex,x,y,z,strain\n", print_csv_cloths);
+    }
     code = code == EXIT_DONE ? exit_code(frame_reader_touches(reader, &touched)) : code;
     if (code != EXIT_DONE || !touched) {
         return code;

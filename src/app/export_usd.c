@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char RODS_COLOR[] = "(0.106, 0.31, 0.541)", BODY_COLOR[] = "(0.72, 0.72, 0.7)",
-                  CONTACT_COLOR[] = "(0.835, 0.369, 0)";
+                  CLOTH_COLOR[] = "(0.77, 0.47, 0.36)", CONTACT_COLOR[] = "(0.835, 0.369, 0)";
 
 // A string of USD in quotes; what cannot be printed becomes a blank.
 static void print_string(FILE* out, const char* text) {
@@ -127,18 +127,25 @@ static TdlStatus print_rods(FILE* out, FrameReader* reader, double rate) {
     return status;
 }
 
-static void print_faces(FILE* out, const Mesh* mesh) {
+// Faces of `stride` corners, of which the last may be left out with -1.
+static void print_corners(FILE* out, const int* corners, int count, int stride) {
     fprintf(out, "        uniform token subdivisionScheme = \"none\"\n"
                  "        int[] faceVertexCounts = [");
-    for (int i = 0; i < mesh->triangle_count; ++i) {
-        fprintf(out, "%s3", i == 0 ? "" : ", ");
+    for (int i = 0; i < count; ++i) {
+        fprintf(out, "%s%d", i == 0 ? "" : ", ", stride - (corners[stride * (i + 1) - 1] < 0));
     }
     fprintf(out, "]\n        int[] faceVertexIndices = [");
-    for (int i = 0; i < mesh->triangle_count; ++i) {
-        const int* t = mesh->triangles[i];
-        fprintf(out, "%s%d, %d, %d", i == 0 ? "" : ", ", t[0], t[1], t[2]);
+    for (int i = 0; i < stride * count; ++i) {
+        if (corners[i] >= 0) {
+            fprintf(out, "%s%d", i == 0 ? "" : ", ", corners[i]);
+        }
     }
-    fprintf(out, "]\n        color3f[] primvars:displayColor = [%s]\n", BODY_COLOR);
+    fprintf(out, "]\n");
+}
+
+static void print_faces(FILE* out, const Mesh* mesh) {
+    print_corners(out, mesh->triangles[0], mesh->triangle_count, 3);
+    fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", BODY_COLOR);
 }
 
 static TdlStatus print_body(FILE* out, FrameReader* reader, double rate, int body) {
@@ -172,13 +179,48 @@ static void sample_sheet_extent(FILE* out, const FrameReader* reader, int surfac
     print_points(out, box, 2);
 }
 
+static void sample_strains(FILE* out, const FrameReader* reader, int surface) {
+    const TdlResultSurface* s = &reader->surfaces[surface];
+    fputc('[', out);
+    for (int i = 0; i < s->point_count; ++i) {
+        fprintf(out, "%s%.6g", i == 0 ? "" : ", ", reader->strains[s->first_point + i]);
+    }
+    fputc(']', out);
+}
+
+// What a cloth has beside its points: its own faces, a colour, and its strains. What these are of
+// is said behind a value: there are parsers that read it nowhere else.
+static TdlStatus print_cloth(FILE* out, FrameReader* reader, double rate, int surface) {
+    TdlResultCloth cloth = tdl_result_cloth(reader->result, reader->cloth_of[surface]);
+    TdlStatus status = frame_reader_load(reader, 0);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    print_corners(out, cloth.faces, cloth.face_count, 4);
+    fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", CLOTH_COLOR);
+    fprintf(out, "        float[] primvars:strain = ");
+    sample_strains(out, reader, surface);
+    fprintf(out, " (\n            interpolation = \"vertex\"\n        )\n"
+                 "        float[] primvars:strain.timeSamples");
+    return print_samples(out, reader, rate, surface, sample_strains);
+}
+
 // A surface: its points have time samples, and it is seen from both sides.
 static TdlStatus print_surface(FILE* out, FrameReader* reader, double rate, int surface) {
-    fprintf(out, "    def Mesh \"Surface%d\"\n    {\n        uniform bool doubleSided = 1\n",
-            surface);
-    print_faces(out, &reader->sheets[surface]);
+    int cloth = reader->cloth_of[surface];
+    fprintf(out, "    def Mesh \"%s%d\"\n    {\n        uniform bool doubleSided = 1\n",
+            cloth < 0 ? "Surface" : "Cloth", cloth < 0 ? surface : cloth);
+    TdlStatus status = TDL_STATUS_OK;
+    if (cloth < 0) {
+        print_faces(out, &reader->sheets[surface]);
+    } else {
+        status = print_cloth(out, reader, rate, surface);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     fprintf(out, "        point3f[] points.timeSamples");
-    TdlStatus status = print_samples(out, reader, rate, surface, sample_sheet);
+    status = print_samples(out, reader, rate, surface, sample_sheet);
     if (status != TDL_STATUS_OK) {
         return status;
     }

@@ -154,9 +154,19 @@ static void add_mesh(MeshArrays* a, const Mesh* mesh, TdlPose pose, int body) {
     a->triangle_count += mesh->triangle_count;
 }
 
-// `poses` null: the meshes are where they are. `id` names the array that tells which is which.
-static int write_meshes(const FrameReader* reader, const Mesh* meshes, int count,
-                        const TdlPose* poses, const char* id, const char* path) {
+// Meshes of a kind. `poses` null: they are where they are; `id` names the array that tells which is
+// which; `strains` null: there are none, else of all their points.
+typedef struct MeshPart {
+    const Mesh* meshes; // [count]
+    int count;
+    const TdlPose* poses;
+    const char* id;
+    const float* strains;
+} MeshPart;
+
+static int write_meshes(const FrameReader* reader, const MeshPart* part, const char* path) {
+    const Mesh* meshes = part->meshes;
+    int count = part->count;
     size_t points = 1, triangles = 1;
     for (int i = 0; i < count; ++i) {
         points += (size_t)meshes[i].point_count;
@@ -173,13 +183,16 @@ static int write_meshes(const FrameReader* reader, const Mesh* meshes, int count
         a.corners != NULL && a.ends != NULL) {
         const TdlPose here = {.rotation = tdl_identity33()};
         for (int i = 0; i < count; ++i) {
-            add_mesh(&a, &meshes[i], poses == NULL ? here : poses[i], i);
+            add_mesh(&a, &meshes[i], part->poses == NULL ? here : part->poses[i], i);
         }
         Vtp vtp = {
             .time = reader->time, .point_count = a.point_count, .triangle_count = a.triangle_count};
-        add_array(&vtp, "PointData", id, "Int32", 1, a.point_body, a.point_count);
+        add_array(&vtp, "PointData", part->id, "Int32", 1, a.point_body, a.point_count);
         add_array(&vtp, "PointData", "Normals", "Float32", 3, a.normals, a.point_count);
-        add_array(&vtp, "CellData", id, "Int32", 1, a.cell_body, a.triangle_count);
+        if (part->strains != NULL) {
+            add_array(&vtp, "PointData", "strain", "Float32", 1, part->strains, a.point_count);
+        }
+        add_array(&vtp, "CellData", part->id, "Int32", 1, a.cell_body, a.triangle_count);
         add_array(&vtp, "Points", "Points", "Float32", 3, a.points, a.point_count);
         add_array(&vtp, "Polys", "connectivity", "Int64", 1, a.corners,
                   3 * (int64_t)a.triangle_count);
@@ -196,11 +209,28 @@ static int write_meshes(const FrameReader* reader, const Mesh* meshes, int count
 }
 
 static int write_bodies(const FrameReader* reader, const char* path) {
-    return write_meshes(reader, reader->bodies, reader->body_count, reader->poses, "body", path);
+    MeshPart bodies = {reader->bodies, reader->body_count, reader->poses, "body", NULL};
+    return write_meshes(reader, &bodies, path);
 }
 
 static int write_surfaces(const FrameReader* reader, const char* path) {
-    return write_meshes(reader, reader->sheets, reader->surface_count, NULL, "surface", path);
+    MeshPart surfaces = {reader->sheets, reader->surface_count, NULL, "surface", NULL};
+    if (reader->info.cloth_count == 0) {
+        return write_meshes(reader, &surfaces, path);
+    }
+    // the points of the sheets are those of the surfaces, in their order
+    size_t count = (size_t)reader->info.surface_point_count;
+    float* strains = malloc((count + 1) * sizeof *strains);
+    if (strains == NULL) {
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        strains[i] = (float)reader->strains[i];
+    }
+    surfaces.strains = strains;
+    int code = write_meshes(reader, &surfaces, path);
+    free(strains);
+    return code;
 }
 
 // --- contacts -------------------------------------------------------------------------------

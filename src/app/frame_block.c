@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Steps of the box: places to the last bit that is kept, curvature as fine as a plot shows it.
-static const double STEPS[FRAME_AXES] = {65535.0, 65535.0, 65535.0, 4095.0};
+// Steps of the box: places to the last bit that is kept, curvature and strain as fine as a plot or
+// a colour shows them.
+static const double STEPS[FRAME_SPANS] = {65535.0, 65535.0, 65535.0, 4095.0, 4095.0};
 
-enum { HEAD_BYTES = 48, POSE_BYTES = 12 * 4, CONTACT_BYTES = 7 * 4, ORDERS = 4 };
+enum { HEAD_BYTES = 56, POSE_BYTES = 12 * 4, CONTACT_BYTES = 7 * 4, ORDERS = 4 };
 
 bool frame_coder_create(int rod_count, int line_count, const int* point_start, int pose_count,
                         FrameCoder* out) {
@@ -23,12 +24,12 @@ bool frame_coder_create(int rod_count, int line_count, const int* point_start, i
                         .point_count = (int)points,
                         .pose_count = pose_count,
                         .point_start = point_start,
-                        .curvature = calloc(points + 1, sizeof(double)),
+                        .fourth = calloc(points + 1, sizeof(double)),
                         .now = calloc(FRAME_AXES * points + 1, sizeof(uint16_t)),
                         .before = calloc(FRAME_AXES * points + 1, sizeof(uint16_t)),
                         .trial = calloc(points + 1, sizeof(uint16_t)),
                         .best = calloc(points + 1, sizeof(uint16_t))};
-    if (out->curvature == NULL || out->now == NULL || out->before == NULL || out->trial == NULL ||
+    if (out->fourth == NULL || out->now == NULL || out->before == NULL || out->trial == NULL ||
         out->best == NULL) {
         frame_coder_destroy(out);
         return false;
@@ -37,7 +38,7 @@ bool frame_coder_create(int rod_count, int line_count, const int* point_start, i
 }
 
 void frame_coder_destroy(FrameCoder* coder) {
-    free(coder->curvature);
+    free(coder->fourth);
     free(coder->now);
     free(coder->before);
     free(coder->trial);
@@ -55,42 +56,53 @@ static double circle_curvature(TdlVec3 a, TdlVec3 b, TdlVec3 c) {
     return sides > 0.0 ? 2.0 * tdl_norm3(tdl_cross3(ab, bc)) / sides : 0.0;
 }
 
-// At the ends of a rod, as at the neighbour.
-static void measure_curvature(FrameCoder* coder, const double* points) {
+// Curvature of the rods, at their ends as at the neighbour; strain of the surfaces.
+static void measure_fourth(FrameCoder* coder, const FrameView* frame) {
+    const double* points = frame->points;
     for (int rod = 0; rod < coder->rod_count; ++rod) {
         int first = coder->point_start[rod], end = coder->point_start[rod + 1];
         for (int i = first + 1; i + 1 < end; ++i) {
-            coder->curvature[i] = circle_curvature(tdl_load3(points, i - 1), tdl_load3(points, i),
-                                                   tdl_load3(points, i + 1));
+            coder->fourth[i] = circle_curvature(tdl_load3(points, i - 1), tdl_load3(points, i),
+                                                tdl_load3(points, i + 1));
         }
         if (end - first > 2) {
-            coder->curvature[first] = coder->curvature[first + 1];
-            coder->curvature[end - 1] = coder->curvature[end - 2];
+            coder->fourth[first] = coder->fourth[first + 1];
+            coder->fourth[end - 1] = coder->fourth[end - 2];
         }
+    }
+    int first = coder->point_start[coder->rod_count];
+    for (int i = first; i < coder->point_count; ++i) {
+        coder->fourth[i] = frame->strains[i - first];
     }
 }
 
+// The span that a value of a point lies in.
+static int span_of(const FrameCoder* coder, int axis, int i) {
+    return axis == 3 && i >= coder->point_start[coder->rod_count] ? 4 : axis;
+}
+
 static double value_at(const FrameCoder* coder, const double* points, int axis, int i) {
-    return axis < 3 ? points[3 * i + axis] : coder->curvature[i];
+    return axis < 3 ? points[3 * i + axis] : coder->fourth[i];
 }
 
 FrameBounds frame_bounds_empty(void) {
     FrameBounds bounds;
-    for (int axis = 0; axis < FRAME_AXES; ++axis) {
-        bounds.lower[axis] = INFINITY;
-        bounds.upper[axis] = -INFINITY;
+    for (int span = 0; span < FRAME_SPANS; ++span) {
+        bounds.lower[span] = INFINITY;
+        bounds.upper[span] = -INFINITY;
     }
     return bounds;
 }
 
-void frame_bounds_grow(FrameCoder* coder, const double* points, FrameBounds* bounds) {
-    measure_curvature(coder, points);
+void frame_bounds_grow(FrameCoder* coder, const FrameView* frame, FrameBounds* bounds) {
+    measure_fourth(coder, frame);
     for (int axis = 0; axis < FRAME_AXES; ++axis) {
         for (int i = 0; i < coder->point_count; ++i) {
-            double x = value_at(coder, points, axis, i);
+            double x = value_at(coder, frame->points, axis, i);
+            int span = span_of(coder, axis, i);
             if (isfinite(x)) {
-                bounds->lower[axis] = fmin(bounds->lower[axis], x);
-                bounds->upper[axis] = fmax(bounds->upper[axis], x);
+                bounds->lower[span] = fmin(bounds->lower[span], x);
+                bounds->upper[span] = fmax(bounds->upper[span], x);
             }
         }
     }
@@ -98,10 +110,10 @@ void frame_bounds_grow(FrameCoder* coder, const double* points, FrameBounds* bou
 
 FrameBox frame_box(const FrameBounds* bounds) {
     FrameBox box;
-    for (int axis = 0; axis < FRAME_AXES; ++axis) {
-        bool empty = !(bounds->lower[axis] <= bounds->upper[axis]);
-        box.origin[axis] = empty ? 0.0 : bounds->lower[axis];
-        box.scale[axis] = empty ? 0.0 : (bounds->upper[axis] - bounds->lower[axis]) / STEPS[axis];
+    for (int span = 0; span < FRAME_SPANS; ++span) {
+        bool empty = !(bounds->lower[span] <= bounds->upper[span]);
+        box.origin[span] = empty ? 0.0 : bounds->lower[span];
+        box.scale[span] = empty ? 0.0 : (bounds->upper[span] - bounds->lower[span]) / STEPS[span];
     }
     return box;
 }
@@ -141,13 +153,18 @@ static unsigned char* put_pose(unsigned char* at, TdlPose pose) {
 
 // --- values --------------------------------------------------------------------------------------
 
-static void quantise(FrameCoder* coder, const double* points, const FrameBox* box) {
-    measure_curvature(coder, points);
+static void quantise(FrameCoder* coder, const FrameView* frame, const FrameBox* box) {
+    measure_fourth(coder, frame);
+    double per_unit[FRAME_SPANS];
+    for (int span = 0; span < FRAME_SPANS; ++span) {
+        per_unit[span] = box->scale[span] > 0.0 ? 1.0 / box->scale[span] : 0.0;
+    }
     for (int axis = 0; axis < FRAME_AXES; ++axis) {
         uint16_t* out = coder->now + (size_t)axis * (size_t)coder->point_count;
-        double per_unit = box->scale[axis] > 0.0 ? 1.0 / box->scale[axis] : 0.0;
         for (int i = 0; i < coder->point_count; ++i) {
-            double q = (value_at(coder, points, axis, i) - box->origin[axis]) * per_unit;
+            int span = span_of(coder, axis, i);
+            double x = value_at(coder, frame->points, axis, i);
+            double q = (x - box->origin[span]) * per_unit[span];
             out[i] = q >= 65535.0 ? 65535 : q > 0.0 ? (uint16_t)lround(q) : 0; // 0 for NaN too
         }
     }
@@ -233,7 +250,7 @@ bool frame_encode(FrameCoder* coder, const FrameView* frame, const FrameBox* box
         return false;
     }
     // what the points have
-    quantise(coder, frame->points, box);
+    quantise(coder, frame, box);
     uint32_t how = 0;
     for (int axis = 0; axis < FRAME_AXES; ++axis) {
         if (pack) {
@@ -248,11 +265,11 @@ bool frame_encode(FrameCoder* coder, const FrameView* frame, const FrameBox* box
     coder->now = swap;
     // the rest
     unsigned char* at = put_double(coder->block, frame->time);
-    for (int axis = 0; axis < FRAME_AXES; ++axis) {
-        at = put_float(at, box->origin[axis]);
+    for (int span = 0; span < FRAME_SPANS; ++span) {
+        at = put_float(at, box->origin[span]);
     }
-    for (int axis = 0; axis < FRAME_AXES; ++axis) {
-        at = put_float(at, box->scale[axis]);
+    for (int span = 0; span < FRAME_SPANS; ++span) {
+        at = put_float(at, box->scale[span]);
     }
     at = put32(put32(at, how), (uint32_t)frame->contact_count);
     for (int i = 0; i < coder->pose_count; ++i) {

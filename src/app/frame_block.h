@@ -6,23 +6,25 @@
 #include "tendril/io.h"
 #include "tendril/tendril.h"
 
-// What a point has: its coordinates, and the curvature there (1/m).
-enum { FRAME_AXES = 4 };
+// What a point has: its coordinates, and of a rod the curvature there (1/m), of a surface the
+// strain. These two have spans of their own.
+enum { FRAME_AXES = 4, FRAME_SPANS = 5 };
 
-// The span of each axis: a value is origin + scale * q with q in 0..65535.
+// The spans: a value is origin + scale * q with q in 0..65535.
 typedef struct FrameBox {
-    double origin[FRAME_AXES], scale[FRAME_AXES];
+    double origin[FRAME_SPANS], scale[FRAME_SPANS];
 } FrameBox;
 
 typedef struct FrameBounds {
-    double lower[FRAME_AXES], upper[FRAME_AXES];
+    double lower[FRAME_SPANS], upper[FRAME_SPANS];
 } FrameBounds;
 
 // What a frame shows. Nothing is kept of it.
 typedef struct FrameView {
     double time;
-    const double* points; // [3 point_count] of the rods, then of the surfaces
-    const TdlPose* poses; // [pose_count]
+    const double* points;  // [3 point_count] of the rods, then of the surfaces
+    const double* strains; // of the points of the surfaces; 0 of one that is no cloth
+    const TdlPose* poses;  // [pose_count]
     const TdlResultContact* contacts;
     int contact_count;
 } FrameView;
@@ -31,7 +33,7 @@ typedef struct FrameView {
 typedef struct FrameCoder {
     int rod_count, line_count, point_count, pose_count;
     const int* point_start; // [line_count + 1], belongs to the caller
-    double* curvature;      // [point_count]
+    double* fourth;         // [point_count] curvature of rods, strain of surfaces
     uint16_t *now, *before; // [FRAME_AXES][point_count]
     uint16_t *trial, *best; // [point_count] residuals
     unsigned char* block;   // the last frame coded
@@ -45,7 +47,7 @@ void frame_coder_destroy(FrameCoder* coder);
 
 // Bounds that hold nothing, grown by frames; what is not finite is passed over.
 FrameBounds frame_bounds_empty(void);
-void frame_bounds_grow(FrameCoder* coder, const double* points, FrameBounds* bounds);
+void frame_bounds_grow(FrameCoder* coder, const FrameView* frame, FrameBounds* bounds);
 FrameBox frame_box(const FrameBounds* bounds);
 
 // Codes a frame into coder->block. With `pack`, values become the differences that pack best,

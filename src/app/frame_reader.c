@@ -160,7 +160,13 @@ static TdlStatus prepare(FrameReader* reader) {
     reader->sheets = calloc(surfaces + 1, sizeof *reader->sheets);
     reader->surface_points =
         malloc(((size_t)reader->info.surface_point_count + 1) * sizeof *reader->surface_points);
-    if (reader->surfaces == NULL || reader->sheets == NULL || reader->surface_points == NULL ||
+    size_t vertices = (size_t)reader->info.surface_point_count;
+    reader->cloth_of = malloc((surfaces + 1) * sizeof *reader->cloth_of);
+    reader->strains = calloc(vertices + 1, sizeof *reader->strains);
+    reader->scratch =
+        malloc(((size_t)reader->info.cloth_point_count + 1) * sizeof *reader->scratch);
+    if (reader->cloth_of == NULL || reader->strains == NULL || reader->scratch == NULL ||
+        reader->surfaces == NULL || reader->sheets == NULL || reader->surface_points == NULL ||
         reader->radius == NULL || reader->points == NULL || reader->curvature == NULL ||
         reader->poses == NULL || reader->bodies == NULL || reader->reach == NULL) {
         return TDL_STATUS_NO_MEMORY;
@@ -171,6 +177,10 @@ static TdlStatus prepare(FrameReader* reader) {
     }
     for (int i = 0; i < reader->surface_count; ++i) {
         reader->surfaces[i] = tdl_result_surface(reader->result, i);
+        reader->cloth_of[i] = -1;
+    }
+    for (int i = 0; i < reader->info.cloth_count; ++i) {
+        reader->cloth_of[tdl_result_cloth(reader->result, i).surface] = i;
     }
     TdlStatus status = measure(reader);
     if (status != TDL_STATUS_OK) {
@@ -202,6 +212,9 @@ void frame_reader_close(FrameReader* reader) {
     free(reader->surfaces);
     free(reader->sheets);
     free(reader->surface_points);
+    free(reader->cloth_of);
+    free(reader->strains);
+    free(reader->scratch);
     free(reader->radius);
     free(reader->frames);
     free(reader->bodies);
@@ -242,7 +255,7 @@ static bool is_finite_frame(const FrameReader* reader) {
         finite = finite && tdl_finite3(reader->points[i]);
     }
     for (int i = 0; i < reader->info.surface_point_count; ++i) {
-        finite = finite && tdl_finite3(reader->surface_points[i]);
+        finite = finite && tdl_finite3(reader->surface_points[i]) && isfinite(reader->strains[i]);
     }
     for (int i = 0; i < reader->body_count; ++i) {
         const TdlPose* pose = &reader->poses[i];
@@ -254,6 +267,21 @@ static bool is_finite_frame(const FrameReader* reader) {
                  tdl_finite3(reader->contacts[i].force) && isfinite(reader->contacts[i].gap);
     }
     return finite;
+}
+
+static TdlStatus read_surfaces(FrameReader* reader, long frame) {
+    TdlStatus status = tdl_result_read_surfaces(reader->result, frame, reader->surface_points);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_result_read_strains(reader->result, frame, reader->scratch);
+    for (int i = 0; status == TDL_STATUS_OK && i < reader->info.cloth_count; ++i) {
+        TdlResultCloth cloth = tdl_result_cloth(reader->result, i);
+        memcpy(reader->strains + reader->surfaces[cloth.surface].first_point,
+               reader->scratch + cloth.first_point,
+               (size_t)cloth.point_count * sizeof *reader->strains);
+    }
+    return status;
 }
 
 static TdlStatus fill_sheets(FrameReader* reader) {
@@ -281,7 +309,7 @@ TdlStatus frame_reader_load(FrameReader* reader, int index) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = tdl_result_read_surfaces(reader->result, frame, reader->surface_points);
+    status = read_surfaces(reader, frame);
     if (status != TDL_STATUS_OK) {
         return status;
     }

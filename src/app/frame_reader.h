@@ -26,6 +26,7 @@ typedef struct FrameReader {
     BodyReach* reach;           // [body_count]
     int surface_count;          // whose vertices move
     TdlResultSurface* surfaces; // [surface_count]
+    int* cloth_of;              // [surface_count] which of the cloths it is; -1: none
     TdlVec3 low, high;          // m: a box around all points of some of these frames
     // the frame that was loaded
     double time;       // s
@@ -36,6 +37,8 @@ typedef struct FrameReader {
     TdlPose* poses;          // [body_count]
     Mesh* sheets;            // [surface_count] the surfaces, in the world
     TdlVec3* surface_points; // [surface_point_count]
+    double* strains;         // [surface_point_count] of the cloths; else 0
+    double* scratch;         // [cloth_point_count]
 } FrameReader;
 
 // Opens the operand of a command and chooses frames by its option --frames, or `fallback` when that

@@ -71,8 +71,10 @@ struct Live {
     char* page; // once the world is known
     size_t page_size;
     int rod_count, surface_count, pose_count;
-    int* point_start; // [rod_count + surface_count + 1]
-    double* points;   // of the rods, then of the surfaces
+    int* point_start;             // [rod_count + surface_count + 1]
+    double* points;               // of the rods, then of the surfaces
+    double* strains;              // of the surfaces; 0 of those that are no cloths, which come last
+    int cloth_count, cloth_first; // the first point of these among those of the surfaces
     TdlVec3* scratch;
     TdlResultContact* contacts; // of the last step
     int contact_count, contact_capacity;
@@ -260,6 +262,7 @@ static FrameView observe(Live* live, const TdlWorld* world) {
         }
     }
     tdl_world_surface_points(world, (TdlVec3*)(void*)out); // three doubles in a row are a TdlVec3
+    tdl_world_strains(world, live->strains + live->cloth_first);
     int colliders = count_bodies(world, "collider");
     for (int i = 0; i < live->pose_count; ++i) {
         if (i < colliders) {
@@ -268,7 +271,10 @@ static FrameView observe(Live* live, const TdlWorld* world) {
             tdl_rigid_pose(world, tdl_world_body(world, "rigid", i - colliders), &live->poses[i]);
         }
     }
-    FrameView view = {.time = tdl_world_time(world), .points = live->points, .poses = live->poses};
+    FrameView view = {.time = tdl_world_time(world),
+                      .points = live->points,
+                      .strains = live->strains,
+                      .poses = live->poses};
     observe_contacts(live, world);
     view.contacts = live->contacts;
     view.contact_count = live->contact_count;
@@ -278,7 +284,7 @@ static FrameView observe(Live* live, const TdlWorld* world) {
 static void publish(Live* live, const TdlWorld* world, bool paused, double speed) {
     FrameView view = observe(live, world);
     FrameBounds bounds = frame_bounds_empty();
-    frame_bounds_grow(&live->coder, view.points, &bounds);
+    frame_bounds_grow(&live->coder, &view, &bounds);
     FrameBox box = frame_box(&bounds);
     if (!frame_encode(&live->coder, &view, &box, false, true)) {
         live->failed = true;
@@ -356,13 +362,17 @@ static bool allocate(Live* live, const TdlWorld* world) {
     for (int i = rods; live->point_start != NULL && i < lines; ++i) {
         live->point_start[i + 1] = live->point_start[i] + surfaces[i - rods].point_count;
     }
+    if (live->point_start != NULL && live->cloth_count > 0) {
+        live->cloth_first = surfaces[live->surface_count - live->cloth_count].first_point;
+    }
     free(surfaces);
     size_t points = live->point_start == NULL ? 0 : (size_t)live->point_start[lines];
     live->points = malloc((3 * points + 1) * sizeof *live->points);
+    live->strains = calloc(points + 1, sizeof *live->strains);
     live->scratch = malloc((size_t)most * sizeof *live->scratch);
     live->poses = malloc(((size_t)live->pose_count + 1) * sizeof *live->poses);
     return name_columns(live) && live->point_start != NULL && live->points != NULL &&
-           live->scratch != NULL && live->poses != NULL &&
+           live->strains != NULL && live->scratch != NULL && live->poses != NULL &&
            frame_coder_create(rods, lines, live->point_start, live->pose_count, &live->coder);
 }
 
@@ -371,18 +381,21 @@ static bool make_page(Live* live, TdlWorld* world) {
     TdlResultShape* shapes = malloc(((size_t)shape_count + 1) * sizeof *shapes);
     double* radius = malloc(((size_t)live->rod_count + 1) * sizeof *radius);
     TdlResultSurface* surfaces = malloc(((size_t)live->surface_count + 1) * sizeof *surfaces);
-    bool room = shapes != NULL && radius != NULL && surfaces != NULL;
+    TdlResultCloth* cloths = malloc(((size_t)live->cloth_count + 1) * sizeof *cloths);
+    bool room = shapes != NULL && radius != NULL && surfaces != NULL && cloths != NULL;
     FILE* out = room ? open_memstream(&live->page, &live->page_size) : NULL;
     if (out != NULL) {
         tdl_world_shapes(world, shapes);
         tdl_world_surfaces(world, surfaces);
+        tdl_world_cloths(world, cloths);
         for (int r = 0; r < live->rod_count; ++r) {
             TdlRodInfo info = {0};
             tdl_rod_info(world, tdl_world_body(world, "rod", r), &info);
             radius[r] = sqrt(info.radius[0] * info.radius[1]);
         }
         FrameBounds bounds = frame_bounds_empty();
-        frame_bounds_grow(&live->coder, observe(live, world).points, &bounds);
+        FrameView view = observe(live, world);
+        frame_bounds_grow(&live->coder, &view, &bounds);
         int colliders = count_bodies(world, "collider");
         PageHead head = {.title = live->def.title,
                          .version = tdl_version(),
@@ -396,6 +409,8 @@ static bool make_page(Live* live, TdlWorld* world) {
                          .shapes = shapes,
                          .surface_count = live->surface_count,
                          .surfaces = surfaces,
+                         .cloth_count = live->cloth_count,
+                         .cloths = cloths,
                          .box = frame_box(&bounds),
                          .contacts = live->mu >= 0.0,
                          .column_count = live->column_count,
@@ -409,6 +424,7 @@ static bool make_page(Live* live, TdlWorld* world) {
     free(shapes);
     free(radius);
     free(surfaces);
+    free(cloths);
     return out != NULL && fclose(out) == 0;
 }
 
@@ -418,6 +434,7 @@ static void prepare(Live* live, TdlWorld* world) {
     live->mu = def.contacts.off ? -1.0 : def.contacts.law.mu;
     live->rod_count = count_bodies(world, "rod");
     live->surface_count = tdl_world_surfaces(world, NULL);
+    live->cloth_count = tdl_world_cloths(world, NULL);
     live->pose_count = count_bodies(world, "collider") + count_bodies(world, "rigid");
     live->failed = !allocate(live, world) || !make_page(live, world);
     if (!live->failed) {
@@ -548,6 +565,7 @@ void live_stop(Live* live) {
     free(live->row);
     free(live->point_start);
     free(live->points);
+    free(live->strains);
     free(live->scratch);
     free(live->contacts);
     free(live->poses);

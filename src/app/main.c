@@ -22,6 +22,7 @@ static const Command VERSION_COMMAND = {
 };
 
 extern const Command BENCH_CCD_COMMAND;
+extern const Command BENCH_CLOTH_COMMAND;
 extern const Command BENCH_DETECTION_COMMAND;
 extern const Command BENCH_DISTANCE_COMMAND;
 extern const Command BENCH_FRICTION_COMMAND;
@@ -55,6 +56,7 @@ const Command* const COMMANDS[] = {
     &EXPERIMENT_COMB_COMMAND,
     &EXPERIMENT_THREE_POINT_COMMAND,
     &BENCH_CCD_COMMAND,
+    &BENCH_CLOTH_COMMAND,
     &BENCH_DETECTION_COMMAND,
     &BENCH_DISTANCE_COMMAND,
     &BENCH_FRICTION_COMMAND,

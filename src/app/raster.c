@@ -11,6 +11,9 @@
 
 enum { SUPER = 3, GLYPH_WIDTH = 5, GLYPH_HEIGHT = 7 };
 
+// How light the back of a sheet is beside its front: enough to tell them apart.
+static const float BACK = 0.7f;
+
 typedef struct Corner {
     double x, y, depth; // fine pixels from the upper left; depth in m
     TdlVec3 normal;     // along the camera's right, up and towards the eye
@@ -122,7 +125,7 @@ static int first_pixel(double value, int count) {
     return k <= 0.0 ? 0 : k >= count ? count : (int)k;
 }
 
-// Draws the pixels whose middles lie in the triangle, from its front only: bodies are closed.
+// Draws the pixels whose middles lie in the triangle, from its front only.
 static void draw_triangle(Canvas* canvas, const Corner v[3], const float base[3]) {
     double ax = v[1].x - v[0].x, ay = v[1].y - v[0].y;
     double bx = v[2].x - v[0].x, by = v[2].y - v[0].y, area = ax * by - ay * bx;
@@ -164,13 +167,13 @@ static Corner project(const Canvas* canvas, const Camera* camera, TdlVec3 point,
     };
 }
 
-void canvas_draw(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color color) {
-    const float base[3] = {linear_of(color.r), linear_of(color.g), linear_of(color.b)};
+// Makes room for the corners of a mesh and puts them there.
+static bool project_all(Canvas* canvas, const Camera* camera, const Mesh* mesh) {
     if (mesh->point_count > canvas->corner_capacity) {
         Corner* grown = realloc(canvas->corners, (size_t)mesh->point_count * sizeof *grown);
         if (grown == NULL) {
             canvas->failed = true;
-            return;
+            return false;
         }
         canvas->corners = grown;
         canvas->corner_capacity = mesh->point_count;
@@ -178,13 +181,35 @@ void canvas_draw(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color c
     for (int i = 0; i < mesh->point_count; ++i) {
         canvas->corners[i] = project(canvas, camera, mesh->points[i], mesh->normals[i]);
     }
-    for (int i = 0; i < mesh->triangle_count; ++i) {
+    return true;
+}
+
+void canvas_draw(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color color) {
+    const float base[3] = {linear_of(color.r), linear_of(color.g), linear_of(color.b)};
+    int count = project_all(canvas, camera, mesh) ? mesh->triangle_count : 0;
+    for (int i = 0; i < count; ++i) {
         const int* t = mesh->triangles[i];
         Corner corners[3] = {canvas->corners[t[0]], canvas->corners[t[1]], canvas->corners[t[2]]};
         if (corners[0].normal.z + corners[1].normal.z + corners[2].normal.z < 0.0) {
             for (int k = 0; k < 3; ++k) { // seen from behind
                 corners[k].normal = tdl_scale3(-1.0, corners[k].normal);
             }
+        }
+        draw_triangle(canvas, corners, base);
+    }
+}
+
+void canvas_draw_sheet(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color color) {
+    canvas_draw(canvas, camera, mesh, color);
+    const float base[3] = {BACK * linear_of(color.r), BACK * linear_of(color.g),
+                           BACK * linear_of(color.b)};
+    int count = project_all(canvas, camera, mesh) ? mesh->triangle_count : 0;
+    for (int i = 0; i < count; ++i) {
+        const int* t = mesh->triangles[i];
+        // the other way round, with the normals of the other side
+        Corner corners[3] = {canvas->corners[t[0]], canvas->corners[t[2]], canvas->corners[t[1]]};
+        for (int k = 0; k < 3; ++k) {
+            corners[k].normal = tdl_scale3(-1.0, corners[k].normal);
         }
         draw_triangle(canvas, corners, base);
     }

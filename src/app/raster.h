@@ -27,7 +27,11 @@ Canvas* canvas_create(int width, int height);
 void canvas_destroy(Canvas* canvas);
 void canvas_clear(Canvas* canvas);
 
+// What is closed is seen from its front only.
 void canvas_draw(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color color);
+
+// A sheet is seen from both sides; its back is a little darker.
+void canvas_draw_sheet(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color color);
 
 // Averages what was drawn into the picture. Text and lines go on top afterwards.
 void canvas_finish(Canvas* canvas);

@@ -17,7 +17,14 @@ static const Color PALETTE[] = {{0.106f, 0.31f, 0.541f}, {0.784f, 0.333f, 0.239f
                                 {0.549f, 0.427f, 0.31f}, {0.4f, 0.4f, 0.4f}};
 static const Color HAIR = {0.42f, 0.27f, 0.16f}, BODY = {0.80f, 0.80f, 0.78f},
                    SHEET = {0.72f, 0.78f, 0.80f};
+// Cloths, one after the other; they take part in the page's colours.
+enum { CLOTH_COLORS = 4 };
+static const Color CLOTH[CLOTH_COLORS] = {
+    {0.77f, 0.47f, 0.36f}, {0.36f, 0.55f, 0.72f}, {0.48f, 0.62f, 0.36f}, {0.80f, 0.66f, 0.32f}};
 static const Color FLOOR = {0.93f, 0.93f, 0.92f}, SHADOW = {0.82f, 0.82f, 0.82f};
+
+// Pixels by which a shadow lies above its plane: a hundred times what a depth is rounded to.
+static const double LID = 0.02;
 
 typedef struct Painter {
     const Args* args;
@@ -94,8 +101,20 @@ static Color rod_color(int rod, int count) {
     return (Color){HAIR.r * light, HAIR.g * light, HAIR.b * light};
 }
 
+// Turns a triangle round that faces against the normal.
+static void turn_up(Mesh* mesh, int triangle, TdlVec3 normal) {
+    int* t = mesh->triangles[triangle];
+    TdlVec3 a = mesh->points[t[0]];
+    TdlVec3 own = tdl_cross3(tdl_sub3(mesh->points[t[1]], a), tdl_sub3(mesh->points[t[2]], a));
+    if (tdl_dot3(own, normal) < 0.0) {
+        int second = t[1];
+        t[1] = t[2];
+        t[2] = second;
+    }
+}
+
 // The shadow of p->mesh on every plane, straight down from its free side: a lid just above it.
-static void draw_shadows(Painter* p) {
+static void draw_shadows(Painter* p, bool sheet) {
     for (int k = 0; k < p->reader.body_count; ++k) {
         if (p->reader.reach[k] != BODY_PLANE) {
             continue;
@@ -106,9 +125,14 @@ static void draw_shadows(Painter* p) {
         mesh_append(flat, &p->mesh);
         for (int i = 0; i < flat->point_count; ++i) {
             double height = tdl_dot3(normal, tdl_sub3(flat->points[i], at));
-            double fall = height > 0.0 ? 0.3 / p->camera.scale - height : 0.0;
+            // below what lies flat on the plane, such as a sheet
+            double lid = fmin(LID / p->camera.scale, 0.5 * height);
+            double fall = height > 0.0 ? lid - height : 0.0;
             flat->points[i] = tdl_axpy3(flat->points[i], fall, normal);
             flat->normals[i] = normal;
+        }
+        for (int i = 0; sheet && i < flat->triangle_count; ++i) { // whichever side is up
+            turn_up(flat, i, normal);
         }
         canvas_draw(p->canvas, &p->camera, flat, SHADOW);
         p->mesh.failed = p->mesh.failed || flat->failed;
@@ -125,7 +149,7 @@ static void draw_rods(Painter* p) {
         mesh_add_tube(&p->mesh, reader->points + from, count, fmax(reader->radius[rod], thinnest),
                       sides, true);
         canvas_draw(p->canvas, &p->camera, &p->mesh, rod_color(rod, reader->info.rod_count));
-        draw_shadows(p);
+        draw_shadows(p, false);
     }
 }
 
@@ -137,7 +161,7 @@ static void draw_bodies(Painter* p) {
         mesh_place(&p->mesh, 0, p->reader.poses[k]);
         canvas_draw(p->canvas, &p->camera, &p->mesh, plane ? FLOOR : BODY);
         if (!plane) {
-            draw_shadows(p);
+            draw_shadows(p, false);
         }
     }
 }
@@ -146,8 +170,10 @@ static void draw_surfaces(Painter* p) {
     for (int k = 0; k < p->reader.surface_count; ++k) {
         mesh_clear(&p->mesh);
         mesh_append(&p->mesh, &p->reader.sheets[k]);
-        canvas_draw(p->canvas, &p->camera, &p->mesh, SHEET);
-        draw_shadows(p);
+        int cloth = p->reader.cloth_of[k];
+        canvas_draw_sheet(p->canvas, &p->camera, &p->mesh,
+                          cloth < 0 ? SHEET : CLOTH[cloth % CLOTH_COLORS]);
+        draw_shadows(p, true);
     }
 }
 

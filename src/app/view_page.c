@@ -23,6 +23,8 @@ typedef struct Writer {
     FrameBox box;
     int* start;       // [rod_count + surface_count + 1] first point of each rod, of each surface
     double* points;   // [3 point_count + 3 surface_point_count]
+    double* strains;  // [surface_point_count] of the cloths; else 0
+    double* scratch;  // [cloth_point_count]
     TdlPose* poses;   // [collider_count + body_count]
     double force_max; // N, of all contacts shown
     bool touches;     // there is a contact in a frame shown
@@ -52,7 +54,18 @@ static TdlStatus read_points(Writer* w, long frame, double* time) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    return tdl_result_read_surfaces(w->page->result, frame, vertices);
+    status = tdl_result_read_surfaces(w->page->result, frame, vertices);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_result_read_strains(w->page->result, frame, w->scratch);
+    for (int i = 0; status == TDL_STATUS_OK && i < w->info.cloth_count; ++i) {
+        TdlResultCloth cloth = tdl_result_cloth(w->page->result, i);
+        int first = tdl_result_surface(w->page->result, cloth.surface).first_point;
+        memcpy(w->strains + first, w->scratch + cloth.first_point,
+               (size_t)cloth.point_count * sizeof *w->strains);
+    }
+    return status;
 }
 
 // --- the head ------------------------------------------------------------------------------------
@@ -75,7 +88,8 @@ static TdlStatus measure(Writer* w) {
     for (long k = 0; status == TDL_STATUS_OK && k < w->page->frame_count; ++k) {
         status = read_points(w, frame_at(w, k), &w->times[k]);
         if (status == TDL_STATUS_OK) {
-            frame_bounds_grow(&w->coder, w->points, &bounds);
+            FrameView view = {.points = w->points, .strains = w->strains};
+            frame_bounds_grow(&w->coder, &view, &bounds);
             status = measure_contacts(w, frame_at(w, k));
         }
     }
@@ -119,6 +133,21 @@ static void put_shape(FILE* out, const TdlResultShape* shape) {
     fputc('}', out);
 }
 
+static void put_surfaces(FILE* out, const PageHead* head) {
+    int next = 0; // cloths come in the order of their surfaces
+    fprintf(out, "\"surfaces\":[");
+    for (int i = 0; i < head->surface_count; ++i) {
+        const TdlResultSurface* surface = &head->surfaces[i];
+        bool cloth = next < head->cloth_count && head->cloths[next].surface == i;
+        next += cloth;
+        fprintf(out, "%s{\"body\":%d,\"cloth\":%s,\"radius\":%.9g,\"points\":%d", i > 0 ? "," : "",
+                surface->body, cloth ? "true" : "false", surface->radius, surface->point_count);
+        put_triangles(out, surface->triangles, surface->triangle_count);
+        fputc('}', out);
+    }
+    fprintf(out, "],");
+}
+
 static void put_rods(FILE* out, const PageHead* head) {
     fprintf(out, "\"point_start\":[0");
     for (int i = 1; i <= head->rod_count; ++i) {
@@ -133,14 +162,6 @@ static void put_rods(FILE* out, const PageHead* head) {
         fputs(i > 0 ? "," : "", out);
         put_shape(out, &head->shapes[i]);
     }
-    fprintf(out, "],\"surfaces\":[");
-    for (int i = 0; i < head->surface_count; ++i) {
-        const TdlResultSurface* surface = &head->surfaces[i];
-        fprintf(out, "%s{\"body\":%d,\"radius\":%.9g,\"points\":%d", i > 0 ? "," : "",
-                surface->body, surface->radius, surface->point_count);
-        put_triangles(out, surface->triangles, surface->triangle_count);
-        fputc('}', out);
-    }
     fprintf(out, "],");
 }
 
@@ -153,6 +174,7 @@ static void put_head(FILE* out, const PageHead* head) {
     fprintf(out, ",\"live\":%s,\"collider_count\":%d,\"body_count\":%d,",
             head->live ? "true" : "false", head->collider_count, head->body_count);
     put_rods(out, head);
+    put_surfaces(out, head);
     fprintf(out, "\"box\":[[%.9g,%.9g,%.9g],[", box->origin[0], box->origin[1], box->origin[2]);
     for (int c = 0; c < 3; ++c) {
         fprintf(out, "%s%.9g", c > 0 ? "," : "", box->origin[c] + 65535.0 * box->scale[c]);
@@ -204,7 +226,7 @@ void page_put_end(FILE* out) {
 static TdlStatus put_frame(Writer* w, long k) {
     TdlResult* result = w->page->result;
     long frame = frame_at(w, k);
-    FrameView view = {.points = w->points, .poses = w->poses};
+    FrameView view = {.points = w->points, .strains = w->strains, .poses = w->poses};
     TdlStatus status = read_points(w, frame, &view.time);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -240,7 +262,8 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     double* radius = malloc(((size_t)info->rod_count + 1) * sizeof *radius);
     TdlResultShape* shapes = malloc(((size_t)info->shape_count + 1) * sizeof *shapes);
     TdlResultSurface* surfaces = malloc(((size_t)info->surface_count + 1) * sizeof *surfaces);
-    bool room = radius != NULL && shapes != NULL && surfaces != NULL;
+    TdlResultCloth* cloths = malloc(((size_t)info->cloth_count + 1) * sizeof *cloths);
+    bool room = radius != NULL && shapes != NULL && surfaces != NULL && cloths != NULL;
     for (int i = 0; room && i < info->rod_count; ++i) {
         TdlResultRod rod = tdl_result_rod(w->page->result, i);
         radius[i] = sqrt(rod.radius[0] * rod.radius[1]);
@@ -250,6 +273,9 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     }
     for (int i = 0; room && i < info->surface_count; ++i) {
         surfaces[i] = tdl_result_surface(w->page->result, i);
+    }
+    for (int i = 0; room && i < info->cloth_count; ++i) {
+        cloths[i] = tdl_result_cloth(w->page->result, i);
     }
     if (room) {
         PageHead head = {.title = info->title,
@@ -263,6 +289,8 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
                          .shapes = shapes,
                          .surface_count = info->surface_count,
                          .surfaces = surfaces,
+                         .cloth_count = info->cloth_count,
+                         .cloths = cloths,
                          .box = w->box,
                          .contacts = w->touches,
                          .force_max = w->force_max,
@@ -275,6 +303,7 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     free(radius);
     free(shapes);
     free(surfaces);
+    free(cloths);
     return room ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
@@ -327,11 +356,14 @@ TdlStatus view_page_write(ViewPage* page, FILE* out) {
     page->frame_count = most < w.info.frame_count ? most : w.info.frame_count;
     size_t points = (size_t)w.info.point_count + (size_t)w.info.surface_point_count;
     w.points = malloc((3 * points + 1) * sizeof *w.points);
+    w.strains = calloc((size_t)w.info.surface_point_count + 1, sizeof *w.strains);
+    w.scratch = malloc(((size_t)w.info.cloth_point_count + 1) * sizeof *w.scratch);
     int pose_count = w.info.collider_count + w.info.body_count;
     w.poses = malloc(((size_t)pose_count + 1) * sizeof *w.poses);
     w.times = malloc(((size_t)page->frame_count + 1) * sizeof *w.times);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (w.points != NULL && w.poses != NULL && w.times != NULL && list_starts(&w) &&
+    if (w.points != NULL && w.strains != NULL && w.scratch != NULL && w.poses != NULL &&
+        w.times != NULL && list_starts(&w) &&
         frame_coder_create(w.info.rod_count, w.info.rod_count + w.info.surface_count, w.start,
                            pose_count, &w.coder)) {
         status = put_page(&w);
@@ -339,6 +371,8 @@ TdlStatus view_page_write(ViewPage* page, FILE* out) {
     frame_coder_destroy(&w.coder);
     free(w.start);
     free(w.points);
+    free(w.strains);
+    free(w.scratch);
     free(w.poses);
     free(w.times);
     return status;

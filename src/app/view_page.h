@@ -25,6 +25,8 @@ typedef struct PageHead {
     const TdlResultShape* shapes; // [shape_count]
     int surface_count;
     const TdlResultSurface* surfaces; // [surface_count]
+    int cloth_count;
+    const TdlResultCloth* cloths; // [cloth_count] among them
     FrameBox box;
     bool contacts;    // whether to speak of contacts at all
     double force_max; // N, the longest arrow; 0: not known yet

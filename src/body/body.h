@@ -53,8 +53,9 @@ typedef struct BodyRoot {
 
 // What detection sees of a body: curves, a surface of triangles, or a round or flat obstacle.
 // Curves touch everything. A surface is touched by curves, and of a body with coordinates also by
-// the edges of surfaces that have none; not by obstacles. Obstacles are of bodies without
-// coordinates, and so is every surface of such a body.
+// the edges of surfaces that have none. One whose vertices move and that is of a body with
+// coordinates is a sheet, in the world's frame: it touches everything too. Obstacles are of bodies
+// without coordinates, and so is every surface of such a body.
 typedef struct BodyShape {
     int curve_count;               // the elements of one fibre; 0: none
     int pieces;                    // curves that make one element of the body; at least 1

@@ -4,6 +4,7 @@
 // the triangles by their middles along the longest side of their box, down to a few; building it
 // takes O(n log n).
 #include "body/surface.h"
+#include "body/surface_neighbours.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -24,12 +25,21 @@ static const double COVER = 1.0e-9;
 // A point this near to an edge, in sizes of the surface, is on it.
 static const double ON_EDGE = 1.0e-9;
 
+// fmin and fmax without their care for NaN, which costs a call.
+static double lesser(double a, double b) {
+    return a < b ? a : b;
+}
+
+static double greater(double a, double b) {
+    return a > b ? a : b;
+}
+
 static TdlVec3 least(TdlVec3 a, TdlVec3 b) {
-    return (TdlVec3){fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z)};
+    return (TdlVec3){lesser(a.x, b.x), lesser(a.y, b.y), lesser(a.z, b.z)};
 }
 
 static TdlVec3 most(TdlVec3 a, TdlVec3 b) {
-    return (TdlVec3){fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z)};
+    return (TdlVec3){greater(a.x, b.x), greater(a.y, b.y), greater(a.z, b.z)};
 }
 
 // --- checks ---------------------------------------------------------------------------------
@@ -225,8 +235,11 @@ static void find_sharp(Surface* s) {
     }
 }
 
-// Whether it is closed, and the edges at each corner.
+// Whether it is closed, and the edges and the first triangle at each corner.
 static void join_edges(Surface* s) {
+    for (int v = 0; v < s->vertex_count; ++v) {
+        s->vertex_triangle[v] = -1;
+    }
     s->closed = true;
     for (int e = 0; e < s->edge_count && s->closed; ++e) {
         s->closed = joins_two(s, &s->edge[e]);
@@ -247,6 +260,9 @@ static void join_edges(Surface* s) {
         }
         s->vertex_edge[at] = i / 2;
     }
+    for (int i = 3 * s->triangle_count - 1; i >= 0; --i) {
+        s->vertex_triangle[s->corner[i]] = i / 3;
+    }
 }
 
 // --- the tree -------------------------------------------------------------------------------
@@ -258,6 +274,16 @@ SurfaceBox surface_triangle_box(const Surface* s, int f) {
         TdlVec3 p = s->vertex[s->corner[3 * f + k]];
         box.lo = least(box.lo, p);
         box.hi = most(box.hi, p);
+    }
+    return box;
+}
+
+SurfaceBox surface_swept_box(const Surface* s, int f) {
+    SurfaceBox box = surface_triangle_box(s, f);
+    for (int k = 0; k < 3 && s->before != NULL; ++k) {
+        TdlVec3 was = tdl_add3(s->before[s->corner[3 * f + k]], s->drift);
+        box.lo = least(box.lo, was);
+        box.hi = most(box.hi, was);
     }
     return box;
 }
@@ -326,12 +352,13 @@ static void build(Surface* s, int index, int first, int count) {
     build(s, children + 1, first + half, count - half);
 }
 
-void surface_each_near(const Surface* s, SurfaceBox box, SurfaceFn fn, void* user) {
+static void each_in(const Surface* s, bool swept, const SurfaceBox* box, SurfaceFn fn, void* user) {
     int stack[MAX_DEPTH], depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
-        const SurfaceNode* node = &s->node[stack[--depth]];
-        if (!surface_boxes_meet(&node->box, &box)) {
+        int index = stack[--depth];
+        const SurfaceNode* node = &s->node[index];
+        if (!surface_boxes_meet(swept ? &s->swept[index] : &node->box, box)) {
             continue;
         }
         if (node->count == 0) {
@@ -339,33 +366,42 @@ void surface_each_near(const Surface* s, SurfaceBox box, SurfaceFn fn, void* use
             stack[depth++] = node->first;
         }
         for (int i = 0; i < node->count; ++i) {
-            SurfaceBox own = surface_triangle_box(s, s->order[node->first + i]);
-            if (surface_boxes_meet(&own, &box)) {
-                fn(user, s->order[node->first + i]);
+            int f = s->order[node->first + i];
+            SurfaceBox own = swept ? surface_swept_box(s, f) : surface_triangle_box(s, f);
+            if (surface_boxes_meet(&own, box)) {
+                fn(user, f);
             }
         }
     }
+}
+
+void surface_each_near(const Surface* s, SurfaceBox box, SurfaceFn fn, void* user) {
+    each_in(s, false, &box, fn, user);
+}
+
+void surface_each_swept(const Surface* s, SurfaceBox box, SurfaceFn fn, void* user) {
+    each_in(s, s->swept != NULL, &box, fn, user);
 }
 
 static void measure_size(Surface* s) {
     s->size = tdl_norm3(tdl_sub3(s->node[0].box.hi, s->node[0].box.lo));
 }
 
-// The boxes about triangles that moved. Children come after their parent.
-static void refit(Surface* s) {
+// The boxes about triangles that moved, or about their ways. Children come after their parent.
+static void refit(Surface* s, bool swept) {
     for (int i = s->node_count - 1; i >= 0; --i) {
-        SurfaceNode* node = &s->node[i];
-        SurfaceBox box = node->count > 0 ? surface_triangle_box(s, s->order[node->first])
-                                         : s->node[node->first].box;
-        for (int k = 1; k < (node->count > 0 ? node->count : 2); ++k) {
-            SurfaceBox own = node->count > 0 ? surface_triangle_box(s, s->order[node->first + k])
-                                             : s->node[node->first + 1].box;
-            box.lo = least(box.lo, own.lo);
-            box.hi = most(box.hi, own.hi);
+        const SurfaceNode* node = &s->node[i];
+        SurfaceBox box;
+        for (int k = 0; k < (node->count > 0 ? node->count : 2); ++k) {
+            int at = node->count > 0 ? s->order[node->first + k] : node->first + k;
+            SurfaceBox own = node->count == 0 ? (swept ? s->swept[at] : s->node[at].box)
+                             : swept          ? surface_swept_box(s, at)
+                                              : surface_triangle_box(s, at);
+            box.lo = k == 0 ? own.lo : least(box.lo, own.lo);
+            box.hi = k == 0 ? own.hi : most(box.hi, own.hi);
         }
-        node->box = box;
+        *(swept ? &s->swept[i] : &s->node[i].box) = box;
     }
-    measure_size(s);
 }
 
 // --- moving ---------------------------------------------------------------------------------
@@ -379,8 +415,11 @@ static void start_move(Surface* s) {
 // Finds anew what depends on the vertices.
 static int finish_move(Surface* s) {
     s->travel = 0.0;
+    s->drift = (TdlVec3){0};
     for (int v = 0; v < s->vertex_count; ++v) {
-        s->travel = fmax(s->travel, tdl_norm3(tdl_sub3(s->vertex[v], s->before[v])));
+        TdlVec3 way = tdl_sub3(s->vertex[v], s->before[v]);
+        s->travel = fmax(s->travel, tdl_norm3(way));
+        s->drift = tdl_axpy3(s->drift, 1.0 / s->vertex_count, way);
     }
     for (int f = 0; f < s->triangle_count; ++f) {
         const int* v = s->corner + 3 * (size_t)f;
@@ -390,7 +429,9 @@ static int finish_move(Surface* s) {
     }
     find_normals(s);
     find_sharp(s);
-    refit(s);
+    refit(s, false);
+    refit(s, true);
+    measure_size(s);
     return -1;
 }
 
@@ -494,16 +535,20 @@ TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, const VertexM
     s->vertex_first = tdl_alloc_array(mem, (size_t)s->vertex_count + 1, sizeof *s->vertex_first);
     s->vertex_edge = tdl_alloc_array(mem, 2 * sides, sizeof *s->vertex_edge);
     s->vertex_owner = tdl_alloc_array(mem, (size_t)s->vertex_count + 1, sizeof *s->vertex_owner);
+    s->vertex_triangle =
+        tdl_alloc_array(mem, (size_t)s->vertex_count + 1, sizeof *s->vertex_triangle);
     s->node = tdl_alloc_array(mem, 2 * triangles, sizeof *s->node);
     s->order = tdl_alloc_array(mem, triangles, sizeof *s->order);
     bool moves = motion->samples != NULL, memory = true;
     if (moves) {
         s->rest = tdl_alloc_array(mem, (size_t)s->vertex_count + 1, sizeof *s->rest);
         s->before = tdl_alloc_array(mem, (size_t)s->vertex_count + 1, sizeof *s->before);
-        memory = s->rest && s->before;
+        s->swept = tdl_alloc_array(mem, 2 * triangles, sizeof *s->swept);
+        memory = s->rest && s->before && s->swept;
     }
     memory = memory && s->normal && s->into && s->edge_of && s->edge && s->edge_side &&
-             s->vertex_first && s->vertex_edge && s->vertex_owner && s->node && s->order;
+             s->vertex_first && s->vertex_edge && s->vertex_owner && s->vertex_triangle &&
+             s->node && s->order;
     if (status == TDL_STATUS_OK && memory && moves) {
         memcpy(s->rest, s->vertex, (size_t)s->vertex_count * sizeof *s->rest);
         memcpy(s->before, s->vertex, (size_t)s->vertex_count * sizeof *s->before);
@@ -517,12 +562,21 @@ TdlStatus surface_create(const TdlHost* host, const TdlMesh* mesh, const VertexM
         return TDL_STATUS_NO_MEMORY;
     }
     join_edges(s);
+    bool deforms = moves && motion->sample_count == 1;
+    s->closed = s->closed && !deforms; // it has no inside
+    if (deforms && surface_find_neighbours(host, s) != TDL_STATUS_OK) {
+        surface_destroy(host, s);
+        return TDL_STATUS_NO_MEMORY;
+    }
     find_sharp(s);
     for (int f = 0; f < s->triangle_count; ++f) {
         s->order[f] = f;
     }
     s->node_count = 1;
     build(s, 0, 0, s->triangle_count);
+    if (moves) {
+        refit(s, true);
+    }
     measure_size(s);
     *out = s;
     return TDL_STATUS_OK;
@@ -532,10 +586,16 @@ void surface_destroy(const TdlHost* host, Surface* s) {
     if (s == NULL) {
         return;
     }
-    void* arrays[] = {s->vertex,       s->corner, s->normal,    s->into,
-                      s->edge_of,      s->edge,   s->edge_side, s->vertex_edge,
-                      s->vertex_owner, s->node,   s->order,     s->vertex_first,
-                      s->from,         s->rest,   s->before,    s};
+    void* arrays[] = {s->vertex,       s->vertex_triangle,
+                      s->corner,       s->normal,
+                      s->into,         s->edge_of,
+                      s->edge,         s->edge_side,
+                      s->vertex_edge,  s->vertex_owner,
+                      s->node,         s->order,
+                      s->vertex_first, s->from,
+                      s->rest,         s->before,
+                      s->swept,        s->near_first,
+                      s->near,         s};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(&host->mem, arrays[i]);
     }

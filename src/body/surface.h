@@ -30,24 +30,31 @@ typedef struct Surface {
     double size;   // m, of its box
 
     int vertex_count, triangle_count, edge_count;
-    TdlVec3* vertex;   // those at the same place are one
-    int* corner;       // [3 triangle_count]
-    TdlVec3* normal;   // [triangle_count]
-    TdlVec3* into;     // [3 triangle_count] unit vector from a side into its triangle
-    int* edge_of;      // [3 triangle_count] edge of a side
-    SurfaceEdge* edge; //
-    int* edge_side;    // [3 triangle_count] sides by edge
-    int* vertex_first; // [vertex_count + 1]
-    int* vertex_edge;  // edges by corner
-    int* vertex_owner; // [vertex_count] the first sharp edge at a corner; -1: it is not touched
-    SurfaceNode* node; // the tree, its root first
+    TdlVec3* vertex;      // those at the same place are one
+    int* corner;          // [3 triangle_count]
+    TdlVec3* normal;      // [triangle_count]
+    TdlVec3* into;        // [3 triangle_count] unit vector from a side into its triangle
+    int* edge_of;         // [3 triangle_count] edge of a side
+    SurfaceEdge* edge;    //
+    int* edge_side;       // [3 triangle_count] sides by edge
+    int* vertex_first;    // [vertex_count + 1]
+    int* vertex_edge;     // edges by corner
+    int* vertex_owner;    // [vertex_count] the first sharp edge at a corner; -1: it is not touched
+    int* vertex_triangle; // [vertex_count] the first triangle at a corner; -1: none
+    SurfaceNode* node;    // the tree, its root first
     int *order, node_count; // [triangle_count]
 
     // where the vertices move; else null and 0
     int* from;     // [vertex_count] the first of the mesh's vertices that are one
     TdlVec3* rest; // [vertex_count] in the first sample: what tells places apart from step to step
-    TdlVec3* before; // [vertex_count] before the last move
-    double travel;   // m, none of them went farther in it
+    TdlVec3* before;   // [vertex_count] before the last move
+    double travel;     // m, none of them went farther in it
+    TdlVec3 drift;     // m, what they went in the mean
+    SurfaceBox* swept; // [node_count] about the ways in it, as seen from what drifts along
+
+    // of one that deforms by itself; else null
+    int* near_first; // [vertex_count + 1]
+    int* near;       // vertices by vertex that are near along the edges. (X.41)
 } Surface;
 
 // From a mesh without fault. Of vertices that move those are one that always are at the same place;
@@ -61,7 +68,7 @@ void surface_destroy(const TdlHost* host, Surface* surface);
 int surface_move(Surface* surface, const VertexMotion* motion, double time);
 
 // The same to where `vertices` has them, in the order of the mesh: of one that deforms by itself,
-// made with a motion of one sample.
+// made with a motion of one sample. Such a one is never closed: both its sides are touched.
 int surface_put(Surface* surface, const TdlVec3* vertices);
 
 // Mean velocities of the vertices until a time that is `dt` away, rate[vertex_count]. Returns the
@@ -86,7 +93,22 @@ TdlMesh surface_box_mesh(TdlVec3 half, TdlVec3* vertices, int* triangles);
 typedef void (*SurfaceFn)(void* user, int triangle);
 void surface_each_near(const Surface* surface, SurfaceBox box, SurfaceFn fn, void* user);
 
+// The same of those whose way in the last move may meet a box, as seen from what drifts along.
+void surface_each_swept(const Surface* surface, SurfaceBox box, SurfaceFn fn, void* user);
+
+// Whether two of its vertices are one or so near along its edges that they always touch. (X.41)
+static inline bool surface_are_neighbours(const Surface* s, int a, int b) {
+    for (int i = s->near_first[a]; i < s->near_first[a + 1]; ++i) {
+        if (s->near[i] == b) {
+            return true;
+        }
+    }
+    return a == b;
+}
+
 SurfaceBox surface_triangle_box(const Surface* surface, int triangle);
+// About the way of a triangle in the last move, as seen from what drifts along.
+SurfaceBox surface_swept_box(const Surface* surface, int triangle);
 bool surface_boxes_meet(const SurfaceBox* a, const SurfaceBox* b);
 
 // Whether a point of a triangle's plane lies in the triangle, to rounding.

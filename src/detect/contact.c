@@ -16,6 +16,10 @@ static const double PARALLEL_SINE = 1.0e-3;
 // thing touches two faces at one place.
 static const double SAME_NORMAL = 1.0 - 1.0e-6;
 
+// Cosine of the angle between the normals of two places of a sheet up to which one may continue the
+// other: on its other side there is another contact.
+static const double TURNED = 0.5;
+
 // A seat and another place are one within so many widths: a joint, found on both sides.
 static const double SEAT_WIDTHS = 1.0e-6;
 
@@ -69,7 +73,32 @@ int contact_compare(const void* a, const void* b) {
             return x->u[k] < y->u[k] ? -1 : 1;
         }
     }
+    for (int k = 0; k < 2; ++k) {
+        if (x->v[k] != y->v[k]) {
+            return x->v[k] < y->v[k] ? -1 : 1;
+        }
+    }
     return 0;
+}
+
+void contact_turn(ContactSite* site) {
+    TdlContact* x = &site->contact;
+    TdlVec3 point = x->point[0];
+    int body = x->body[0], element = x->element[0];
+    double u = x->u[0], v = x->v[0], arc = site->arc[0];
+    x->point[0] = x->point[1];
+    x->point[1] = point;
+    x->body[0] = x->body[1];
+    x->body[1] = body;
+    x->element[0] = x->element[1];
+    x->element[1] = element;
+    x->u[0] = x->u[1];
+    x->u[1] = u;
+    x->v[0] = x->v[1];
+    x->v[1] = v;
+    site->arc[0] = site->arc[1];
+    site->arc[1] = arc;
+    x->basis = (TdlMat3){tdl_scale3(-1.0, x->basis.cx), x->basis.cy, tdl_scale3(-1.0, x->basis.cz)};
 }
 
 static bool same_bodies(const ContactSite* a, const ContactSite* b) {
@@ -156,8 +185,8 @@ int contact_merge(ContactSite* sites, int count, double merge, ContactBrief* ope
     for (int first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && same_bodies(&sites[first], &sites[end]); ++end) {
         }
-        if (end == first + 1) {
-            mark[first] = 1;
+        if (end == first + 1 || sites[first].feature) {
+            memset(mark + first, 1, (size_t)(end - first));
         } else {
             merge_group(sites, first, end, merge, open, mark);
         }
@@ -171,33 +200,121 @@ int contact_merge(ContactSite* sites, int count, double merge, ContactBrief* ope
     return kept;
 }
 
-void contact_match(ContactSite* sites, int count, const ContactSite* last, int last_count,
-                   double reach, unsigned char* mark) {
-    memset(mark, 0, (size_t)last_count);
-    int from = 0;
-    for (int i = 0; i < count; ++i) {
-        ContactSite* site = &sites[i];
-        const int* body = site->contact.body;
-        site->contact.previous = -1;
-        while (from < last_count &&
-               (last[from].contact.body[0] < body[0] ||
-                (last[from].contact.body[0] == body[0] && last[from].contact.body[1] < body[1]))) {
-            ++from;
-        }
-        double best = reach * site->width;
-        for (int k = from; k < last_count && same_bodies(&last[k], site); ++k) {
-            double a = fabs(last[k].arc[0] - site->arc[0]);
-            if (mark[k] || !(a <= best)) {
+// --- matching -------------------------------------------------------------------------------
+
+// Sites of two bodies in this step and in the last one.
+typedef struct Matching {
+    ContactSite* sites;
+    int first, end;
+    const ContactSite* last;
+    int last_first, last_end;
+    double reach;        // widths
+    unsigned char* mark; // of the last ones: taken
+} Matching;
+
+static void match_along(const Matching* m) {
+    for (int i = m->first; i < m->end; ++i) {
+        ContactSite* site = &m->sites[i];
+        double best = m->reach * site->width;
+        for (int k = m->last_first; k < m->last_end; ++k) {
+            double a = fabs(m->last[k].arc[0] - site->arc[0]);
+            if (m->mark[k] || !(a <= best)) {
                 continue;
             }
-            double b = fabs(last[k].arc[1] - site->arc[1]);
+            double b = fabs(m->last[k].arc[1] - site->arc[1]);
             if (b <= best) {
                 best = a > b ? a : b;
                 site->contact.previous = k;
             }
         }
         if (site->contact.previous >= 0) {
-            mark[site->contact.previous] = 1;
+            m->mark[site->contact.previous] = 1;
+        }
+    }
+}
+
+static bool same_features(const ContactSite* a, const ContactSite* b) {
+    return a->arc[0] == b->arc[0] && a->arc[1] == b->arc[1] &&
+           a->contact.element[1] == b->contact.element[1];
+}
+
+// The one of the same features among those of the same first element, which follow each other.
+static int find_features(const Matching* m, const ContactSite* site) {
+    int low = m->last_first, high = m->last_end, element = site->contact.element[0];
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        *(m->last[middle].contact.element[0] < element ? &low : &high) =
+            m->last[middle].contact.element[0] < element ? middle + 1 : middle;
+    }
+    for (; low < m->last_end && m->last[low].contact.element[0] == element; ++low) {
+        if (!m->mark[low] && same_features(&m->last[low], site)) {
+            return low;
+        }
+    }
+    return -1;
+}
+
+// Of those whose features met nothing in the last step, such as a corner that slid to the next
+// face: the nearest that is left.
+static int find_nearest(const Matching* m, const ContactSite* site) {
+    double best = m->reach * site->width;
+    int found = -1;
+    for (int k = m->last_first; k < m->last_end; ++k) {
+        const TdlContact *was = &m->last[k].contact, *is = &site->contact;
+        double x = fabs(was->point[0].x - is->point[0].x);
+        if (m->mark[k] || !(x <= best) || tdl_dot3(was->basis.cx, is->basis.cx) < TURNED) {
+            continue;
+        }
+        double apart = tdl_norm3(tdl_sub3(was->point[0], is->point[0]));
+        if (apart <= best) {
+            best = apart;
+            found = k;
+        }
+    }
+    return found;
+}
+
+static void match_features(const Matching* m) {
+    for (int turn = 0; turn < 2; ++turn) {
+        for (int i = m->first; i < m->end; ++i) {
+            ContactSite* site = &m->sites[i];
+            if (site->contact.previous >= 0) {
+                continue;
+            }
+            int at = turn == 0 ? find_features(m, site) : find_nearest(m, site);
+            site->contact.previous = at;
+            if (at >= 0) {
+                m->mark[at] = 1;
+            }
+        }
+    }
+}
+
+static bool bodies_before(const ContactSite* a, const ContactSite* b) {
+    const int *x = a->contact.body, *y = b->contact.body;
+    return x[0] < y[0] || (x[0] == y[0] && x[1] < y[1]);
+}
+
+void contact_match(ContactSite* sites, int count, const ContactSite* last, int last_count,
+                   double reach, unsigned char* mark) {
+    memset(mark, 0, (size_t)last_count);
+    Matching m = {.sites = sites, .last = last, .reach = reach, .mark = mark};
+    for (; m.first < count; m.first = m.end) {
+        for (m.end = m.first; m.end < count && same_bodies(&sites[m.first], &sites[m.end]);) {
+            sites[m.end++].contact.previous = -1;
+        }
+        for (m.last_first = m.last_end;
+             m.last_first < last_count && bodies_before(&last[m.last_first], &sites[m.first]);) {
+            ++m.last_first;
+        }
+        for (m.last_end = m.last_first;
+             m.last_end < last_count && same_bodies(&last[m.last_end], &sites[m.first]);) {
+            ++m.last_end;
+        }
+        if (sites[m.first].feature) {
+            match_features(&m);
+        } else {
+            match_along(&m);
         }
     }
 }

@@ -18,6 +18,7 @@ typedef struct ContactSite {
     bool bends;    // both are fibres that bend, or one is and the other a collider
     bool seat;     // where an element holds itself, beside other sites. (X.36)
     bool faced;    // with a surface: the same contact as another one only when its normal agrees
+    bool feature;  // of a sheet: `arc` has the numbers of two features, which meet once. (X.39)
     float along;   // or nearer than this along both bodies, as `arc` counts; 0: not so
 } ContactSite;
 
@@ -37,9 +38,13 @@ int contact_merge(ContactSite* sites, int count, double merge, ContactBrief* ope
                   unsigned char* mark);
 
 // Sets `previous` of each contact to the nearest of the last step's along both bodies, each used
-// once, when it is not further than `reach` widths. Both lists sorted by bodies.
+// once, when it is not further than `reach` widths; of features to the one of the same two, else
+// to the nearest in space. Both lists sorted as contact_compare has it.
 void contact_match(ContactSite* sites, int count, const ContactSite* last, int last_count,
                    double reach, unsigned char* mark);
+
+// The other body first.
+void contact_turn(ContactSite* site);
 
 int contact_compare(const void* a, const void* b); // by bodies, elements, parameters; for qsort
 

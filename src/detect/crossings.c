@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 #include "curve/curve.h"
+#include "detect/sheet.h"
+#include "detect/sheet_sweep.h"
 
 #include <float.h>
 #include <limits.h>
@@ -22,10 +24,6 @@ static const double TOUCH = 0.02;
 
 // Centrelines that come nearer than this share of the two radii go through each other's bodies.
 static const double THROUGH = 0.4;
-
-// A pair that moved against each other by less than this share of the two radii did not get there,
-// but from an overlap that the depth tells already.
-static const double DEEP_SHARE = 0.25;
 
 // Arc length within which a fibre cannot come back to itself, in radii: a loop of the smallest
 // circle that its thickness allows.
@@ -112,11 +110,6 @@ static double relative_travel(const Travel* a, const Travel* b) {
 
 // --- one pair -------------------------------------------------------------------------------
 
-// How near two centrelines come that pass through each other's bodies, and to what accuracy, m.
-typedef struct Nearness {
-    double apart, tolerance;
-} Nearness;
-
 // The box of some moving chords, seen from something that moves by `frame`.
 typedef struct SweptBox {
     TdlVec3 lo, hi;
@@ -137,8 +130,11 @@ static bool boxes_meet(const SweptBox* a, const SweptBox* b, double near) {
            b->lo.y <= a->hi.y + near && a->lo.z <= b->hi.z + near && b->lo.z <= a->hi.z + near;
 }
 
-// A query that fails counts as a meeting: what cannot be excluded is not kept.
-static bool query_meets(const Moved* m, const TdlCcdQuery* query, const Nearness* near) {
+Nearness crossing_nearness(double radii, double radius) {
+    return (Nearness){THROUGH * radii, TOUCH * (radius > 0.0 ? radius : radii)};
+}
+
+bool crossing_query_meets(const Moved* m, const TdlCcdQuery* query, const Nearness* near) {
     TdlCcdOptions options = tdl_ccd_options_default();
     options.norm = TDL_CCD_NORM_EUCLID;
     options.tolerance = near->tolerance;
@@ -167,7 +163,7 @@ static bool chords_meet(const Moved* m, const Track* a, int i, const Track* b, i
         query.start[k] = start;
         query.end[k] = end;
     }
-    return query_meets(m, &query, near);
+    return crossing_query_meets(m, &query, near);
 }
 
 // `apart` is the arc length from the start of a to the start of b on one fibre; infinite for two.
@@ -210,7 +206,7 @@ static bool pair_crossed(const Moved* m, Pair pair) {
         b = m->first[pair.fibre[1]] + pair.element[1];
     double ra = curve_radius(&m->curve[a]), rb = curve_radius(&m->curve[b]);
     double travel = relative_travel(&m->travel[a], &m->travel[b]);
-    if (travel < DEEP_SHARE * (ra + rb) || far_apart(&m->curve[a], &m->curve[b], travel)) {
+    if (travel < CROSSING_DEEP_SHARE * (ra + rb) || far_apart(&m->curve[a], &m->curve[b], travel)) {
         return false;
     }
     double apart = INFINITY;
@@ -224,7 +220,7 @@ static bool pair_crossed(const Moved* m, Pair pair) {
     sample(&m->before[a], &m->curve[a], chord_count(&m->before[a], &m->curve[a]), &track[0]);
     sample(&m->before[b], &m->curve[b], chord_count(&m->before[b], &m->curve[b]), &track[1]);
     double radius = fmin(ra, rb) > 0.0 ? fmin(ra, rb) : fmax(ra, rb);
-    Nearness near = {THROUGH * (ra + rb), TOUCH * radius};
+    Nearness near = crossing_nearness(ra + rb, radius);
     return tracks_meet(m, &track[0], m->curve[a].end / track[0].count, &track[1],
                        m->curve[b].end / track[1].count, apart, radius, &near);
 }
@@ -267,7 +263,7 @@ static void meet_triangle(void* user, int triangle) {
         for (int k = 0; k < 3; ++k) {
             set_vertex(x, corner[k], &query, 1 + k);
         }
-        x->met = query_meets(x->moved, &query, &x->near);
+        x->met = crossing_query_meets(x->moved, &query, &x->near);
     }
     for (int k = 0; k < 3 && !x->met; ++k) {
         const SurfaceEdge* edge = &surface->edge[surface->edge_of[3 * triangle + k]];
@@ -277,17 +273,17 @@ static void meet_triangle(void* user, int triangle) {
             set_moving(x, x->chord + 1, &query, 1);
             set_vertex(x, edge->vertex[0], &query, 2);
             set_vertex(x, edge->vertex[1], &query, 3);
-            x->met = query_meets(x->moved, &query, &x->near);
+            x->met = crossing_query_meets(x->moved, &query, &x->near);
         }
     }
 }
 
-static bool surface_crossed(const Moved* m, int curve, const SurfaceBody* other) {
-    const TdlCurve *before = &m->before[curve], *after = &m->curve[curve];
+static bool surface_crossed(const Moved* m, const TdlCurve* before, const TdlCurve* after,
+                            const SurfaceBody* other) {
     double r = curve_radius(after), radii = r + other->surface->radius;
     TdlPose was = pose_inverse(other->before), is = pose_inverse(other->pose);
     SurfaceTrack x = {.moved = m, .surface = other->surface};
-    x.near = (Nearness){THROUGH * radii, TOUCH * (r > 0.0 ? r : radii)};
+    x.near = crossing_nearness(radii, r);
     double reach = x.near.apart + x.near.tolerance;
     // a box about the places of the whole curve on its way
     TdlVec3 from = pose_point(was, before->origin), to = pose_point(is, after->origin);
@@ -306,7 +302,7 @@ static bool surface_crossed(const Moved* m, int curve, const SurfaceBody* other)
         double way = tdl_norm3(tdl_sub3(x.track.after[i], x.track.before[i]));
         travel = fmax(travel, way + other->surface->travel);
     }
-    for (x.chord = 0; x.chord < x.track.count && travel >= DEEP_SHARE * radii; ++x.chord) {
+    for (x.chord = 0; x.chord < x.track.count && travel >= CROSSING_DEEP_SHARE * radii; ++x.chord) {
         SweptBox box = swept_box(&x.track, x.chord, x.chord + 1, (TdlVec3){0});
         TdlVec3 grow = {reach, reach, reach};
         surface_each_near(x.surface, (SurfaceBox){tdl_sub3(box.lo, grow), tdl_add3(box.hi, grow)},
@@ -359,6 +355,15 @@ static int fibre_of(const Moved* m, int curve) {
     return low;
 }
 
+// Whether a fibre has a surface, which a sheet meets in the place of its curves.
+static bool sheet_is_met(const Moved* m, int fibre, const SurfaceBody* other) {
+    bool found = false;
+    for (int k = 0; k < m->surface_count && surface_is_sheet(other); ++k) {
+        found = found || m->surface[k].body == fibre;
+    }
+    return found;
+}
+
 // A curve against the surfaces that it may have met on its way: `met` has a place for each.
 static void look_at_surfaces(void* user, int curve, int worker) {
     (void)worker;
@@ -373,13 +378,15 @@ static void look_at_surfaces(void* user, int curve, int worker) {
         bool far = tdl_norm3(tdl_sub3(after->origin, other->centre)) >
                    (reach + other->ball + other->travel) * (1.0 + 1.0e-6);
         search->met[(size_t)curve * (size_t)m->surface_count + (size_t)k] =
-            !far && !fixed && other->body != fibre && surface_crossed(m, curve, other);
+            !far && !fixed && other->body != fibre && !sheet_is_met(m, fibre, other) &&
+            surface_crossed(m, &m->before[curve], after, other);
     }
 }
 
 void crossing_list_free(const TdlAllocator* mem, CrossingList* list) {
     tdl_free(mem, list->at);
     tdl_free(mem, list->met);
+    tdl_free(mem, list->hit);
 }
 
 bool crossing_list_add(const TdlAllocator* mem, CrossingList* list, Crossing crossing) {
@@ -457,6 +464,123 @@ static TdlStatus find_through_surfaces(const TdlAllocator* mem, Pool* pool, cons
     return TDL_STATUS_OK;
 }
 
+// --- sheets ---------------------------------------------------------------------------------
+
+typedef struct SheetSearch {
+    const Moved* moved;
+    int sheet;
+    int* hit; // [triangles][surfaces] the triangle that was met; -1: none
+} SheetSearch;
+
+static bool far_surfaces(const SurfaceBody* a, const SurfaceBody* b) {
+    double reach = a->ball + b->ball + a->travel + b->travel;
+    return tdl_norm3(tdl_sub3(a->centre, b->centre)) > reach * (1.0 + 1.0e-6);
+}
+
+// Of two sheets the lower looks.
+static void look_at_triangle(void* user, int triangle, int worker) {
+    (void)worker;
+    const SheetSearch* search = user;
+    const Moved* m = search->moved;
+    const SurfaceBody* sheet = &m->surface[search->sheet];
+    for (int k = 0; k < m->surface_count; ++k) {
+        const SurfaceBody* other = &m->surface[k];
+        bool once = !surface_is_sheet(other) || sheet->body < other->body ||
+                    (sheet == other && m->self && sheet->self);
+        search->hit[(size_t)triangle * (size_t)m->surface_count + (size_t)k] =
+            once && !far_surfaces(sheet, other) ? sheet_sweep(m, sheet, triangle, other) : -1;
+    }
+}
+
+static bool add_surfaces(const TdlAllocator* mem, CrossingList* out, const SurfaceBody* sheet,
+                         int triangle, const SurfaceBody* other, int met) {
+    int theirs = other->element + (other->surface->from != NULL ? met : 0);
+    Pair pair = {{sheet->body, other->body}, {sheet->element + triangle, theirs}};
+    if (other->body >= 0 && other->body < sheet->body) {
+        pair = (Pair){{pair.fibre[1], pair.fibre[0]}, {pair.element[1], pair.element[0]}};
+    }
+    return add_pair(mem, out, pair);
+}
+
+static TdlStatus find_through_sheet(const TdlAllocator* mem, Pool* pool, const Moved* m, int sheet,
+                                    CrossingList* out) {
+    const SurfaceBody* own = &m->surface[sheet];
+    int triangles = own->surface->triangle_count;
+    if (triangles > INT_MAX / m->surface_count ||
+        !tdl_reserve(mem, &out->hit, &out->hit_capacity, triangles * m->surface_count,
+                     sizeof *out->hit)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    SheetSearch search = {m, sheet, out->hit};
+    if (m->watch == NULL) {
+        pool_run(pool, triangles, 64, look_at_triangle, &search);
+    }
+    for (int i = 0; i < triangles && m->watch != NULL; ++i) {
+        look_at_triangle(&search, i, 0);
+    }
+    for (int i = 0; i < triangles * m->surface_count; ++i) {
+        if (out->hit[i] >= 0 && !add_surfaces(mem, out, own, i / m->surface_count,
+                                              &m->surface[i % m->surface_count], out->hit[i])) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// The axis of a round obstacle as a curve, cut to what is abreast of a sheet; false: it has none.
+static bool obstacle_axis(const TdlColliderDef* o, const SurfaceBody* sheet, TdlCurve* out) {
+    bool endless = o->shape == TDL_SHAPE_CYLINDER;
+    if (!endless && o->shape != TDL_SHAPE_SPHERE && o->shape != TDL_SHAPE_CAPSULE) {
+        return false;
+    }
+    TdlVec3 axis = o->pose.rotation.cx, start = o->pose.position;
+    double length = o->shape == TDL_SHAPE_CAPSULE ? o->length : 0.0;
+    if (endless) {
+        double reach = sheet->ball + sheet->travel;
+        double middle = tdl_dot3(axis, tdl_sub3(sheet->centre, start));
+        start = tdl_axpy3(start, middle - reach, axis);
+        length = 2.0 * reach;
+    }
+    *out = (TdlCurve){.kind = TDL_CURVE_SEGMENT, .end = length, .origin = start};
+    out->helix.t = axis;
+    out->radius[0] = out->radius[1] = o->radius;
+    return true;
+}
+
+// Round obstacles that a sheet went through: they are few.
+static TdlStatus find_through_obstacles(const TdlAllocator* mem, const Moved* m,
+                                        const SurfaceBody* sheet, CrossingList* out) {
+    for (int i = 0; i < m->obstacle_count; ++i) {
+        TdlCurve before, after;
+        if (!obstacle_axis(&m->obstacle_before[i], sheet, &before) ||
+            !obstacle_axis(&m->obstacle[i], sheet, &after)) {
+            continue;
+        }
+        Pair pair = {{sheet->body, -1 - i}, {sheet->element, 0}};
+        if (surface_crossed(m, &before, &after, sheet) && !add_pair(mem, out, pair)) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus find_through_sheets(const TdlAllocator* mem, Pool* pool, const Moved* m,
+                                     CrossingList* out) {
+    for (int k = 0; k < m->surface_count; ++k) {
+        if (!surface_is_sheet(&m->surface[k])) {
+            continue;
+        }
+        TdlStatus status = find_through_sheet(mem, pool, m, k, out);
+        if (status == TDL_STATUS_OK) {
+            status = find_through_obstacles(mem, m, &m->surface[k], out);
+        }
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
 TdlStatus crossings_find(const TdlAllocator* mem, Pool* pool, const Moved* m, CrossingList* out,
                          int* found) {
     long count = detector_pair_count(m->detector);
@@ -481,6 +605,9 @@ TdlStatus crossings_find(const TdlAllocator* mem, Pool* pool, const Moved* m, Cr
         }
     }
     status = find_through_surfaces(mem, pool, m, out);
+    if (status == TDL_STATUS_OK) {
+        status = find_through_sheets(mem, pool, m, out);
+    }
     *found = out->count - before;
     return status;
 }

@@ -22,6 +22,8 @@ typedef struct Moved {
     const Travel* travel;           // [curve_count]
     const SurfaceBody* surface;
     int surface_count;
+    const TdlColliderDef *obstacle_before, *obstacle; // [obstacle_count]
+    int obstacle_count;
     bool self;             // a fibre may meet itself
     CrossingWatchFn watch; // null: nobody looks
     void* watch_user;
@@ -37,7 +39,25 @@ typedef struct CrossingList {
     int count, capacity;
     bool* met; // scratch, by pair
     int met_capacity;
+    int* hit; // scratch, by triangle of a sheet and surface
+    int hit_capacity;
 } CrossingList;
+
+// How near two things come that pass through each other's bodies, and to what accuracy, m.
+typedef struct Nearness {
+    double apart, tolerance;
+} Nearness;
+
+// A pair that moved against each other by less than this share of the two radii did not get there,
+// but from an overlap that the depth tells already.
+static const double CROSSING_DEEP_SHARE = 0.25;
+
+// Of things of so many radii together; `radius` is what the accuracy is a share of.
+Nearness crossing_nearness(double radii, double radius);
+
+// Asks collision detection. A query that fails counts as a meeting: what cannot be excluded is not
+// kept; things that were as near at first were placed in each other and did not meet.
+bool crossing_query_meets(const Moved* moved, const TdlCcdQuery* query, const Nearness* near);
 
 void crossing_list_free(const TdlAllocator* mem, CrossingList* list);
 // False when memory runs out.

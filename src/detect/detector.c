@@ -10,6 +10,7 @@
 #include "curve/curve.h"
 #include "detect/broad.h"
 #include "detect/narrow.h"
+#include "detect/sheet_pairs.h"
 #include "detect/tree.h"
 
 #include <limits.h>
@@ -353,31 +354,79 @@ static void narrow_surfaces(const TdlDetector* d, int i, SiteList* out) {
     bool last = e->stiff || e->place == d->fibre_size[e->fibre] - 1;
     const TdlCurve* const beside[2] = {first ? NULL : e[-1].curve, last ? NULL : e[1].curve};
     for (int k = 0; k < d->surface_count; ++k) {
-        if (k != own && !(e->fixed && d->surface[k].body < 0)) {
-            narrow_surface(&d->host, &d->def, e, beside, own < 0 ? NULL : &d->surface[own],
-                           &d->surface[k], out);
+        const SurfaceBody* other = &d->surface[k];
+        if (k == own || (e->fixed && other->body < 0)) {
+            continue;
+        }
+        if (surface_is_sheet(other) && own >= 0) {
+            continue; // the surface is met
+        }
+        if (surface_is_sheet(other) && sheet_knows_element(e)) {
+            sheet_on_element(&d->host, &d->def, other, e, out);
+        } else {
+            narrow_surface(&d->host, &d->def, e, beside, own < 0 ? NULL : &d->surface[own], other,
+                           out);
         }
     }
 }
 
-// A surface of a fibre and those of the colliders.
-static void narrow_colliders(const TdlDetector* d, int i, SiteList* out) {
-    for (int k = 0; k < d->surface_count && d->surface[i].body >= 0; ++k) {
-        if (d->surface[k].body < 0) {
-            narrow_surface_edges(&d->host, &d->def, &d->surface[i], &d->surface[k], out);
+// A sheet and round or flat colliders; of another surface the edges of colliders' meshes, where it
+// is of a fibre, and its corners under sheets.
+static void narrow_surface_block(const TdlDetector* d, int i, SiteList* out) {
+    const SurfaceBody* own = &d->surface[i];
+    bool sheet = surface_is_sheet(own);
+    for (int c = 0; c < d->collider_count && sheet; ++c) {
+        sheet_on_obstacle(&d->host, &d->def, own, &d->collider[c], c, out);
+    }
+    for (int k = 0; k < d->surface_count && !sheet; ++k) {
+        const SurfaceBody* other = &d->surface[k];
+        if (surface_is_sheet(other)) {
+            sheet_under_corners(&d->host, &d->def, other, own, out);
+        } else if (own->body >= 0 && other->body < 0) {
+            narrow_surface_edges(&d->host, &d->def, own, other, out);
         }
     }
 }
 
-// Blocks of pairs, then of elements, then one for every surface.
+static int sheet_blocks(const SurfaceBody* surface) {
+    int count = surface->surface->triangle_count;
+    return surface_is_sheet(surface) ? (count + SHEET_BLOCK - 1) / SHEET_BLOCK : 0;
+}
+
+static int all_sheet_blocks(const TdlDetector* d) {
+    int count = 0;
+    for (int i = 0; i < d->surface_count; ++i) {
+        count += sheet_blocks(&d->surface[i]);
+    }
+    return count;
+}
+
+// Some triangles of a sheet and all surfaces.
+static void narrow_sheet_block(const TdlDetector* d, int block, SiteList* out) {
+    int i = 0;
+    for (; block >= sheet_blocks(&d->surface[i]); ++i) {
+        block -= sheet_blocks(&d->surface[i]);
+    }
+    for (int k = 0; k < d->surface_count; ++k) {
+        if (k != i || (d->def.self && d->surface[i].self)) {
+            sheet_on_surface(&d->host, &d->def, &d->surface[i], block, &d->surface[k], out);
+        }
+    }
+}
+
+// Blocks of pairs, then of elements, then one for every surface, then blocks of sheets.
 static void narrow_block(void* user, int block, int worker) {
     (void)worker;
     TdlDetector* d = user;
     SiteList* out = &d->block[block];
     site_list_clear(out);
     int blocks = pair_blocks(d), last = blocks + element_blocks(d);
+    if (block >= last + d->surface_count) {
+        narrow_sheet_block(d, block - last - d->surface_count, out);
+        return;
+    }
     if (block >= last) {
-        narrow_colliders(d, block - last, out);
+        narrow_surface_block(d, block - last, out);
         return;
     }
     if (block < blocks) {
@@ -408,7 +457,7 @@ static void narrow_block(void* user, int block, int worker) {
 }
 
 static TdlStatus narrow(TdlDetector* d, TdlDetectInfo* info) {
-    int blocks = pair_blocks(d) + element_blocks(d) + d->surface_count;
+    int blocks = pair_blocks(d) + element_blocks(d) + d->surface_count + all_sheet_blocks(d);
     if (!reserve(&d->host.mem, &d->block, &d->block_capacity, blocks, sizeof *d->block)) {
         return TDL_STATUS_NO_MEMORY;
     }

@@ -14,6 +14,7 @@ typedef struct Ray {
     int count;    // triangles that it meets
     int outwards; // those that it leaves through, less those that it enters through
     double first; // share of the way to the first
+    int triangle; // which that is; -1: none
 } Ray;
 
 // The share of the way at which it passes through the triangle. (Cramer's rule on
@@ -35,12 +36,13 @@ static void meet_triangle(void* user, int f) {
     if (t >= 0.0 && t <= 1.0 && u >= 0.0 && v >= 0.0 && u + v <= 1.0) {
         ++ray->count;
         ray->outwards += det < 0.0 ? 1 : -1;
+        ray->triangle = t < ray->first ? f : ray->triangle;
         ray->first = fmin(ray->first, t);
     }
 }
 
 static Ray follow(const Surface* surface, TdlVec3 from, TdlVec3 to) {
-    Ray ray = {surface, from, tdl_sub3(to, from), .first = INFINITY};
+    Ray ray = {surface, from, tdl_sub3(to, from), .first = INFINITY, .triangle = -1};
     SurfaceBox box = {{fmin(from.x, to.x), fmin(from.y, to.y), fmin(from.z, to.z)},
                       {fmax(from.x, to.x), fmax(from.y, to.y), fmax(from.z, to.z)}};
     surface_each_near(surface, box, meet_triangle, &ray);
@@ -77,10 +79,10 @@ double surface_distance(const Surface* surface, TdlVec3 point) {
     return high;
 }
 
-bool surface_is_pierced(const Surface* surface, TdlVec3 from, TdlVec3 to, TdlVec3* where) {
+int surface_pierced(const Surface* surface, TdlVec3 from, TdlVec3 to, TdlVec3* where) {
     Ray ray = follow(surface, from, to);
     if (ray.count > 0) {
         *where = tdl_axpy3(from, ray.first, ray.way);
     }
-    return ray.count > 0;
+    return ray.triangle;
 }

@@ -13,7 +13,7 @@ bool surface_encloses(const Surface* surface, TdlVec3 point);
 // How far a point is from the triangles, m, to a millionth of that.
 double surface_distance(const Surface* surface, TdlVec3 point);
 
-// Whether a segment passes through a triangle, and where it does so first.
-bool surface_is_pierced(const Surface* surface, TdlVec3 from, TdlVec3 to, TdlVec3* where);
+// The triangle that a segment passes through first, and where; -1: none.
+int surface_pierced(const Surface* surface, TdlVec3 from, TdlVec3 to, TdlVec3* where);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "curve/curve.h"
 #include "detect/obstacle.h"
+#include "detect/sheet.h"
+#include "detect/sheet_curve.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -495,27 +497,6 @@ static ContactSite make_site(const Element* a, const SurfaceBody* other,
     return site;
 }
 
-// The lower fibre comes first.
-static void turn_round(ContactSite* site) {
-    TdlContact* x = &site->contact;
-    TdlVec3 point = x->point[0];
-    int body = x->body[0], element = x->element[0];
-    double u = x->u[0], v = x->v[0], arc = site->arc[0];
-    x->point[0] = x->point[1];
-    x->point[1] = point;
-    x->body[0] = x->body[1];
-    x->body[1] = body;
-    x->element[0] = x->element[1];
-    x->element[1] = element;
-    x->u[0] = x->u[1];
-    x->u[1] = u;
-    x->v[0] = x->v[1];
-    x->v[1] = v;
-    site->arc[0] = site->arc[1];
-    site->arc[1] = arc;
-    x->basis = (TdlMat3){tdl_scale3(-1.0, x->basis.cx), x->basis.cy, tdl_scale3(-1.0, x->basis.cz)};
-}
-
 static TdlVec3 direction_beyond(const TdlCurve* next, bool after, TdlMat3 back) {
     if (next == NULL) {
         return (TdlVec3){0};
@@ -544,6 +525,10 @@ void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Elemen
     TdlCurve curve = curve_moved(a->curve, there);
     int count =
         surface_touches(host, other->surface, &curve, &aim, MAX_TOUCHES, touch, &out->certified);
+    if (surface_is_sheet(other)) {
+        count = sheet_touches(host, other->surface, &curve, &aim, MAX_TOUCHES, count, touch,
+                              &out->certified);
+    }
     out->accepted += count > 0;
     count = a->stiff ? count : thin_out(touch, count, def->minima_share * curve.end, curve.end);
     for (int i = 0; i < count; ++i) {
@@ -556,7 +541,7 @@ void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Elemen
             }
         }
         if (other->body >= 0 && other->body < a->fibre) {
-            turn_round(&site);
+            contact_turn(&site); // the lower fibre comes first
         }
         site_list_add(&host->mem, out, &site);
     }

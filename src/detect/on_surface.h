@@ -15,6 +15,7 @@ typedef struct SurfaceBody {
     TdlVec3 centre;       // of a ball about it, now
     double ball;          // m, radius of the ball
     double travel;        // m, none of its points moved by more in the step
+    bool self;            // of a sheet: it may touch itself
 } SurfaceBody;
 
 // Sets what follows from the poses.

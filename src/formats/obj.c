@@ -208,3 +208,66 @@ void obj_free_mesh(const TdlHost* host, TdlMesh* mesh) {
     tdl_free(&host->mem, (void*)(uintptr_t)mesh->triangles);
     *mesh = (TdlMesh){0};
 }
+
+// --- faces as they are ------------------------------------------------------------------------
+
+typedef struct FaceList {
+    int *corners, *lines;
+    int count, corner_capacity, line_capacity; // of faces; of numbers
+} FaceList;
+
+static TdlStatus keep_face(const ObjFile* file, FaceList* list, const int corner[4]) {
+    for (int k = 0; k < 4; ++k) {
+        if (!grow(file->host, &list->corners, 4 * list->count + k, &list->corner_capacity,
+                  sizeof *list->corners)) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        list->corners[4 * list->count + k] = corner[k];
+    }
+    if (!grow(file->host, &list->lines, list->count, &list->line_capacity, sizeof *list->lines)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    list->lines[list->count++] = file->line;
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus read_face(void* user, const ObjFile* file, const char* at, const char* end) {
+    int corner[4] = {-1, -1, -1, -1}, count = 0;
+    for (int next = 0;; ++count) {
+        TdlStatus status = obj_next_index(file, &at, end, "face", &next);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+        if (next < 0) {
+            break;
+        }
+        if (count == 4) {
+            return obj_bad(file, "a face of cloth has three or four corners: cut it into these");
+        }
+        corner[count] = next;
+    }
+    return count < 3 ? obj_bad(file, "a face of cloth has three or four corners")
+                     : keep_face(file, user, corner);
+}
+
+TdlStatus obj_parse_faces(const TdlHost* host, const char* name, const char* data, size_t size,
+                          ObjFaces* out) {
+    ObjFile file = {.host = host, .name = name};
+    FaceList list = {0};
+    TdlStatus status = obj_read(&file, data, size, "f", read_face, &list);
+    if (status == TDL_STATUS_OK && list.count == 0) {
+        status = tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: has no faces", name);
+    }
+    *out = (ObjFaces){file.vertices, file.vertex_count, list.corners, list.lines, list.count};
+    if (status != TDL_STATUS_OK) {
+        obj_free_faces(host, out);
+    }
+    return status;
+}
+
+void obj_free_faces(const TdlHost* host, ObjFaces* faces) {
+    tdl_free(&host->mem, faces->vertices);
+    tdl_free(&host->mem, faces->corners);
+    tdl_free(&host->mem, faces->lines);
+    *faces = (ObjFaces){0};
+}

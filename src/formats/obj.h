@@ -1,4 +1,4 @@
-// Wavefront .obj files: words of lines, vertices, and meshes of triangles.
+// Wavefront .obj files: words of lines, vertices, meshes of triangles, and faces as they are.
 #ifndef TDL_FORMATS_OBJ_H
 #define TDL_FORMATS_OBJ_H
 
@@ -42,5 +42,20 @@ TdlStatus obj_next_index(const ObjFile* file, const char** at, const char* end, 
 TdlStatus obj_parse_mesh(const TdlHost* host, const char* name, const char* data, size_t size,
                          TdlMesh* out);
 void obj_free_mesh(const TdlHost* host, TdlMesh* mesh);
+
+// Faces of three or four corners as a file has them.
+typedef struct ObjFaces {
+    TdlVec3* vertices; // [vertex_count]
+    int vertex_count;
+    int* corners; // [4 face_count], from 0; the fourth of a triangle is -1
+    int* lines;   // [face_count] where each stands in the file
+    int face_count;
+} ObjFaces;
+
+// Reads them; one of more corners is refused, all else that a mesh may be is left to the caller. On
+// TDL_STATUS_BAD_INPUT one message was logged, with file and line.
+TdlStatus obj_parse_faces(const TdlHost* host, const char* name, const char* data, size_t size,
+                          ObjFaces* out);
+void obj_free_faces(const TdlHost* host, ObjFaces* faces);
 
 #endif

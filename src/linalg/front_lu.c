@@ -5,18 +5,16 @@
 // children left, eliminates its own unknowns and leaves the rest to its parent on a stack. The
 // arithmetic is in products of panels of pivots.
 #include "linalg/front_lu.h"
-#include "linalg/dissection.h"
+#include "linalg/elimination.h"
 #include "math/panel.h"
 
-#include <amd.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 // Doubles of the factors above which they are not attempted: 800 MB.
 static const double MAX_FACTOR = 1.0e8;
-// Block rows joined in one front although patterns differ: zeros stored, as a part of the front.
-static const double MAX_ZEROS = 0.25;
 // Block rows, and multiplications for each of them, from which on an order by dissection is tried
 // too: finding it takes as long as some 5000 for each.
 enum { MANY_ROWS = 2000 };
@@ -60,192 +58,6 @@ static TdlStatus take_graph(FrontLu* lu, Arena* arena, Graph* g) {
     }
     g->start[lu->n] = count;
     return TDL_STATUS_OK;
-}
-
-// The elimination tree of the graph in the given order. (Liu, with path compression.)
-static void find_tree(const Graph* g, int n, const int* order, const int* place, int* parent,
-                      int* ancestor) {
-    for (int k = 0; k < n; ++k) {
-        parent[k] = ancestor[k] = -1;
-        for (int e = g->start[order[k]]; e < g->start[order[k] + 1]; ++e) {
-            int j = place[g->column[e]];
-            while (j >= 0 && j < k) {
-                int next = ancestor[j];
-                ancestor[j] = k;
-                if (next < 0) {
-                    parent[j] = k;
-                }
-                j = next;
-            }
-        }
-    }
-}
-
-// Renumbers so that children come right before their parent: post[k] is the old number.
-static void postorder(int n, const int* parent, int* head, int* next, int* walk, int* post) {
-    memset(head, 0xff, (size_t)n * sizeof(int));
-    for (int k = n - 1; k >= 0; --k) {
-        if (parent[k] >= 0) {
-            next[k] = head[parent[k]];
-            head[parent[k]] = k;
-        }
-    }
-    int count = 0;
-    for (int root = 0; root < n; ++root) {
-        if (parent[root] >= 0) {
-            continue;
-        }
-        int depth = 0;
-        walk[depth++] = root;
-        while (depth > 0) {
-            int k = walk[depth - 1], child = head[k];
-            if (child >= 0) {
-                head[k] = next[child];
-                walk[depth++] = child;
-            } else {
-                post[count++] = k;
-                --depth;
-            }
-        }
-    }
-}
-
-static TdlStatus choose_order(FrontLu* lu, Arena* arena, const Graph* g, bool dissected) {
-    size_t n = (size_t)lu->n;
-    int* scratch = ARENA_NEW(arena, int, 6 * n + 1);
-    if (scratch == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    int *order = scratch, *place = scratch + n, *head = scratch + 2 * n, *next = scratch + 3 * n;
-    int *walk = scratch + 4 * n, *post = scratch + 5 * n;
-    int status = dissected ? AMD_OK : amd_order(lu->n, g->start, g->column, order, NULL, NULL);
-    if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    if (dissected && dissection_order(arena, lu->n, g->start, g->column, order) != TDL_STATUS_OK) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    for (int k = 0; k < lu->n; ++k) {
-        place[order[k]] = k;
-    }
-    find_tree(g, lu->n, order, place, lu->parent, head);
-    postorder(lu->n, lu->parent, head, next, walk, post);
-    for (int k = 0; k < lu->n; ++k) {
-        lu->order[k] = order[post[k]];
-        walk[post[k]] = k;
-    }
-    for (int k = 0; k < lu->n; ++k) {
-        int up = lu->parent[post[k]];
-        next[k] = up < 0 ? -1 : walk[up];
-    }
-    memcpy(lu->parent, next, n * sizeof(int));
-    return TDL_STATUS_OK;
-}
-
-// Sorts the rows of every column: by columns into their rows, and from there in order into the
-// columns.
-static TdlStatus sort_rows(FrontLu* lu, Arena* arena) {
-    int n = lu->n, count = lu->start[n];
-    int *at = ARENA_NEW(arena, int, (size_t)n + 1), *column = ARENA_NEW(arena, int, count);
-    if (at == NULL || column == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    memset(at, 0, ((size_t)n + 1) * sizeof(int));
-    for (int e = 0; e < count; ++e) {
-        ++at[lu->row[e] + 1];
-    }
-    for (int k = 0; k < n; ++k) {
-        at[k + 1] += at[k];
-    }
-    for (int k = 0; k < n; ++k) {
-        for (int e = lu->start[k]; e < lu->start[k + 1]; ++e) {
-            column[at[lu->row[e]]++] = k; // at[row] ends where the next one's began
-        }
-    }
-    memcpy(lu->mark, lu->start, (size_t)n * sizeof(int));
-    for (int row = 0, e = 0; row < n; ++row) {
-        for (; e < at[row]; ++e) {
-            lu->row[lu->mark[column[e]]++] = row;
-        }
-    }
-    return TDL_STATUS_OK;
-}
-
-// The rows below the diagonal of every column; place numbers the graph's rows.
-static TdlStatus find_pattern(FrontLu* lu, Arena* arena, const Graph* g, const int* place) {
-    int n = lu->n;
-    int* child = ARENA_NEW(arena, int, 2 * (size_t)n + 1);
-    size_t capacity = 2 * (size_t)g->start[n] + (size_t)n;
-    lu->row = ARENA_NEW(arena, int, capacity);
-    if (child == NULL || lu->row == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    int* sibling = child + n;
-    memset(child, 0xff, (size_t)n * sizeof(int));
-    memset(lu->mark, 0xff, (size_t)n * sizeof(int));
-    lu->start[0] = 0;
-    for (int k = 0; k < n; ++k) {
-        size_t used = (size_t)lu->start[k];
-        if (used + (size_t)(n - k) > capacity) {
-            capacity = 2 * capacity + (size_t)n;
-            int* grown = capacity > INT32_MAX ? NULL : ARENA_NEW(arena, int, capacity);
-            if (grown == NULL) {
-                return TDL_STATUS_NO_MEMORY;
-            }
-            memcpy(grown, lu->row, used * sizeof(int));
-            lu->row = grown;
-        }
-        int *rows = lu->row + used, count = 0;
-        for (int e = g->start[lu->order[k]]; e < g->start[lu->order[k] + 1]; ++e) {
-            int at = place[g->column[e]];
-            if (at > k && lu->mark[at] != k) {
-                lu->mark[at] = k;
-                rows[count++] = at;
-            }
-        }
-        for (int c = child[k]; c >= 0; c = sibling[c]) {
-            for (int e = lu->start[c]; e < lu->start[c + 1]; ++e) {
-                int at = lu->row[e];
-                if (at > k && lu->mark[at] != k) {
-                    lu->mark[at] = k;
-                    rows[count++] = at;
-                }
-            }
-        }
-        lu->start[k + 1] = (int)used + count;
-        if (lu->parent[k] >= 0) {
-            sibling[k] = child[lu->parent[k]];
-            child[lu->parent[k]] = k;
-        }
-    }
-    return sort_rows(lu, arena);
-}
-
-// Joins columns into fronts: k joins k + 1, its parent, while few zeros come in by it.
-static void join_columns(FrontLu* lu) {
-    lu->front_count = 0;
-    int first = 0;
-    double stored = 0.0; // rows really in the columns of the run
-    for (int k = 0; k < lu->n; ++k) {
-        int below = lu->start[k + 1] - lu->start[k];
-        stored += below + 1;
-        bool joins = false;
-        if (k + 1 < lu->n && lu->parent[k] == k + 1) {
-            double next = lu->start[k + 2] - lu->start[k + 1] + 1.0, run = k + 2 - first;
-            double whole = run * (next + 0.5 * (run - 1.0));
-            joins = whole - stored - next <= MAX_ZEROS * whole;
-        }
-        if (!joins) {
-            lu->front[lu->front_count++] = (Front){.first = first,
-                                                   .last = k,
-                                                   .child = -1,
-                                                   .sibling = -1,
-                                                   .row_start = lu->start[k],
-                                                   .row_count = lu->start[k + 1] - lu->start[k]};
-            first = k + 1;
-            stored = 0.0;
-        }
-    }
 }
 
 // Doubles and rows that a factorisation needs.
@@ -319,37 +131,49 @@ static TdlStatus reserve(FrontLu* lu, Arena* arena, const Room* room) {
     return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
+// The columns of each run are a front.
+static void make_fronts(FrontLu* lu) {
+    int first = 0;
+    for (int f = 0; f < lu->front_count; ++f) {
+        int last = lu->mark[f];
+        lu->front[f] = (Front){.first = first,
+                               .last = last,
+                               .child = -1,
+                               .sibling = -1,
+                               .row_start = lu->start[last],
+                               .row_count = lu->start[last + 1] - lu->start[last]};
+        first = last + 1;
+    }
+}
+
 // Order, pattern and fronts. `place` of lu has the graph's names, -1 for rows not in it.
 static TdlStatus plan(FrontLu* lu, Arena* arena, const Graph* graph, bool dissected, Room* room) {
     const BlockPattern* a = &lu->pattern;
     size_t n = (size_t)lu->n, all = (size_t)a->n;
     const int* name = lu->place;
+    Elimination order;
     lu->place = ARENA_NEW(arena, int, all);
-    lu->order = ARENA_NEW(arena, int, n);
-    lu->parent = ARENA_NEW(arena, int, n);
     lu->mark = ARENA_NEW(arena, int, n);
-    lu->start = ARENA_NEW(arena, int, n + 1);
     lu->front = ARENA_NEW(arena, Front, n);
     lu->offset = ARENA_NEW(arena, int, n + 1);
     lu->position = ARENA_NEW(arena, int, n);
     lu->run = ARENA_NEW(arena, FrontRun, n);
-    int* place = ARENA_NEW(arena, int, n);
-    if (!lu->place || !lu->order || !lu->parent || !lu->mark || !lu->start || !lu->front ||
-        !lu->offset || !lu->position || !lu->run || !place ||
-        choose_order(lu, arena, graph, dissected) != TDL_STATUS_OK) {
+    if (!lu->place || !lu->mark || !lu->front || !lu->offset || !lu->position || !lu->run) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int k = 0; k < lu->n; ++k) {
-        place[lu->order[k]] = k;
-    }
-    TdlStatus status = find_pattern(lu, arena, graph, place);
+    TdlStatus status =
+        elimination_plan(&order, arena, lu->n, graph->start, graph->column, dissected);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    join_columns(lu);
+    lu->order = order.order;
+    lu->start = order.start;
+    lu->row = order.row;
+    lu->front_count = elimination_runs(&order, INT_MAX, lu->mark);
+    make_fronts(lu);
     // from the graph's numbers to those of the pattern
     for (int i = 0; i < a->n; ++i) {
-        lu->place[i] = name[i] < 0 ? -1 : place[name[i]];
+        lu->place[i] = name[i] < 0 ? -1 : order.place[name[i]];
         if (lu->place[i] >= 0) {
             lu->order[lu->place[i]] = i;
         }

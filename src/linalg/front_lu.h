@@ -43,7 +43,7 @@ typedef struct FrontLu {
     Pool* pool;
     int n;              // block rows with unknowns
     int *order, *place; // [n] row eliminated k-th; [pattern.n] its inverse, -1: no unknowns
-    int *parent, *mark; // [n] elimination tree; scratch
+    int* mark;          // [n] scratch
     int *start, *row;   // [n + 1] pattern of the columns: places below, ascending
     Front* front;       // [front_count]
     int front_count;

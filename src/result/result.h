@@ -11,12 +11,14 @@
 //   /meshes/*             the triangles of the shapes that are meshes; left out when there is none
 //   /surfaces/*           surfaces whose vertices move: point_start, triangle_start (one more row),
 //                         body, radius, triangles; left out when there is none
+//   /cloths/*             the cloths among the surfaces: surface, mass, face_start (one more row),
+//                         faces, hold; left out likewise
 //   /observers/*          one row an observer of the scene: name, quantity, unit; left out likewise
 //   /contacts/*           one row a contact, frame after frame, see result_contacts.h
 //   /frames/*             one row a frame: the sets of the table RESULT_SETS of result_format.c
 //
 // Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers, version 3 no
-// surfaces, version 4 no v of contacts; they are read as such.
+// surfaces, version 4 no v of contacts, version 5 no cloths; they are read as such.
 //
 // Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
 // is left out.
@@ -32,7 +34,7 @@
 #include <hdf5.h>
 
 #define RESULT_FORMAT "tendril-result"
-enum { RESULT_VERSION = 5, RESULT_OLDEST = 1 };
+enum { RESULT_VERSION = 6, RESULT_OLDEST = 1 };
 
 // The shapes of a collider or a rigid body that is number `body` of both. Returns how many there
 // are; with a null `out` they are only counted.
@@ -69,10 +71,12 @@ typedef struct ResultDef {
     const TdlResultObserver* observers;
     int surface_count;
     const TdlResultSurface* surfaces;
+    int cloth_count;
+    const TdlResultCloth* cloths; // in the order of their surfaces
 } ResultDef;
 
 typedef struct ResultCounts {
-    int rods, colliders, bodies, points, dofs, observers, surface_points;
+    int rods, colliders, bodies, points, dofs, observers, surface_points, cloth_points;
 } ResultCounts;
 
 // One frame. The arrays belong to whoever made them.
@@ -86,6 +90,7 @@ typedef struct ResultFrame {
     double* body_poses;         // [12 bodies]
     double* observed;           // [3 observers]
     float* surface_points;      // [3 surface_points]
+    float* strains;             // [cloth_points]
     int contact_count;          //
     TdlResultContact* contacts; // [contact_count]
     int contact_capacity;
@@ -110,6 +115,7 @@ typedef enum ResultSet {
     RESULT_BODY_POSES,
     RESULT_OBSERVED,
     RESULT_SURFACE_POINTS,
+    RESULT_STRAINS,
     RESULT_CONTACT_END,
     RESULT_TIME,
     RESULT_SET_COUNT,
@@ -122,7 +128,8 @@ typedef enum ResultPer {
     PER_COLLIDER,
     PER_BODY,
     PER_OBSERVER,
-    PER_SURFACE_POINT
+    PER_SURFACE_POINT,
+    PER_CLOTH_POINT
 } ResultPer;
 
 typedef struct ResultSetSpec {

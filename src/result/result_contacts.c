@@ -34,11 +34,12 @@ typedef struct ColumnSpec {
 } ColumnSpec;
 
 static const ColumnSpec COLUMNS[CONTACT_COLUMNS] = {
-    [CONTACT_KIND] = {"kind", "1", "what touches: 0 a rod, 1 a rigid body, 2 a collider",
+    [CONTACT_KIND] = {"kind", "1", "what touches: 0 a rod, 1 a rigid body, 2 a collider, 3 a cloth",
                       TYPE_INT32, 2, 2},
     [CONTACT_INDEX] = {"index", "1", "which of its kind, from 0", TYPE_INT32, 2, 2},
-    [CONTACT_ELEMENT] = {"element", "1", "element of a rod; triangle of a mesh whose vertices move",
-                         TYPE_INT32, 2, 2},
+    [CONTACT_ELEMENT] = {"element", "1",
+                         "element of a rod; triangle of a surface whose vertices move", TYPE_INT32,
+                         2, 2},
     [CONTACT_U] = {"s", "1", "u of the place: along a curve, or share of a triangle's 2nd corner",
                    TYPE_FLOAT32, 2, 2},
     [CONTACT_POINT] = {"point", "m", "where the first body's surface was touched", TYPE_FLOAT32, 3,
@@ -320,7 +321,7 @@ static bool read_column(ContactSets* sets, int column, hsize_t first, int count)
 
 static bool is_sound(const TdlResultContact* contact) {
     for (int i = 0; i < 2; ++i) {
-        if (contact->kind[i] < TDL_RESULT_ROD || contact->kind[i] > TDL_RESULT_COLLIDER ||
+        if (contact->kind[i] < TDL_RESULT_ROD || contact->kind[i] > TDL_RESULT_CLOTH ||
             contact->index[i] < 0) {
             return false;
         }

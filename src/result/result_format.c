@@ -32,6 +32,10 @@ const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
                                "vertices of the surfaces, one after the other as "
                                "/surfaces/point_start tells",
                                TYPE_FLOAT32, PER_SURFACE_POINT, 3, 4},
+    [RESULT_STRAINS] = {"cloth_strain", "1",
+                        "of each vertex of the cloths, one after the other: the largest of its "
+                        "edges, relative, and of the angles of its faces, rad",
+                        TYPE_FLOAT32, PER_CLOTH_POINT, 1, 6},
     [RESULT_CONTACT_END] = {"contact_end", "1",
                             "where the rows of /contacts of this frame end; they begin where "
                             "those of the frame before end",
@@ -49,7 +53,8 @@ int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
                          [PER_COLLIDER] = counts.colliders,
                          [PER_BODY] = counts.bodies,
                          [PER_OBSERVER] = counts.observers,
-                         [PER_SURFACE_POINT] = counts.surface_points};
+                         [PER_SURFACE_POINT] = counts.surface_points,
+                         [PER_CLOTH_POINT] = counts.cloth_points};
     int rank = 0;
     dims[rank++] = 1;
     if (spec->per != PER_FRAME) {
@@ -115,6 +120,7 @@ void* result_frame_data(const ResultFrame* frame, ResultSet set) {
         [RESULT_BODY_POSES] = frame->body_poses,
         [RESULT_OBSERVED] = frame->observed,
         [RESULT_SURFACE_POINTS] = frame->surface_points,
+        [RESULT_STRAINS] = frame->strains,
         [RESULT_CONTACT_END] = &frame->contact_end,
         [RESULT_TIME] = &frame->time,
     };
@@ -131,9 +137,11 @@ TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFr
         .observed = tdl_alloc_array(&host->mem, 3 * (size_t)counts.observers, sizeof(double)),
         .surface_points =
             tdl_alloc_array(&host->mem, 3 * (size_t)counts.surface_points, sizeof(float)),
+        .strains = tdl_alloc_array(&host->mem, (size_t)counts.cloth_points, sizeof(float)),
     };
     if (out->points == NULL || out->q == NULL || out->v == NULL || out->poses == NULL ||
-        out->body_poses == NULL || out->observed == NULL || out->surface_points == NULL) {
+        out->body_poses == NULL || out->observed == NULL || out->surface_points == NULL ||
+        out->strains == NULL) {
         result_frame_destroy(host, out);
         return TDL_STATUS_NO_MEMORY;
     }
@@ -161,6 +169,7 @@ void result_frame_destroy(const TdlHost* host, ResultFrame* frame) {
     tdl_free(&host->mem, frame->body_poses);
     tdl_free(&host->mem, frame->observed);
     tdl_free(&host->mem, frame->surface_points);
+    tdl_free(&host->mem, frame->strains);
     tdl_free(&host->mem, frame->contacts);
     tdl_free(&host->mem, frame->points);
     tdl_free(&host->mem, frame->q);

@@ -446,6 +446,93 @@ static TdlStatus read_surfaces(TdlResult* r) {
     return status;
 }
 
+// Whether a cloth has its surface, behind that of the cloth before, and its faces and holds their
+// vertices; those of the file follow each other.
+static TdlStatus share_cloth(TdlResult* r, int index, const int* face_start) {
+    TdlResultCloth* c = &r->cloths[index];
+    int least = index == 0 ? 0 : c[-1].surface + 1;
+    if (c->surface < least || c->surface >= r->info.surface_count) {
+        return result_bad_set(r, "cloths", "surface", "names one that is not there");
+    }
+    c->first_point = index == 0 ? 0 : c[-1].first_point + c[-1].point_count;
+    c->point_count = r->surfaces[c->surface].point_count;
+    c->faces = r->cloth_faces + 4 * (size_t)face_start[index];
+    c->face_count = face_start[index + 1] - face_start[index];
+    for (int k = 0; k < 4 * c->face_count; ++k) {
+        if (c->faces[k] < (k % 4 == 3 ? -1 : 0) || c->faces[k] >= c->point_count) {
+            return result_bad_set(r, "cloths", "faces", "names a vertex that is not there");
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// The holds of all vertices, which are counted.
+static TdlStatus read_holds(TdlResult* r) {
+    int count = r->counts.cloth_points;
+    r->cloth_holds = tdl_alloc_array(&r->host.mem, (size_t)count + 1, sizeof *r->cloth_holds);
+    if (r->cloth_holds == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    const Wanted holds = {"hold", WHOLES, 1, r->cloth_holds};
+    TdlStatus status = read_wanted(r, "cloths", count, &holds);
+    for (int i = 0; status == TDL_STATUS_OK && i < count; ++i) {
+        if (r->cloth_holds[i] < -1) {
+            status = result_bad_set(r, "cloths", "hold", "names one that cannot be");
+        }
+    }
+    for (int i = 0; status == TDL_STATUS_OK && i < r->info.cloth_count; ++i) {
+        r->cloths[i].holds = r->cloth_holds + r->cloths[i].first_point;
+    }
+    return status;
+}
+
+// The columns beside those of starts; n cloths.
+static TdlStatus read_cloth_facts(TdlResult* r, int n, const int* face_start) {
+    size_t rows = (size_t)n, corners = 4 * (size_t)face_start[n];
+    r->cloths = tdl_alloc_array(&r->host.mem, rows + 1, sizeof *r->cloths);
+    r->cloth_faces = tdl_alloc_array(&r->host.mem, corners + 1, sizeof *r->cloth_faces);
+    double* mass = tdl_alloc_array(&r->host.mem, rows + 1, sizeof *mass);
+    int* surface = tdl_alloc_array(&r->host.mem, rows + 1, sizeof *surface);
+    TdlStatus status = TDL_STATUS_NO_MEMORY;
+    if (r->cloths != NULL && r->cloth_faces != NULL && mass != NULL && surface != NULL) {
+        const Wanted wanted[] = {{"surface", WHOLES, 1, surface}, {"mass", REALS, 1, mass}};
+        status = read_table(r, "cloths", n, wanted, 2);
+    }
+    if (status == TDL_STATUS_OK) {
+        const Wanted faces = {"faces", WHOLES, 4, r->cloth_faces};
+        status = read_wanted(r, "cloths", face_start[n], &faces);
+    }
+    for (int i = 0; status == TDL_STATUS_OK && i < n; ++i) {
+        r->cloths[i] = (TdlResultCloth){.surface = surface[i], .mass = mass[i]};
+        status = share_cloth(r, i, face_start);
+        r->counts.cloth_points += r->cloths[i].point_count;
+    }
+    tdl_free(&r->host.mem, mass);
+    tdl_free(&r->host.mem, surface);
+    return status;
+}
+
+static TdlStatus read_cloths(TdlResult* r) {
+    if (r->version < 6 || H5Lexists(r->file, "cloths", H5P_DEFAULT) <= 0) {
+        return TDL_STATUS_OK;
+    }
+    int *face_start = NULL, rows = 0;
+    TdlStatus status = read_starts(r, "cloths", "face_start", &face_start, &rows);
+    if (status == TDL_STATUS_OK && face_start[rows - 1] > RESULT_MAX_ROWS) {
+        status = result_bad_set(r, "cloths", "face_start", "is absurdly long");
+    }
+    if (status == TDL_STATUS_OK) {
+        status = read_cloth_facts(r, rows - 1, face_start);
+    }
+    tdl_free(&r->host.mem, face_start);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    r->info.cloth_count = rows - 1;
+    r->info.cloth_point_count = r->counts.cloth_points;
+    return read_holds(r);
+}
+
 static TdlStatus read_observers(TdlResult* r) {
     if (r->version < 3 || H5Lexists(r->file, "observers", H5P_DEFAULT) <= 0) {
         return TDL_STATUS_OK;
@@ -480,7 +567,7 @@ static TdlStatus read_observers(TdlResult* r) {
 TdlStatus result_read_tables(TdlResult* r) {
     // in this order: each may rely on the counts of those before
     static TdlStatus (*const READERS[])(TdlResult*) = {read_rods, read_bodies, read_surfaces,
-                                                       read_observers};
+                                                       read_cloths, read_observers};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof READERS / sizeof *READERS; ++i) {
         status = READERS[i](r);

@@ -306,6 +306,9 @@ void tdl_result_close(TdlResult* result) {
     tdl_free(&mem, result->corners);
     tdl_free(&mem, result->surfaces);
     tdl_free(&mem, result->surface_corners);
+    tdl_free(&mem, result->cloths);
+    tdl_free(&mem, result->cloth_faces);
+    tdl_free(&mem, result->cloth_holds);
     result_frame_destroy(&result->host, &result->kept);
     tdl_free(&mem, result);
 }
@@ -345,6 +348,11 @@ TdlResultShape tdl_result_shape(const TdlResult* result, int index) {
 TdlResultSurface tdl_result_surface(const TdlResult* result, int index) {
     TDL_ASSERT(index >= 0 && index < result->info.surface_count);
     return result->surfaces[index];
+}
+
+TdlResultCloth tdl_result_cloth(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->info.cloth_count);
+    return result->cloths[index];
 }
 
 ResultCounts result_counts(const TdlResult* result) {
@@ -396,8 +404,8 @@ TdlStatus tdl_result_read_poses(TdlResult* result, long frame, TdlPose* poses) {
     return status;
 }
 
-// A set of three numbers for each of its rows: a TdlVec3 is three doubles in a row.
-static TdlStatus read_vectors(TdlResult* r, ResultSet set, long frame, TdlVec3* out) {
+// The numbers of a set in a frame; of one of vectors, a TdlVec3 is three doubles in a row.
+static TdlStatus read_numbers(TdlResult* r, ResultSet set, long frame, void* out) {
     TdlStatus status = check_frame(r, frame);
     Hdf5Quiet quiet = hdf5_quiet_begin();
     if (status == TDL_STATUS_OK) {
@@ -408,7 +416,11 @@ static TdlStatus read_vectors(TdlResult* r, ResultSet set, long frame, TdlVec3* 
 }
 
 TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec3* points) {
-    return read_vectors(result, RESULT_SURFACE_POINTS, frame, points);
+    return read_numbers(result, RESULT_SURFACE_POINTS, frame, points);
+}
+
+TdlStatus tdl_result_read_strains(TdlResult* result, long frame, double* strains) {
+    return read_numbers(result, RESULT_STRAINS, frame, strains);
 }
 
 TdlResultObserver tdl_result_observer(const TdlResult* result, int index) {
@@ -417,7 +429,7 @@ TdlResultObserver tdl_result_observer(const TdlResult* result, int index) {
 }
 
 TdlStatus tdl_result_read_observed(TdlResult* result, long frame, TdlVec3* values) {
-    return read_vectors(result, RESULT_OBSERVED, frame, values);
+    return read_numbers(result, RESULT_OBSERVED, frame, values);
 }
 
 // Reads the contacts of a frame into another's room for them.

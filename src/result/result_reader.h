@@ -26,6 +26,8 @@ struct TdlResult {
     int* corners;
     TdlResultSurface* surfaces; // [info.surface_count]
     int* surface_corners;
+    TdlResultCloth* cloths; // [info.cloth_count]
+    int *cloth_faces, *cloth_holds;
     ResultFrame kept; // its contacts are those last read
 };
 

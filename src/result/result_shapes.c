@@ -4,6 +4,7 @@
 #include "result/result.h"
 
 #include "math/rotation.h"
+#include "tendril/cloth.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,7 +85,10 @@ int result_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* 
     case TDL_SHAPE_CYLINDER:
         return put(out, 0, "cylinder", body, at_origin(), def->radius, 0.0, 0.0);
     case TDL_SHAPE_CAPSULE:
-        return put(out, 0, "capsule", body, at_origin(), def->radius, def->length, 0.0);
+        // from its position on, while a shape is about its middle
+        return put(out, 0, "capsule", body,
+                   (TdlPose){{0.5 * def->length, 0.0, 0.0}, tdl_identity33()}, def->radius,
+                   def->length, 0.0);
     case TDL_SHAPE_PLATE:
         return put(out, 0, "disc", body, at_origin(), def->length, def->radius, 0.0);
     case TDL_SHAPE_COMB:
@@ -139,6 +143,30 @@ int tdl_world_shapes(const TdlWorld* world, TdlResultShape* out) {
     return count;
 }
 
+// False: there are no more.
+static bool find_cloth(const TdlWorld* world, int index, TdlBodyId* id, TdlClothDef* def) {
+    *id = tdl_world_body(world, "cloth", index);
+    return id->index > 0 && tdl_cloth_def(world, *id, def) == TDL_STATUS_OK;
+}
+
+// The surfaces of the cloths, behind `count` others with `points` vertices.
+static int put_cloths(const TdlWorld* world, int count, int points, TdlResultSurface* out) {
+    TdlBodyId id;
+    TdlClothDef def;
+    for (int i = 0; find_cloth(world, i, &id, &def); ++i) {
+        if (out != NULL) {
+            out[count] = (TdlResultSurface){.body = -1,
+                                            .radius = 0.5 * def.thickness,
+                                            .first_point = points,
+                                            .point_count = def.mesh.vertex_count};
+            tdl_cloth_triangles(world, id, &out[count].triangles, &out[count].triangle_count);
+        }
+        points += def.mesh.vertex_count;
+        ++count;
+    }
+    return count;
+}
+
 int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out) {
     int count = 0, points = 0;
     TdlColliderDef def;
@@ -157,7 +185,36 @@ int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out) {
         points += def.mesh.vertex_count;
         ++count;
     }
+    return put_cloths(world, count, points, out);
+}
+
+int tdl_world_cloths(const TdlWorld* world, TdlResultCloth* out) {
+    int count = 0, points = 0;
+    int first = tdl_world_surfaces(world, NULL) - tdl_world_bodies(world, "cloth", 0, NULL);
+    TdlBodyId id;
+    TdlClothDef def;
+    for (; find_cloth(world, count, &id, &def); ++count) {
+        if (out != NULL) {
+            TdlVec3 centre;
+            out[count] = (TdlResultCloth){.surface = first + count,
+                                          .first_point = points,
+                                          .point_count = def.mesh.vertex_count,
+                                          .faces = def.mesh.faces,
+                                          .face_count = def.mesh.face_count};
+            tdl_body_centre(world, id, &centre, &out[count].mass);
+        }
+        points += def.mesh.vertex_count;
+    }
     return count;
+}
+
+void tdl_world_strains(const TdlWorld* world, double* out) {
+    TdlBodyId id;
+    TdlClothDef def;
+    for (int i = 0; find_cloth(world, i, &id, &def); ++i) {
+        tdl_cloth_vertex_strains(world, id, out);
+        out += def.mesh.vertex_count;
+    }
 }
 
 void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out) {
@@ -169,12 +226,20 @@ void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out) {
             *out++ = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, def.mesh.vertices[k]));
         }
     }
+    TdlBodyId id;
+    TdlClothDef cloth;
+    for (int i = 0; find_cloth(world, i, &id, &cloth); ++i) {
+        tdl_cloth_state(world, id, out, NULL);
+        out += cloth.mesh.vertex_count;
+    }
 }
 
 // The kind of a body as results have it; false: they have none.
 static bool find_kind(const TdlWorld* world, TdlBodyId body, TdlResultKind* out) {
-    static const char* const NAMES[] = {
-        [TDL_RESULT_ROD] = "rod", [TDL_RESULT_BODY] = "rigid", [TDL_RESULT_COLLIDER] = "collider"};
+    static const char* const NAMES[] = {[TDL_RESULT_ROD] = "rod",
+                                        [TDL_RESULT_BODY] = "rigid",
+                                        [TDL_RESULT_COLLIDER] = "collider",
+                                        [TDL_RESULT_CLOTH] = "cloth"};
     const char* kind = tdl_body_kind(world, body);
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; ++i) {
         if (strcmp(kind, NAMES[i]) == 0) {

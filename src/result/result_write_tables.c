@@ -433,6 +433,80 @@ static TdlStatus write_surfaces(TableWriter* writer, const ResultDef* def) {
                    : table_fail(writer, "its table of surfaces");
 }
 
+// The cloths' figures by columns, in one block of memory.
+typedef struct ClothColumns {
+    double* mass;
+    int *surface, *face_start, *faces, *hold;
+} ClothColumns;
+
+static void* allocate_cloths(const TdlHost* host, size_t n, size_t faces, size_t points,
+                             ClothColumns* c) {
+    size_t whole = n + (n + 1) + 4 * faces + points;
+    char* block = tdl_alloc_array(&host->mem, n * sizeof(double) + whole * sizeof(int), 1);
+    if (block != NULL) {
+        c->mass = (double*)(void*)block;
+        c->surface = (int*)(void*)(c->mass + n);
+        c->face_start = c->surface + n;
+        c->faces = c->face_start + n + 1;
+        c->hold = c->faces + 4 * faces;
+    }
+    return block;
+}
+
+static void fill_cloths(const ResultDef* def, ClothColumns* c) {
+    int point = 0;
+    c->face_start[0] = 0;
+    for (int i = 0; i < def->cloth_count; ++i) {
+        const TdlResultCloth* cloth = &def->cloths[i];
+        c->mass[i] = cloth->mass;
+        c->surface[i] = cloth->surface;
+        c->face_start[i + 1] = c->face_start[i] + cloth->face_count;
+        memcpy(c->faces + 4 * (size_t)c->face_start[i], cloth->faces,
+               4 * (size_t)cloth->face_count * sizeof(int));
+        for (int k = 0; k < cloth->point_count; ++k) {
+            c->hold[point++] = cloth->holds == NULL ? -1 : cloth->holds[k];
+        }
+    }
+}
+
+// The cloths among the surfaces; their faces and vertices one after the other.
+static TdlStatus write_cloths(TableWriter* writer, const ResultDef* def) {
+    hsize_t n = (hsize_t)def->cloth_count, faces = 0, points = 0;
+    for (hsize_t i = 0; i < n; ++i) {
+        faces += (hsize_t)def->cloths[i].face_count;
+        points += (hsize_t)def->cloths[i].point_count;
+    }
+    if (n == 0) {
+        return TDL_STATUS_OK;
+    }
+    ClothColumns c = {0};
+    void* block = allocate_cloths(writer->host, n, faces, points, &c);
+    if (block == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    fill_cloths(def, &c);
+    hid_t i32 = H5T_STD_I32LE, native = H5T_NATIVE_INT;
+    hid_t f64 = H5T_IEEE_F64LE, real = H5T_NATIVE_DOUBLE;
+    const char* hold = "which hold of the scene has a vertex, from 0; -1: none";
+    const char* corners = "their vertices, from 0 in each cloth; the fourth of a triangle is -1";
+    const Column columns[] = {
+        {"surface", "1", "which of the surfaces it is", i32, native, {n, 0}, c.surface},
+        {"mass", "kg", "mass of each cloth", f64, real, {n, 0}, c.mass},
+        {"face_start",
+         "1",
+         "first face of each; and the end",
+         i32,
+         native,
+         {n + 1, 0},
+         c.face_start},
+        {"faces", "1", corners, i32, native, {faces, 4}, c.faces},
+        {"hold", "1", hold, i32, native, {points, 0}, c.hold},
+    };
+    bool good = write_columns(writer->file, "cloths", columns, 5);
+    tdl_free(&writer->host->mem, block);
+    return good ? TDL_STATUS_OK : table_fail(writer, "its table of cloths");
+}
+
 static TdlStatus write_observers(TableWriter* writer, const ResultDef* def) {
     size_t n = (size_t)def->observer_count;
     size_t row = TDL_RESULT_NAME_SIZE + 2 * TDL_RESULT_WORD_SIZE;
@@ -466,8 +540,8 @@ TdlStatus result_write_tables(const TdlHost* host, hid_t file, const ResultDef* 
                               const char** what) {
     TableWriter writer = {.host = host, .file = file};
     static TdlStatus (*const WRITERS[])(TableWriter*, const ResultDef*) = {
-        write_rods,   write_colliders, write_bodies,   write_shapes,
-        write_meshes, write_surfaces,  write_observers};
+        write_rods,   write_colliders, write_bodies, write_shapes,
+        write_meshes, write_surfaces,  write_cloths, write_observers};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof WRITERS / sizeof *WRITERS; ++i) {
         status = WRITERS[i](&writer, def);

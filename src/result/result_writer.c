@@ -144,7 +144,7 @@ static hid_t create_file(const char* path) {
 // --- the writer ----------------------------------------------------------------------------------
 
 static TdlStatus count_all(const TdlHost* host, const ResultDef* def, ResultCounts* out) {
-    int64_t points = 0, dofs = 0, surface_points = 0;
+    int64_t points = 0, dofs = 0, surface_points = 0, cloth_points = 0;
     for (int i = 0; i < def->rod_count; ++i) {
         points += def->rods[i].point_count;
         dofs += def->rods[i].dof_count;
@@ -152,13 +152,17 @@ static TdlStatus count_all(const TdlHost* host, const ResultDef* def, ResultCoun
     for (int i = 0; i < def->surface_count; ++i) {
         surface_points += def->surfaces[i].point_count;
     }
+    for (int i = 0; i < def->cloth_count; ++i) {
+        cloth_points += def->cloths[i].point_count; // no more than the surfaces have
+    }
     if (points > INT_MAX / 3 || surface_points > INT_MAX / 3 || dofs > INT_MAX ||
         def->collider_count > INT_MAX / 12 || def->body_count > INT_MAX / 12) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "%lld points a frame are too many; use fewer samples", (long long)points);
     }
-    *out = (ResultCounts){def->rod_count, def->collider_count, def->body_count,    (int)points,
-                          (int)dofs,      def->observer_count, (int)surface_points};
+    *out =
+        (ResultCounts){def->rod_count, def->collider_count, def->body_count,     (int)points,
+                       (int)dofs,      def->observer_count, (int)surface_points, (int)cloth_points};
     return TDL_STATUS_OK;
 }
 

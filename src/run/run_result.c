@@ -51,6 +51,14 @@ static void describe_observers(const Run* run, TdlResultObserver* out) {
     }
 }
 
+// What the cloths are like; which vertices are held is known to the scene.
+static void describe_cloths(const Run* run, TdlResultCloth* out) {
+    int count = tdl_world_cloths(run->world, out);
+    for (int i = 0; i < count; ++i) {
+        out[i].holds = tdl_scene_cloth(run->scene, i).hold_of;
+    }
+}
+
 // Creates the result file under the given name, without frames, and the scratch for frames.
 TdlStatus run_create_result(Run* run, const char* name) {
     size_t rod_count = (size_t)count_bodies(run->world, "rod");
@@ -67,14 +75,17 @@ TdlStatus run_create_result(Run* run, const char* name) {
     int surface_count = tdl_world_surfaces(run->world, NULL);
     TdlResultSurface* surfaces =
         tdl_alloc_array(&run->host.mem, (size_t)surface_count, sizeof *surfaces);
+    int cloth_count = tdl_world_cloths(run->world, NULL);
+    TdlResultCloth* cloths = tdl_alloc_array(&run->host.mem, (size_t)cloth_count, sizeof *cloths);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (rods != NULL && colliders != NULL && bodies != NULL && shapes != NULL &&
+    if (cloths != NULL && rods != NULL && colliders != NULL && bodies != NULL && shapes != NULL &&
         observers != NULL && surfaces != NULL) {
         int points_most;
         describe_observers(run, observers);
         describe_bodies(run, rods, colliders, bodies, &points_most);
         tdl_world_shapes(run->world, shapes);
         tdl_world_surfaces(run->world, surfaces);
+        describe_cloths(run, cloths);
         ResultDef def = {.title = run->plan.title,
                          .step = run->plan.step,
                          .step_total = run->at.step_total,
@@ -90,7 +101,9 @@ TdlStatus run_create_result(Run* run, const char* name) {
                          .observer_count = observer_count,
                          .observers = observers,
                          .surface_count = surface_count,
-                         .surfaces = surfaces};
+                         .surfaces = surfaces,
+                         .cloth_count = cloth_count,
+                         .cloths = cloths};
         char path[PATH_SIZE];
         status = result_writer_create(&run->host, run_path(run, name, path), &def, &run->writer);
         int vertices =
@@ -104,6 +117,7 @@ TdlStatus run_create_result(Run* run, const char* name) {
     if (status == TDL_STATUS_OK && run->points == NULL) {
         status = TDL_STATUS_NO_MEMORY;
     }
+    tdl_free(&run->host.mem, cloths);
     tdl_free(&run->host.mem, surfaces);
     tdl_free(&run->host.mem, observers);
     tdl_free(&run->host.mem, shapes);
@@ -149,6 +163,15 @@ static void observe_surfaces(Run* run) {
     }
 }
 
+static void observe_strains(Run* run) {
+    // the scratch holds three doubles a vertex
+    double* strains = (double*)(void*)run->points;
+    tdl_world_strains(run->world, strains);
+    for (int k = 0; k < result_writer_counts(run->writer).cloth_points; ++k) {
+        run->frame.strains[k] = (float)strains[k];
+    }
+}
+
 static void observe_poses(Run* run) {
     TdlPose pose = {0};
     for (int i = 0; i < count_bodies(run->world, "collider"); ++i) {
@@ -181,6 +204,7 @@ TdlStatus run_write_frame(Run* run) {
     run->frame.energy[2] = energy.gravity;
     observe_rods(run);
     observe_surfaces(run);
+    observe_strains(run);
     observe_poses(run);
     for (int i = 0; i < run->plan.observer_count; ++i) {
         tdl_store3(run->frame.observed, i, tdl_scene_observe(run->scene, i, run->world));
@@ -206,6 +230,7 @@ static TdlStatus copy_frames(Run* run, TdlResult* old) {
     ResultCounts a = result_counts(old), b = result_writer_counts(run->writer);
     if (a.rods != b.rods || a.colliders != b.colliders || a.bodies != b.bodies ||
         a.points != b.points || a.dofs != b.dofs || a.observers != b.observers ||
+        a.surface_points != b.surface_points || a.cloth_points != b.cloth_points ||
         tdl_result_info(old).frame_count < run->at.frame_count) {
         return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
                         "%s/result.h5: not the result that the checkpoint belongs to",

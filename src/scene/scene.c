@@ -90,6 +90,8 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
         .rod_group_count = spec->rods.count,
         .rigid_count = scene->rigid_count,
         .body_group_count = spec->bodies.count,
+        .cloth_count = spec->cloths.count,
+        .cloth_vertex_count = scene->cloth_vertex_count,
         .collider_count = spec->colliders.count,
         .observer_count = spec->observers.count,
         .element_count = scene->element_count,
@@ -321,8 +323,7 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
     return status;
 }
 
-// First axis along `direction`, third as near to `normal` as it can be.
-static TdlMat3 make_axes(TdlVec3 direction, TdlVec3 normal) {
+TdlMat3 scene_axes(TdlVec3 direction, TdlVec3 normal) {
     TdlVec3 first = tdl_unit3(direction), third = tdl_unit3(normal);
     return tdl_frame_from_tangent_hint(first, tdl_cross3(third, first));
 }
@@ -346,7 +347,7 @@ TdlRigidDef scene_make_body(const TdlScene* scene, const BodySpec* body, Arena* 
     def.pieces = make_pieces(arena, &body->pieces);
     def.piece_count = body->pieces.count;
     def.density = body_density(scene, body);
-    def.pose = (TdlPose){body->position, make_axes(body->direction, body->normal)};
+    def.pose = (TdlPose){body->position, scene_axes(body->direction, body->normal)};
     def.velocity = body->velocity;
     def.angular_velocity = body->angular_velocity;
     def.material = scene_material_number(scene, body->material);
@@ -368,6 +369,18 @@ static TdlStatus add_bodies(const TdlScene* scene, Arena* arena, const BodySpec*
     return status;
 }
 
+static TdlStatus add_cloth(const TdlScene* scene, Arena* arena, const ClothSpec* cloth,
+                           TdlWorld* world) {
+    TdlClothDef def;
+    TdlStatus status = scene_make_cloth(scene, cloth, arena, &def);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlBodyId id;
+    status = tdl_world_add_cloth(world, &def, &id);
+    return status == TDL_STATUS_OK ? set_name(world, id, cloth->name, 0, 1) : status;
+}
+
 static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const ColliderSpec* spec,
                               TdlWorld* world) {
     TdlColliderDef def = tdl_collider_def_default();
@@ -378,7 +391,7 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
         TdlMat3 frame = tdl_frame_from_tangent(spec->normal);
         def.pose.rotation = (TdlMat3){frame.cy, frame.cz, frame.cx};
     } else if (def.shape >= TDL_SHAPE_COMB) {
-        def.pose.rotation = make_axes(spec->direction, spec->normal);
+        def.pose.rotation = scene_axes(spec->direction, spec->normal);
     } else {
         def.pose.rotation = tdl_frame_from_tangent(spec->direction);
     }
@@ -428,6 +441,7 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
     const SceneSpec* spec = &scene->spec;
     const RodSpec* rods = spec->rods.items;
     const BodySpec* bodies = spec->bodies.items;
+    const ClothSpec* cloths = spec->cloths.items;
     const ColliderSpec* colliders = spec->colliders.items;
     TdlStatus status = set_laws(scene, world);
     for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
@@ -435,6 +449,9 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
     }
     for (int i = 0; status == TDL_STATUS_OK && i < spec->bodies.count; ++i) {
         status = add_bodies(scene, arena, &bodies[i], world);
+    }
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->cloths.count; ++i) {
+        status = add_cloth(scene, arena, &cloths[i], world);
     }
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
         status = add_collider(scene, arena, &colliders[i], world);

@@ -4,6 +4,7 @@
 
 #include "formats/curves.h"
 #include "scene/schema.h"
+#include "tendril/cloth.h"
 #include "tendril/scene.h"
 
 typedef struct TimeSpec {
@@ -36,10 +37,21 @@ typedef struct KeyframeSpec {
     TdlVec3 position, rotation;
 } KeyframeSpec;
 
+typedef struct RecordingSpec {
+    const Node* node; // null: none
+    const char* file;
+    double scale;
+    int up;           // 0: z, 1: y
+    int from;         // 0: the first place of the recording, 1: the origin of its axes
+    const char* hash; // null: any
+} RecordingSpec;
+
 typedef struct MotionSpec {
     const Node* node;
-    int interpolation;   // a TdlInterpolation
-    GroupList keyframes; // of KeyframeSpec
+    int interpolation; // a TdlInterpolation
+    GroupList
+        keyframes; // of KeyframeSpec; those of a recording are filled in by scene_check_motion
+    RecordingSpec recording;
 } MotionSpec;
 
 typedef struct ClampSpec {
@@ -140,6 +152,45 @@ typedef struct ColliderSpec {
     TdlVec3 velocity, angular_velocity;
 } ColliderSpec;
 
+typedef struct RectangleSpec {
+    const Node* node; // null: none
+    double size[2];   // m
+    int nodes[2];     // columns, rows
+} RectangleSpec;
+
+typedef struct SheetSpec {
+    const Node* node; // null: none
+    const char* file;
+    double scale;
+    int up;           // 0: z, 1: y
+    const char* hash; // null: any
+} SheetSpec;
+
+typedef struct HoldSpec {
+    const Node* node;
+    IntList vertices, corners; // the latter of the choices of a rectangle's corners
+    TdlVec3 near;
+    int edge; // of a rectangle's
+    MotionSpec motion;
+    IntList held; // filled by scene_check_cloth: the vertices that one of these says
+} HoldSpec;
+
+typedef struct ClothSpec {
+    const Node* node;
+    const char *name, *material; // null: none
+    RectangleSpec rectangle;
+    SheetSpec mesh, rest;
+    TdlVec3 position, direction, normal;
+    double density, weight, damping, stretch, shear, bending, bending_damping, drag, thickness;
+    bool self;
+    TdlVec3 velocity;
+    GroupList holds; // of HoldSpec
+    // filled by scene_check_cloth, in the arena: where it is at first, and its rest shape or null
+    TdlClothMesh placed;
+    const TdlVec3* rest_shape;
+    const int* hold_of; // [placed.vertex_count] which hold has a vertex; -1: none
+} ClothSpec;
+
 typedef struct PairSpec {
     const Node* node;
     const char* between[2];
@@ -177,16 +228,23 @@ typedef struct ContactsSpec {
 } ContactsSpec;
 
 // What a scene has lists of.
-typedef enum SceneKind { SCENE_ROD = 0, SCENE_BODY, SCENE_COLLIDER } SceneKind;
+typedef enum SceneKind { SCENE_ROD = 0, SCENE_BODY, SCENE_CLOTH, SCENE_COLLIDER } SceneKind;
+
+// What can be observed: a TdlQuantity, or of cloth what a world does not have of any body.
+enum {
+    SCENE_QUANTITY_STRAIN = TDL_QUANTITY_COUNT,
+    SCENE_QUANTITY_HOLD,
+    SCENE_QUANTITY_COUNT,
+};
 
 typedef struct ObserverSpec {
     const Node* node;
-    const char* of[TDL_QUANTITY_COUNT]; // the name of what is observed; null but for one
-    const char* name;                   // of the columns
-    double at;                          // m
+    const char* of[SCENE_QUANTITY_COUNT]; // the name of what is observed; null but for one
+    const char* name;                     // of the columns
+    double at;                            // m
     int copy;
     // filled by scene_check_observers
-    TdlQuantity quantity;
+    int quantity;
     SceneKind kind;
     int first, count; // in the world, within the kind
 } ObserverSpec;
@@ -205,7 +263,7 @@ typedef struct SceneSpec {
     bool losses;
     OutputSpec output;
     ContactsSpec contacts;
-    GroupList materials, rods, bodies, colliders, observers;
+    GroupList materials, rods, bodies, cloths, colliders, observers;
 } SceneSpec;
 
 int scene_copy_count(const RodSpec* rod);
@@ -214,6 +272,7 @@ int scene_body_copy_count(const BodySpec* body);
 extern const Group SCENE_GROUP;
 extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
 extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP; // scene_contact_tables.c
+extern const Group CLOTH_GROUP;                                // scene_cloth_tables.c
 const char* scene_up_choices(void);
 
 // What groups that name a file of another program have in common.
@@ -252,6 +311,7 @@ struct TdlScene {
     const struct NameEntry* materials_by_name; // [spec.materials.count], sorted
     int rod_count, element_count, dof_count;   // with repetitions
     int rigid_count;                           // the same
+    int cloth_vertex_count;
 };
 
 // --- stages of loading
@@ -276,6 +336,9 @@ TdlVec3 scene_import_point(TdlVec3 p, double scale, int up);
 // Reads the file of a rod's curves and chooses from it.
 TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod);
 
+// Reads the keyframes of a recorded motion.
+TdlStatus scene_read_recording(TdlScene* scene, MotionSpec* motion);
+
 // Reads the files of a collider's mesh.
 TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec);
 
@@ -285,6 +348,18 @@ TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* ro
 
 // What the schema cannot say: names, references, counts, sums; fills the sums.
 TdlStatus scene_check(TdlScene* scene);
+
+// Parts of it. Where a key of a group was written, or the group itself when the key was not given;
+// a null name of a material is fine; a normal that was given does not lie along the direction; the
+// times of keyframes grow, and those of a recording are read.
+Mark scene_mark_of(const Node* map, const char* key);
+TdlStatus scene_check_material(const TdlScene* scene, const char* name, Mark mark);
+TdlStatus scene_check_axes(const TdlScene* scene, const Node* node, TdlVec3 direction,
+                           TdlVec3 normal);
+TdlStatus scene_check_motion(TdlScene* scene, MotionSpec* motion);
+
+// The same for a cloth; makes or reads its mesh, and finds what is held of it.
+TdlStatus scene_check_cloth(TdlScene* scene, ClothSpec* cloth);
 
 // The same for what is observed, when the rest is known to be right.
 TdlStatus scene_check_observers(TdlScene* scene);
@@ -305,6 +380,13 @@ TdlStatus scene_make_motion(Arena* arena, const MotionSpec* spec, TdlMotionDef* 
 // The definition of a body where it is placed. Its pieces are in `arena`: null when that has no
 // memory left.
 TdlRigidDef scene_make_body(const TdlScene* scene, const BodySpec* body, Arena* arena);
+
+// First axis along `direction`, third as near to `normal` as it can be.
+TdlMat3 scene_axes(TdlVec3 direction, TdlVec3 normal);
+
+// The definition of a cloth where it is placed. Its holds and their motions are in `arena`.
+TdlStatus scene_make_cloth(const TdlScene* scene, const ClothSpec* cloth, Arena* arena,
+                           TdlClothDef* out);
 
 // The material of that name; null when there is none.
 const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name);

@@ -20,8 +20,7 @@ static const double TURN_MAX = 1000.0;
 // Slack in comparing two times, for the rounding of their decimal texts.
 static const double TIME_SLACK = 1.0e-12;
 
-// Where a key of a group was written, or the group itself when the key was not given.
-static Mark mark_of(const Node* map, const char* key) {
+Mark scene_mark_of(const Node* map, const char* key) {
     const Node* node = node_find(map, key);
     return node == NULL ? map->mark : node->mark;
 }
@@ -93,8 +92,7 @@ int scene_material_number(const TdlScene* scene, const char* name) {
     return name == NULL ? 0 : 1 + (int)(scene_find_material(scene, name) - first);
 }
 
-// A null name is fine: no material.
-static TdlStatus check_material(const TdlScene* scene, const char* name, Mark mark) {
+TdlStatus scene_check_material(const TdlScene* scene, const char* name, Mark mark) {
     if (name == NULL || scene_find_material(scene, name) != NULL) {
         return TDL_STATUS_OK;
     }
@@ -108,8 +106,8 @@ static TdlStatus check_material(const TdlScene* scene, const char* name, Mark ma
 }
 
 static TdlStatus check_rod_material(const TdlScene* scene, const RodSpec* rod) {
-    Mark mark = mark_of(rod->node, "material");
-    TdlStatus status = check_material(scene, rod->material, mark);
+    Mark mark = scene_mark_of(rod->node, "material");
+    TdlStatus status = scene_check_material(scene, rod->material, mark);
     if (status == TDL_STATUS_OK && scene_find_material(scene, rod->material)->young == 0.0) {
         return fail_at(&scene->host, mark, "the material '%s' has no young, which a rod needs",
                        rod->material);
@@ -130,11 +128,23 @@ static TdlStatus check_materials(TdlScene* scene) {
 // --- parts
 // ----------------------------------------------------------------------------------------
 
-static TdlStatus check_motion(const TdlScene* scene, const MotionSpec* motion) {
+TdlStatus scene_check_motion(TdlScene* scene, MotionSpec* motion) {
+    if (motion->node == NULL) {
+        return TDL_STATUS_OK;
+    }
+    bool given = motion->keyframes.count > 0, recorded = motion->recording.node != NULL;
+    if (given == recorded) {
+        return fail_at(&scene->host, motion->node->mark,
+                       given ? "a motion has keyframes or a recording, not both"
+                             : "the motion needs the key 'keyframes' or the key 'recording'");
+    }
+    if (recorded) {
+        return scene_read_recording(scene, motion);
+    }
     const KeyframeSpec* keys = motion->keyframes.items;
     for (int i = 1; i < motion->keyframes.count; ++i) {
         if (!(keys[i].time > keys[i - 1].time)) {
-            return fail_at(&scene->host, mark_of(keys[i].node, "time"),
+            return fail_at(&scene->host, scene_mark_of(keys[i].node, "time"),
                            "the times of keyframes must grow: %g is not after %g", keys[i].time,
                            keys[i - 1].time);
         }
@@ -142,8 +152,7 @@ static TdlStatus check_motion(const TdlScene* scene, const MotionSpec* motion) {
     return TDL_STATUS_OK;
 }
 
-// A normal that was given does not lie along the direction.
-static TdlStatus check_axes(const TdlScene* scene, const Node* node, TdlVec3 d, TdlVec3 n) {
+TdlStatus scene_check_axes(const TdlScene* scene, const Node* node, TdlVec3 d, TdlVec3 n) {
     const Node* normal = node_find(node, "normal");
     if (normal == NULL) {
         return TDL_STATUS_OK;
@@ -158,21 +167,21 @@ static TdlStatus check_axes(const TdlScene* scene, const Node* node, TdlVec3 d, 
     return TDL_STATUS_OK;
 }
 
-static TdlStatus check_clamp(const TdlScene* scene, const ClampSpec* clamp) {
+static TdlStatus check_clamp(TdlScene* scene, ClampSpec* clamp) {
     if (clamp->node == NULL) {
         return TDL_STATUS_OK;
     }
-    TdlStatus status = check_axes(scene, clamp->node, clamp->direction, clamp->normal);
+    TdlStatus status = scene_check_axes(scene, clamp->node, clamp->direction, clamp->normal);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    return check_motion(scene, &clamp->motion);
+    return scene_check_motion(scene, &clamp->motion);
 }
 
 static TdlStatus check_list(const TdlScene* scene, const RodSpec* rod, const VecList* list,
                             const char* key) {
     if (list->each && list->count != rod->elements) {
-        return fail_at(&scene->host, mark_of(rod->node, key),
+        return fail_at(&scene->host, scene_mark_of(rod->node, key),
                        "%s has %d vectors for %d elements; give one each, or one for all", key,
                        list->count, rod->elements);
     }
@@ -206,12 +215,12 @@ static TdlStatus check_loads(const TdlScene* scene, const RodSpec* rod) {
     const LoadSpec* loads = rod->loads.items;
     for (int i = 0; i < rod->loads.count; ++i) {
         if (loads[i].at > rod->length) {
-            return fail_at(&scene->host, mark_of(loads[i].node, "at"),
+            return fail_at(&scene->host, scene_mark_of(loads[i].node, "at"),
                            "a load at %g m lies beyond the end of the rod, at %g m", loads[i].at,
                            rod->length);
         }
         if (scene->spec.start == START_SETTLED && tdl_norm3(loads[i].torque) > 0.0) {
-            return fail_at(&scene->host, mark_of(loads[i].node, "torque"),
+            return fail_at(&scene->host, scene_mark_of(loads[i].node, "torque"),
                            "a rod under a torque has no potential energy to settle in: leave out "
                            "'start: settled'");
         }
@@ -235,7 +244,7 @@ static TdlStatus check_parent(const TdlScene* scene, const RodSpec* rod) {
     if (rod->parent == NULL) {
         return TDL_STATUS_OK;
     }
-    Mark mark = mark_of(rod->node, "parent");
+    Mark mark = scene_mark_of(rod->node, "parent");
     int index = find_earlier(scene, rod, rod->parent);
     if (index < 0) {
         return fail_at(&scene->host, mark, "no earlier rod is named '%s'", rod->parent);
@@ -278,8 +287,8 @@ static TdlStatus check_reach(TdlScene* scene, const RodSpec* rod) {
         return status;
     }
     const char* key = rod->end_motion.node != NULL ? "end_motion" : "end";
-    return fail_at(&scene->host, mark_of(rod->node, key), "the rod '%s' cannot be held so: %s",
-                   rod->name, reach.text);
+    return fail_at(&scene->host, scene_mark_of(rod->node, key),
+                   "the rod '%s' cannot be held so: %s", rod->name, reach.text);
 }
 
 // Adds a rod's copies to the sums. Each count is at most 1e6, so their product fits 64 bits.
@@ -290,7 +299,7 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
                 copies * rod->elements <= ELEMENTS_MAX - (int64_t)scene->element_count;
     if (!fits) {
         const Node* at = rod->repeat.node == NULL ? rod->node : rod->repeat.node;
-        return fail_at(&scene->host, mark_of(at, "count"),
+        return fail_at(&scene->host, scene_mark_of(at, "count"),
                        "%lld copies of '%s' with %d elements bring the scene above %lld elements",
                        (long long)copies, rod->name, rod->elements, (long long)ELEMENTS_MAX);
     }
@@ -301,7 +310,7 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     TdlRodDef def = scene_make_rod(scene, rod, model);
     const char* fault = tdl_rod_def_fault(&def);
     if (fault != NULL) {
-        return fail_at(&scene->host, mark_of(rod->node, "model"), "%s", fault);
+        return fail_at(&scene->host, scene_mark_of(rod->node, "model"), "%s", fault);
     }
     scene->dof_count += (int)copies * tdl_rod_def_dof_count(&def);
     return check_reach(scene, rod);
@@ -333,7 +342,7 @@ static TdlStatus check_rod_ends(TdlScene* scene, RodSpec* rod) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = check_motion(scene, &rod->end_motion);
+    status = scene_check_motion(scene, &rod->end_motion);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -397,7 +406,7 @@ static TdlStatus check_pieces(const TdlScene* scene, const GroupList* list) {
     for (int i = 0; i < list->count; ++i) {
         double turn = tdl_norm3(pieces[i].curvature) * pieces[i].length;
         if (!(turn <= TURN_MAX)) {
-            return fail_at(&scene->host, mark_of(pieces[i].node, "curvature"),
+            return fail_at(&scene->host, scene_mark_of(pieces[i].node, "curvature"),
                            "a piece of %g m would turn by %.3g rad, at most %g", pieces[i].length,
                            turn, TURN_MAX);
         }
@@ -425,11 +434,11 @@ static TdlStatus check_collider_shape(TdlScene* scene, ColliderSpec* collider) {
         return status;
     }
     if ((shape == TDL_SHAPE_PLATE || shape == TDL_SHAPE_COMB) && collider->length == 0.0) {
-        return fail_at(&scene->host, mark_of(collider->node, "length"),
+        return fail_at(&scene->host, scene_mark_of(collider->node, "length"),
                        "length of a %s must be above 0", COLLIDER_SHAPES[shape].name);
     }
     if (shape > TDL_SHAPE_PLATE) {
-        status = check_axes(scene, collider->node, collider->direction, collider->normal);
+        status = scene_check_axes(scene, collider->node, collider->direction, collider->normal);
         if (status != TDL_STATUS_OK) {
             return status;
         }
@@ -446,11 +455,12 @@ static TdlStatus check_collider(TdlScene* scene, ColliderSpec* collider) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = check_material(scene, collider->material, mark_of(collider->node, "material"));
+    status =
+        scene_check_material(scene, collider->material, scene_mark_of(collider->node, "material"));
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    return check_motion(scene, &collider->motion);
+    return scene_check_motion(scene, &collider->motion);
 }
 
 // What the shape itself knows: radii and sizes that do not fit.
@@ -479,7 +489,7 @@ static TdlStatus check_body(TdlScene* scene, const BodySpec* body) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = check_axes(scene, body->node, body->direction, body->normal);
+    status = scene_check_axes(scene, body->node, body->direction, body->normal);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -487,7 +497,7 @@ static TdlStatus check_body(TdlScene* scene, const BodySpec* body) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = check_material(scene, body->material, mark_of(body->node, "material"));
+    status = scene_check_material(scene, body->material, scene_mark_of(body->node, "material"));
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -499,7 +509,7 @@ static TdlStatus check_body(TdlScene* scene, const BodySpec* body) {
     int64_t copies = (int64_t)n[0] * n[1] * n[2];
     if (copies > BODIES_MAX - scene->rigid_count) {
         const Node* at = body->repeat.node == NULL ? body->node : body->repeat.node;
-        return fail_at(&scene->host, mark_of(at, "count"),
+        return fail_at(&scene->host, scene_mark_of(at, "count"),
                        "%lld copies of '%s' bring the scene above %lld bodies", (long long)copies,
                        body->name, (long long)BODIES_MAX);
     }
@@ -519,7 +529,7 @@ static TdlStatus check_pairs(TdlScene* scene) {
         const Node* names = node_find(pairs[i].node, "between");
         for (int k = 0; k < 2; ++k) {
             TdlStatus status =
-                check_material(scene, pairs[i].between[k], node_item(names, k)->mark);
+                scene_check_material(scene, pairs[i].between[k], node_item(names, k)->mark);
             if (status != TDL_STATUS_OK) {
                 return status;
             }
@@ -539,12 +549,12 @@ static TdlStatus check_times(TdlScene* scene) {
     TimeSpec* time = &scene->spec.time;
     OutputSpec* output = &scene->spec.output;
     if (time->step == 0.0 && time->error == 0.0) {
-        return fail_at(&scene->host, mark_of(time->node, "step"),
+        return fail_at(&scene->host, scene_mark_of(time->node, "step"),
                        "a step that is chosen needs the key 'error'");
     }
     time->step = time->step == 0.0 ? output->frame : time->step;
     if (time->end / time->step > STEPS_MAX) {
-        return fail_at(&scene->host, mark_of(time->node, "step"),
+        return fail_at(&scene->host, scene_mark_of(time->node, "step"),
                        "%.3g s in steps of %.3g s are more than %.0e steps", time->end, time->step,
                        STEPS_MAX);
     }
@@ -574,6 +584,10 @@ static TdlStatus check_all_names(TdlScene* scene) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    status = check_names(scene, &spec->cloths, sizeof(ClothSpec), &names);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     return check_names(scene, &spec->colliders, sizeof(ColliderSpec), &names);
 }
 
@@ -591,6 +605,15 @@ static TdlStatus check_bodies(TdlScene* scene) {
     TdlStatus status = TDL_STATUS_OK;
     for (int i = 0; status == TDL_STATUS_OK && i < scene->spec.bodies.count; ++i) {
         status = check_body(scene, &bodies[i]);
+    }
+    return status;
+}
+
+static TdlStatus check_cloths(TdlScene* scene) {
+    ClothSpec* cloths = scene->spec.cloths.items;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < scene->spec.cloths.count; ++i) {
+        status = scene_check_cloth(scene, &cloths[i]);
     }
     return status;
 }
@@ -614,12 +637,12 @@ static TdlStatus check_response(TdlScene* scene) {
                        "'barrier' goes with 'response: barrier'");
     }
     if (barrier && contacts->restitution > 0.0) {
-        return fail_at(&scene->host, mark_of(contacts->node, "restitution"),
+        return fail_at(&scene->host, scene_mark_of(contacts->node, "restitution"),
                        "the barrier has no restitution");
     }
     for (int i = 0; i < contacts->pairs.count && barrier; ++i) {
         if (pairs[i].restitution > 0.0) {
-            return fail_at(&scene->host, mark_of(pairs[i].node, "restitution"),
+            return fail_at(&scene->host, scene_mark_of(pairs[i].node, "restitution"),
                            "the barrier has no restitution");
         }
     }
@@ -636,13 +659,13 @@ static TdlStatus check_response(TdlScene* scene) {
 
 TdlStatus scene_check(TdlScene* scene) {
     const SceneSpec* spec = &scene->spec;
-    if (spec->rods.count == 0 && spec->bodies.count == 0) {
+    if (spec->rods.count + spec->bodies.count + spec->cloths.count == 0) {
         return fail_at(&scene->host, spec->node->mark,
-                       "the scene needs the key 'rods' or the key 'bodies'");
+                       "the scene needs the key 'rods', 'bodies' or 'cloths'");
     }
     // in this order: each may rely on those before
     static TdlStatus (*const CHECKS[])(TdlScene*) = {
-        check_times,     check_all_names, check_rods,     check_bodies,
+        check_times,     check_all_names, check_rods,     check_bodies,         check_cloths,
         check_colliders, check_pairs,     check_response, scene_check_observers};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof CHECKS / sizeof *CHECKS; ++i) {

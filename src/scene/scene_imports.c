@@ -1,10 +1,12 @@
 // Files of other programs that a scene names: where they are, whether they are still the same, and
-// the meshes and their caches among them.
+// the meshes, their caches and recorded motions among them.
 #include "scene/scene.h"
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "formats/obj.h"
 #include "formats/pc2.h"
+#include "formats/recording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -207,4 +209,51 @@ TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec) {
         return status;
     }
     return spec->cache.node != NULL ? read_cache(scene, spec) : TDL_STATUS_OK;
+}
+
+// Copies the keys into the scene, in its axes.
+static TdlStatus take_keys(TdlScene* scene, MotionSpec* motion, const Recording* all) {
+    const RecordingSpec* spec = &motion->recording;
+    KeyframeSpec* keys = ARENA_NEW(&scene->arena, KeyframeSpec, all->count);
+    if (keys == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlVec3 from = spec->from == 0 ? all->keys[0].position : (TdlVec3){0};
+    for (int i = 0; i < all->count; ++i) {
+        const TdlKeyframe* key = &all->keys[i];
+        keys[i] = (KeyframeSpec){
+            .node = spec->node,
+            .time = key->time,
+            .position = scene_import_point(tdl_sub3(key->position, from), spec->scale, spec->up),
+            .rotation = scene_import_point(key->rotation, 1.0, spec->up)};
+    }
+    motion->keyframes = (GroupList){keys, all->count};
+    if (node_find(motion->node, "interpolation") == NULL) {
+        motion->interpolation = TDL_INTERPOLATION_LINEAR;
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus scene_read_recording(TdlScene* scene, MotionSpec* motion) {
+    RecordingSpec* spec = &motion->recording;
+    const Node* file = node_find(spec->node, "file");
+    if (!ends_in(file->text, ".csv")) {
+        return fail_at(&scene->host, file->mark, "recordings come from .csv files");
+    }
+    const Source* source = NULL;
+    TdlStatus status = scene_import(scene, spec->node, spec->hash, "recording", &source);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    Recording all = {0};
+    status = recording_parse(&scene->host, source->name, source->text, source->size, &all);
+    if (status == TDL_STATUS_OK) {
+        status = take_keys(scene, motion, &all);
+    }
+    if (status == TDL_STATUS_OK && all.gap_count > 0) {
+        tdl_log(&scene->host, TDL_LOG_WARNING, "%s: %d of %d rows have gaps and are left out",
+                source->name, all.gap_count, all.gap_count + all.count);
+    }
+    recording_free(&scene->host, &all);
+    return status;
 }

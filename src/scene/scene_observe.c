@@ -10,43 +10,51 @@
 enum { OBSERVERS_MAX = 64, COLUMN_NAME_SIZE = 96 };
 
 // Which kinds of things have it, as bits of 1 << SceneKind.
-enum { RODS = 1 << SCENE_ROD, BODIES = 1 << SCENE_BODY, COLLIDERS = 1 << SCENE_COLLIDER };
+enum {
+    RODS = 1 << SCENE_ROD,
+    BODIES = 1 << SCENE_BODY,
+    CLOTHS = 1 << SCENE_CLOTH,
+    COLLIDERS = 1 << SCENE_COLLIDER,
+    ANYTHING = RODS | BODIES | CLOTHS | COLLIDERS,
+};
 
 static const struct QuantityRow {
     const char *key, *unit;
     int kinds;
     const char* whose; // in messages
     bool of_one;       // not of several copies at once
-} QUANTITIES[TDL_QUANTITY_COUNT] = {
-    [TDL_QUANTITY_FORCE] = {"force", "N", RODS | BODIES | COLLIDERS, "rods, bodies or a collider",
-                            false},
+} QUANTITIES[SCENE_QUANTITY_COUNT] = {
+    [TDL_QUANTITY_FORCE] = {"force", "N", ANYTHING, "rods, bodies, a cloth or a collider", false},
     [TDL_QUANTITY_TORQUE] = {"torque", "N m", RODS | BODIES | COLLIDERS,
                              "a rod, a body or a collider", true},
-    [TDL_QUANTITY_CENTRE] = {"centre", "m", RODS | BODIES, "rods or bodies", false},
+    [TDL_QUANTITY_CENTRE] = {"centre", "m", RODS | BODIES | CLOTHS, "rods, bodies or a cloth",
+                             false},
     [TDL_QUANTITY_POINT] = {"point", "m", RODS, "a rod", true},
     [TDL_QUANTITY_START] = {"start_hold", "N", RODS, "a rod", true},
     [TDL_QUANTITY_END] = {"end_hold", "N", RODS, "a rod", true},
+    [SCENE_QUANTITY_STRAIN] = {"strain", "1", CLOTHS, "a cloth", true},
+    [SCENE_QUANTITY_HOLD] = {"hold", "N", CLOTHS, "a cloth", true},
 };
 
 // --- loading -------------------------------------------------------------------------------------
 
 // Finds the quantity: exactly one is given.
 static TdlStatus find_quantity(const TdlScene* scene, ObserverSpec* o) {
-    int found = TDL_QUANTITY_COUNT;
-    for (int i = 0; i < TDL_QUANTITY_COUNT; ++i) {
-        if (o->of[i] != NULL && found < TDL_QUANTITY_COUNT) {
+    int found = SCENE_QUANTITY_COUNT;
+    for (int i = 0; i < SCENE_QUANTITY_COUNT; ++i) {
+        if (o->of[i] != NULL && found < SCENE_QUANTITY_COUNT) {
             return fail_at(&scene->host, node_find(o->node, QUANTITIES[i].key)->key_mark,
                            "an observer has one quantity: %s and %s are two observers",
                            QUANTITIES[found].key, QUANTITIES[i].key);
         }
         found = o->of[i] != NULL ? i : found;
     }
-    if (found == TDL_QUANTITY_COUNT) {
+    if (found == SCENE_QUANTITY_COUNT) {
         return fail_at(&scene->host, o->node->mark,
                        "the observer needs one of the keys 'force', 'torque', 'centre', 'point', "
-                       "'start_hold', 'end_hold'");
+                       "'start_hold', 'end_hold', 'strain', 'hold'");
     }
-    o->quantity = (TdlQuantity)found;
+    o->quantity = found;
     const Node* at = node_find(o->node, "at");
     if (at != NULL && o->quantity != TDL_QUANTITY_POINT) {
         return fail_at(&scene->host, at->key_mark, "a %s has no at", QUANTITIES[found].key);
@@ -66,6 +74,8 @@ static int entry_count(const SceneSpec* spec, SceneKind kind) {
         return spec->rods.count;
     case SCENE_BODY:
         return spec->bodies.count;
+    case SCENE_CLOTH:
+        return spec->cloths.count;
     case SCENE_COLLIDER:
         break;
     }
@@ -82,6 +92,8 @@ static Entry entry_at(const SceneSpec* spec, SceneKind kind, int index) {
         const BodySpec* body = (const BodySpec*)spec->bodies.items + index;
         return (Entry){body->name, scene_body_copy_count(body)};
     }
+    case SCENE_CLOTH:
+        return (Entry){((const ClothSpec*)spec->cloths.items + index)->name, 1};
     case SCENE_COLLIDER:
         break;
     }
@@ -105,14 +117,14 @@ static int find_entry(const SceneSpec* spec, SceneKind kind, const char* name, i
 
 // Finds what is observed; *entry is its place in its list.
 static TdlStatus find_target(const TdlScene* scene, ObserverSpec* o, int* entry) {
-    static const char* const KINDS[] = {"rods", "bodies", "colliders"};
+    static const char* const KINDS[] = {"rods", "bodies", "cloths", "colliders"};
     const struct QuantityRow* quantity = &QUANTITIES[o->quantity];
     const char* name = o->of[o->quantity];
     Mark mark = node_find(o->node, quantity->key)->mark;
     Nearest nearest = nearest_to(name), unused = nearest_to(name);
     int other = -1; // a kind that has the name but not the quantity
     *entry = -1;
-    for (int kind = 0; kind < 3; ++kind) {
+    for (int kind = SCENE_ROD; kind <= SCENE_COLLIDER; ++kind) {
         bool fits = (quantity->kinds >> kind & 1) != 0;
         int first;
         int found =
@@ -243,8 +255,9 @@ static const ObserverSpec* observer_at(const TdlScene* scene, int index) {
 bool scene_observes_holds(const TdlScene* scene) {
     bool some = false;
     for (int i = 0; i < scene->spec.observers.count; ++i) {
-        TdlQuantity quantity = observer_at(scene, i)->quantity;
-        some = some || quantity == TDL_QUANTITY_START || quantity == TDL_QUANTITY_END;
+        int quantity = observer_at(scene, i)->quantity;
+        some = some || quantity == TDL_QUANTITY_START || quantity == TDL_QUANTITY_END ||
+               quantity == SCENE_QUANTITY_HOLD;
     }
     return some;
 }
@@ -254,12 +267,37 @@ TdlSceneObserver tdl_scene_observer(const TdlScene* scene, int index) {
     return (TdlSceneObserver){o->name, QUANTITIES[o->quantity].key, QUANTITIES[o->quantity].unit};
 }
 
+// What only cloth has: its strain, as its largest and of its area; the sum of what holds it.
+static TdlVec3 observe_cloth(const TdlScene* scene, const ObserverSpec* o, const TdlWorld* world) {
+    TdlBodyId id = tdl_world_body(world, "cloth", o->first);
+    TdlVec3 sum = {0};
+    if (o->quantity == SCENE_QUANTITY_STRAIN) {
+        TdlClothStrain strain = {0};
+        tdl_cloth_strain(world, id, &strain);
+        return (TdlVec3){strain.largest, strain.area, 0.0};
+    }
+    const ClothSpec* cloth = (const ClothSpec*)scene->spec.cloths.items + o->first;
+    for (int i = 0; i < cloth->placed.vertex_count; ++i) {
+        TdlVec3 force = {0};
+        if (cloth->hold_of[i] >= 0) {
+            tdl_cloth_hold_force(world, id, i, &force);
+        }
+        sum = tdl_add3(sum, force);
+    }
+    return sum;
+}
+
 TdlVec3 tdl_scene_observe(const TdlScene* scene, int index, const TdlWorld* world) {
     // what the world calls a kind
-    static const char* const NAMES[] = {
-        [SCENE_ROD] = "rod", [SCENE_BODY] = "rigid", [SCENE_COLLIDER] = "collider"};
+    static const char* const NAMES[] = {[SCENE_ROD] = "rod",
+                                        [SCENE_BODY] = "rigid",
+                                        [SCENE_CLOTH] = "cloth",
+                                        [SCENE_COLLIDER] = "collider"};
     const ObserverSpec* o = observer_at(scene, index);
-    TdlObserver observer = {o->quantity, NAMES[o->kind], o->first, o->count, o->at};
+    if (o->quantity >= SCENE_QUANTITY_STRAIN) {
+        return observe_cloth(scene, o, world);
+    }
+    TdlObserver observer = {(TdlQuantity)o->quantity, NAMES[o->kind], o->first, o->count, o->at};
     TdlVec3 value = {0};
     TdlStatus status = tdl_world_observe(world, &observer, &value);
     TDL_ASSERT(status == TDL_STATUS_OK); // it was checked when the scene was loaded

@@ -157,7 +157,7 @@ static const Field MATERIAL_FIELDS[] = {
      .kind = FIELD_NAME,
      AT(MaterialSpec, name),
      .required = true,
-     .help = "What rods, bodies and colliders call it."},
+     .help = "What rods, bodies, cloths and colliders call it."},
     {.key = "young",
      .kind = FIELD_REAL,
      AT(MaterialSpec, young),
@@ -235,6 +235,37 @@ static const Group KEYFRAME_GROUP = {
     .fields = KEYFRAME_FIELDS,
 };
 
+static const char* from_choices(void) {
+    return "first|origin";
+}
+
+static const Field RECORDING_FIELDS[] = {
+    {.key = "file",
+     .kind = FIELD_PATH,
+     AT(RecordingSpec, file),
+     .required = true,
+     .help = "A .csv with the columns time (s), x, y and z, and perhaps rx, ry and rz (as the "
+             "rotation of a keyframe), relative to this file. A row in which a field is empty or "
+             "nan is a gap: it is left out, and told."},
+    {.key = "from",
+     .kind = FIELD_CHOICE,
+     AT(RecordingSpec, from),
+     .choices = from_choices,
+     .fallback = "first",
+     .help = "Places are displacements from the `first` of them, or from the `origin`, as those of "
+             "keyframes."},
+    IMPORT_FIELDS(RecordingSpec),
+    {0},
+};
+
+static const Group RECORDING_GROUP = {
+    .name = "recording",
+    .help = "A motion that was recorded, as keyframes from a file. Between them it goes evenly, "
+            "unless the `interpolation` is given.",
+    .size = sizeof(RecordingSpec),
+    .fields = RECORDING_FIELDS,
+};
+
 static const Field MOTION_FIELDS[] = {
     {.key = "interpolation",
      .kind = FIELD_CHOICE,
@@ -246,15 +277,21 @@ static const Field MOTION_FIELDS[] = {
     {.key = "keyframes",
      .kind = FIELD_GROUPS,
      AT(MotionSpec, keyframes),
-     .required = true,
      .group = &KEYFRAME_GROUP,
+     .fallback_note = "required without `recording`",
      .help = "Before the first and after the last the thing stands still."},
+    {.key = "recording",
+     .kind = FIELD_GROUP,
+     AT(MotionSpec, recording),
+     .group = &RECORDING_GROUP,
+     .fallback_note = "none",
+     .help = "Keyframes from a file."},
     {0},
 };
 
 const Group MOTION_GROUP = {
     .name = "motion",
-    .help = "A scripted motion of a clamp or a collider.",
+    .help = "A scripted motion of a clamp, a collider or what holds a cloth.",
     .size = sizeof(MotionSpec),
     .fields = MOTION_FIELDS,
 };
@@ -535,37 +572,48 @@ static const Field OBSERVER_FIELDS[] = {
     {.key = "force",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_FORCE]),
-     .fallback_note = "one of these six",
+     .fallback_note = "one of these eight",
      .help =
-         "Of rods, bodies or a collider: the sum of all contact forces on it, N; as a contact's "
-         "force, the mean over the step, or over the last part of one that was split."},
+         "Of rods, bodies, a cloth or a collider: the sum of all contact forces on it, N; as a "
+         "contact's force, the mean over the step, or over the last part of one that was split."},
     {.key = "torque",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_TORQUE]),
-     .fallback_note = "one of these six",
+     .fallback_note = "one of these eight",
      .help = "Of one rod, body or collider: the torque of the same forces, N m, about the start of "
              "the rod, the centre of mass of the body, the position of the collider."},
     {.key = "centre",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_CENTRE]),
-     .fallback_note = "one of these six",
-     .help = "Of rods or bodies: their common centre of mass, m."},
+     .fallback_note = "one of these eight",
+     .help = "Of rods, bodies or a cloth: their common centre of mass, m."},
     {.key = "point",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_POINT]),
-     .fallback_note = "one of these six",
+     .fallback_note = "one of these eight",
      .help = "Of one rod: the place of a point of its centreline, m."},
     {.key = "start_hold",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_START]),
-     .fallback_note = "one of these six",
+     .fallback_note = "one of these eight",
      .help = "Of one rod: the force of what holds its start, N, the mean over the step, or over "
              "the last part of one that was split; zero where the start is free."},
     {.key = "end_hold",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_END]),
-     .fallback_note = "one of these six",
+     .fallback_note = "one of these eight",
      .help = "Of one rod: the same of its end."},
+    {.key = "strain",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[SCENE_QUANTITY_STRAIN]),
+     .fallback_note = "one of these eight",
+     .help = "Of a cloth: x is the largest change of an edge's length over its length, or of an "
+             "angle of a face, rad; y the relative change of its area; z is 0."},
+    {.key = "hold",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[SCENE_QUANTITY_HOLD]),
+     .fallback_note = "one of these eight",
+     .help = "Of a cloth: the sum of the forces of all that holds it, N, in the step."},
     {.key = "at",
      .kind = FIELD_REAL,
      AT(ObserverSpec, at),
@@ -619,7 +667,7 @@ static const Field SCENE_FIELDS[] = {
      .unit = "m/s",
      .range = {-1.0e6, 1.0e6, false, false},
      .fallback = "[0, 0, 0]",
-     .help = "Velocity of the air, the same everywhere, for rods with a `drag`."},
+     .help = "Velocity of the air, the same everywhere, for rods and cloths with a `drag`."},
     {.key = "time",
      .kind = FIELD_GROUP,
      AT(SceneSpec, time),
@@ -651,19 +699,25 @@ static const Field SCENE_FIELDS[] = {
      AT(SceneSpec, materials),
      .group = &MATERIAL_GROUP,
      .fallback_note = "none",
-     .help = "What rods, bodies and colliders are made of."},
+     .help = "What rods, bodies, cloths and colliders are made of."},
     {.key = "rods",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, rods),
      .group = &ROD_GROUP,
      .fallback_note = "none",
-     .help = "The rods. A scene has rods or bodies."},
+     .help = "The rods. A scene has rods, bodies or cloths."},
     {.key = "bodies",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, bodies),
      .group = &BODY_GROUP,
      .fallback_note = "none",
      .help = "The rigid bodies."},
+    {.key = "cloths",
+     .kind = FIELD_GROUPS,
+     AT(SceneSpec, cloths),
+     .group = &CLOTH_GROUP,
+     .fallback_note = "none",
+     .help = "The sheets of cloth."},
     {.key = "colliders",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, colliders),

@@ -27,7 +27,10 @@ Phrase schema_say_expected(const Field* field) {
         [FIELD_CHOICE] = "one of ",
         [FIELD_VEC3] = "a list of 3 numbers",
         [FIELD_DIRECTION] = "a list of 3 numbers",
+        [FIELD_COUNT2] = "a list of 2 whole numbers",
         [FIELD_COUNT3] = "a list of 3 whole numbers",
+        [FIELD_INTS] = "a list of whole numbers",
+        [FIELD_CHOICES] = "a list of ",
         [FIELD_PAIR] = "a number or a list of 2",
         [FIELD_VEC3S] = "a list of 3 numbers, or a list of such lists",
         [FIELD_GROUP] = "a group of keys",
@@ -35,9 +38,9 @@ Phrase schema_say_expected(const Field* field) {
         [FIELD_INCLUDE] = "a path or a list of paths",
     };
     snprintf(p.text, sizeof p.text, "%s%s%s", TEXTS[field->kind],
-             field->kind == FIELD_CHOICE ? field->choices()
-             : field->word != NULL       ? " or "
-                                         : "",
+             field->choices != NULL ? field->choices()
+             : field->word != NULL  ? " or "
+                                    : "",
              field->word != NULL ? field->word : "");
     return p;
 }
@@ -235,17 +238,37 @@ static TdlStatus read_direction(const SchemaReader* r, const Field* field, const
     return status;
 }
 
-static TdlStatus read_count3(const SchemaReader* r, const Field* field, const Node* node,
-                             int* out) {
-    if (node->kind != NODE_LIST || node->count != 3) {
-        return wrong_kind(r, field, node);
-    }
+// All that a list holds, whole numbers or choices.
+static TdlStatus read_items(const SchemaReader* r, const Field* field, const Node* node, int* out) {
     TdlStatus status = TDL_STATUS_OK;
     for (const Node* item = node->first; status == TDL_STATUS_OK && item != NULL;
          item = item->next) {
-        status = read_int(r, field, item, out++);
+        status = field->kind == FIELD_CHOICES ? read_choice(r, field, item, out)
+                                              : read_int(r, field, item, out);
+        ++out;
     }
     return status;
+}
+
+static TdlStatus read_counts(const SchemaReader* r, const Field* field, const Node* node, int count,
+                             int* out) {
+    if (node->kind != NODE_LIST || node->count != count) {
+        return wrong_kind(r, field, node);
+    }
+    return read_items(r, field, node, out);
+}
+
+static TdlStatus read_list(const SchemaReader* r, const Field* field, const Node* node,
+                           IntList* out) {
+    if (node->kind != NODE_LIST) {
+        return wrong_kind(r, field, node);
+    }
+    if (node->count == 0) {
+        return fail_at(r->host, node->mark, "%s is empty", field->key);
+    }
+    out->count = node->count;
+    out->items = ARENA_NEW(r->pool->arena, int, node->count);
+    return out->items == NULL ? TDL_STATUS_NO_MEMORY : read_items(r, field, node, out->items);
 }
 
 static TdlStatus read_pair(const SchemaReader* r, const Field* field, const Node* node,
@@ -326,8 +349,13 @@ static TdlStatus read_field(SchemaReader* r, const Field* field, const Node* nod
         return read_vec3(r, field, node, target);
     case FIELD_DIRECTION:
         return read_direction(r, field, node, target);
+    case FIELD_COUNT2:
+        return read_counts(r, field, node, 2, target);
     case FIELD_COUNT3:
-        return read_count3(r, field, node, target);
+        return read_counts(r, field, node, 3, target);
+    case FIELD_INTS:
+    case FIELD_CHOICES:
+        return read_list(r, field, node, target);
     case FIELD_PAIR:
         return read_pair(r, field, node, target);
     case FIELD_VEC3S:

@@ -23,7 +23,10 @@ typedef enum FieldKind { //  read into
     FIELD_CHOICE,        // int: which of `choices`
     FIELD_VEC3,          // TdlVec3
     FIELD_DIRECTION,     // TdlVec3, not zero; of any length
+    FIELD_COUNT2,        // int[2]
     FIELD_COUNT3,        // int[3]
+    FIELD_INTS,          // IntList: one number or more
+    FIELD_CHOICES,       // IntList: one or more of `choices`
     FIELD_PAIR,          // double[2]: one number for both, or a list of two
     FIELD_VEC3S,         // VecList: one vector, or a list of vectors
     FIELD_GROUP,         // the struct of `group`, in place
@@ -36,6 +39,11 @@ typedef struct VecList {
     int count;
     bool each; // given as a list of vectors, even of one
 } VecList;
+
+typedef struct IntList {
+    int* items;
+    int count;
+} IntList;
 
 typedef struct GroupList {
     void* items; // [count] of the group's struct

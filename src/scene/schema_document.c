@@ -5,8 +5,9 @@
 #include "base/check.h"
 
 static void document_value(const Field* f, FILE* out) {
-    if (f->kind == FIELD_CHOICE) {
+    if (f->choices != NULL) {
         size_t length;
+        fputs(f->kind == FIELD_CHOICES ? "a list of " : "", out);
         const char* word;
         for (int i = 0; (word = choice_at(f->choices(), i, &length)) != NULL; ++i) {
             fprintf(out, "%s`%.*s`", i == 0 ? "" : " or ", (int)length, word);

@@ -376,6 +376,9 @@ static TdlStatus find_crossings(TdlWorld* world, Contacts* c, ContactsFound* out
                    .travel = s->travel,
                    .surface = s->surface,
                    .surface_count = s->surface_count,
+                   .obstacle_before = s->obstacle_before,
+                   .obstacle = s->obstacle,
+                   .obstacle_count = s->obstacle_count,
                    .self = world->def.contacts.self,
                    .watch = world->watch.crossing == NULL ? NULL : tell_crossing,
                    .watch_user = world};
@@ -582,7 +585,8 @@ static void save_candidate(const Candidate* x, ByteWriter* out) {
     }
     put_int(out, c->previous);
     put_int(out, (site->bends << 0) | (site->faced << 1) | (x->fresh << 2) | (x->missed << 3) |
-                     (x->jointed << 4) | (x->passed_on << 5) | (x->apart << 6) | (x->spare << 7));
+                     (x->jointed << 4) | (x->passed_on << 5) | (x->apart << 6) | (x->spare << 7) |
+                     (site->feature << 8));
     const TdlMat3* b = &c->basis;
     const double all[CANDIDATE_DOUBLES] = {
         c->u[0],       c->u[1],       c->v[0],       c->v[1],       c->point[0].x,
@@ -623,6 +627,7 @@ static Candidate load_candidate(ByteReader* in) {
     x.passed_on = flags >> 5 & 1;
     x.apart = flags >> 6 & 1;
     x.spare = flags >> 7 & 1;
+    site->feature = flags >> 8 & 1;
     double all[CANDIDATE_DOUBLES];
     get_doubles(in, all, CANDIDATE_DOUBLES);
     memcpy(c->u, all, sizeof c->u);

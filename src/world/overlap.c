@@ -2,6 +2,8 @@
 // judges steps and not placements: things inside closed surfaces, and curves through triangles.
 // docs/theory/world.md, section 6
 #include "detect/inside.h"
+#include "detect/sheet.h"
+#include "detect/sheet_crossings.h"
 #include "world/contact_data.h"
 
 #include "base/log.h"
@@ -99,7 +101,9 @@ static void probe_surface(const Probe* probe, const SurfaceBody* other, const Bo
         }
     }
     TdlVec3 where;
-    if (surface_is_pierced(surface, ends[0], ends[1], &where)) {
+    int triangle = surface_pierced(surface, ends[0], ends[1], &where);
+    if (triangle >= 0) {
+        overlap.element[1] = surface->from != NULL ? triangle : 0;
         overlap.depth = radii;
         overlap.point = pose_point(other->pose, where);
         overlap.through = true;
@@ -168,12 +172,49 @@ static void probe_all(const Seen* s, int surface, OverlapList* list) {
     }
     for (int i = 0; i < s->surface_count; ++i) {
         bool pair = moves || s->surface[i].body >= 0;
-        if (pair && s->surface_body[i]->system != owner->system) {
+        bool sheet = surface_is_sheet(other) || surface_is_sheet(&s->surface[i]);
+        if (pair && !sheet && s->surface_body[i]->system != owner->system) {
             probe_edges(&s->surface[i], s->surface_body[i], other, owner, list);
         }
     }
     for (int i = 0; i < s->obstacle_count && moves; ++i) {
         probe_obstacle(&s->obstacle[i], s->obstacle_body[i], other, owner, list);
+    }
+}
+
+// A sheet and a surface, or itself, of which an edge of either goes through a face of the other:
+// the faces are told.
+static void probe_sheet(const Seen* s, int sheet, int surface, OverlapList* list) {
+    const SurfaceBody* side[2] = {&s->surface[sheet], &s->surface[surface]};
+    SheetCrossing found;
+    bool turned = false, met = sheet_goes_through(side[0], side[1], &found);
+    if (!met && sheet != surface) {
+        met = turned = sheet_goes_through(side[1], side[0], &found);
+    }
+    double depth = side[0]->surface->radius + side[1]->surface->radius;
+    if (!met && sheet != surface) { // else all of it is inside, or nothing
+        found = (SheetCrossing){.point = pose_point(side[0]->pose, side[0]->surface->vertex[0])};
+        TdlVec3 there = pose_point(pose_inverse(side[1]->pose), found.point);
+        met = surface_encloses(side[1]->surface, there);
+        depth += met ? surface_distance(side[1]->surface, there) : 0.0;
+    }
+    if (met) {
+        TdlOverlap overlap = {.body = {s->surface_body[sheet]->id, s->surface_body[surface]->id},
+                              .element = {found.triangle[turned], found.triangle[!turned]},
+                              .point = found.point,
+                              .depth = depth,
+                              .through = true};
+        add(list, &overlap);
+    }
+}
+
+// Of two sheets the first asks; a sheet asks itself where it may touch itself.
+static void probe_sheets(const Seen* s, int sheet, OverlapList* list) {
+    for (int k = 0; k < s->surface_count && surface_is_sheet(&s->surface[sheet]); ++k) {
+        bool once = surface_is_sheet(&s->surface[k]) ? k > sheet : k != sheet;
+        if (once || (k == sheet && s->surface[k].self)) {
+            probe_sheet(s, sheet, k, list);
+        }
     }
 }
 
@@ -226,6 +267,7 @@ TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int
     add_candidates(c, &list);
     for (int i = 0; i < c->seen.surface_count && c->seen.moving_count > 0; ++i) {
         probe_all(&c->seen, i, &list);
+        probe_sheets(&c->seen, i, &list);
     }
     sort_out(&list);
     if (!list.failed) {

@@ -101,8 +101,11 @@ static Body* choose_mover(Body* const pair[2]) {
     return can[0] ? pair[0] : can[1] ? pair[1] : NULL;
 }
 
+// What is frameless without curves is a sheet.
 static bool is_stiff(const Seen* s, const TdlContact* x, int side) {
-    return seen_curve(s, x, side) == NULL || s->fibre[x->body[side]].stiff;
+    int body = x->body[side];
+    bool surface = seen_curve(s, x, side) == NULL && !(body >= 0 && s->shape[body].frameless);
+    return surface || (body >= 0 && s->fibre[body].stiff && !s->shape[body].frameless);
 }
 
 // Whether contacts hold two bodies that do not bend where they overlap, and will part them.
@@ -127,8 +130,8 @@ static bool part_pair(TdlWorld* world, const TdlOverlap* overlap) {
     Body* pair[2] = {world_find_body(world, overlap->body[0], NULL),
                      world_find_body(world, overlap->body[1], NULL)};
     Body* mover = choose_mover(pair);
-    if (mover == NULL) {
-        return false;
+    if (mover == NULL || pair[0] == pair[1]) {
+        return false; // what goes through itself is not parted by moving it
     }
     TdlVec3 way = shortest_way(s, mover, mover == pair[0] ? pair[1] : pair[0]);
     double length = tdl_norm3(way);

@@ -69,10 +69,11 @@ void contacts_mark_missed(Contacts* c) {
         while (from < missed->count && compare_bodies(missed->at[from].body, contact->body) < 0) {
             ++from;
         }
-        for (int k = from;
-             k < missed->count && compare_bodies(missed->at[k].body, contact->body) == 0; ++k) {
-            x->missed = x->missed || (same_place(&c->seen, &missed->at[k], contact, 0) &&
-                                      same_place(&c->seen, &missed->at[k], contact, 1));
+        for (int k = from; k < missed->count && !x->missed &&
+                           compare_bodies(missed->at[k].body, contact->body) == 0;
+             ++k) {
+            x->missed = (same_place(&c->seen, &missed->at[k], contact, 0) &&
+                         same_place(&c->seen, &missed->at[k], contact, 1));
         }
     }
 }

@@ -6,9 +6,10 @@
 #include "detect/detector.h"
 
 static void free_layout(const TdlAllocator* mem, Seen* s) {
-    void* arrays[] = {s->fibre,         s->fibre_body,   s->shape,    s->first,  s->family,
-                      s->obstacle_body, s->surface_body, s->curve,    s->before, s->travel,
-                      s->node,          s->last,         s->obstacle, s->surface};
+    void* arrays[] = {s->fibre,    s->fibre_body,      s->shape,        s->first,
+                      s->family,   s->obstacle_body,   s->surface_body, s->curve,
+                      s->before,   s->travel,          s->node,         s->last,
+                      s->obstacle, s->obstacle_before, s->surface};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(mem, arrays[i]);
     }
@@ -56,10 +57,11 @@ static bool allocate(const TdlAllocator* mem, Seen* s) {
     s->node = tdl_alloc_array(mem, curves + fibres, sizeof *s->node);
     s->last = tdl_alloc_array(mem, curves + fibres, sizeof *s->last);
     s->obstacle = tdl_alloc_array(mem, obstacles, sizeof *s->obstacle);
+    s->obstacle_before = tdl_alloc_array(mem, obstacles, sizeof *s->obstacle_before);
     s->surface = tdl_alloc_array(mem, surfaces, sizeof *s->surface);
     return s->fibre && s->fibre_body && s->shape && s->first && s->family && s->obstacle_body &&
            s->surface_body && s->curve && s->before && s->travel && s->node && s->last &&
-           s->obstacle && s->surface;
+           s->obstacle && s->obstacle_before && s->surface;
 }
 
 // Numbers of the next ones.
@@ -88,7 +90,8 @@ static void place_body(Seen* s, Body* body, Counter* next) {
     if (shape.surface != NULL) {
         s->surface_body[next->surface] = body;
         s->surface[next->surface++] =
-            moves ? (SurfaceBody){shape.surface, .body = fibre, .element = shape.curve_count}
+            moves ? (SurfaceBody){shape.surface, .body = fibre, .element = shape.curve_count,
+                                  .self = !shape.stiff}
                   : (SurfaceBody){shape.surface, .body = -1 - next->obstacle};
     }
     if (shape.obstacle) {
@@ -190,6 +193,9 @@ void seen_keep_curves(Seen* s) {
     for (int i = 0; i < s->surface_count; ++i) {
         s->surface[i].before = s->surface[i].pose;
     }
+    for (int i = 0; i < s->obstacle_count; ++i) {
+        s->obstacle_before[i] = s->obstacle[i];
+    }
 }
 
 static void measure_curve(void* user, int curve, int worker) {
@@ -265,10 +271,13 @@ double seen_radius(const Seen* s, const TdlContact* x) {
     double least = INFINITY;
     for (int side = 0; side < 2; ++side) {
         const TdlCurve* curve = seen_curve(s, x, side);
-        if (curve != NULL && !s->fibre[x->body[side]].fixed) {
-            double own = fmax(curve->radius[0], curve->radius[1]);
-            least = own > 0.0 ? fmin(least, own) : least;
+        double own = 0.0;
+        if (curve == NULL && is_frameless(s, x, side)) {
+            own = side_radius(s, x, side); // of a sheet
+        } else if (curve != NULL && !s->fibre[x->body[side]].fixed) {
+            own = fmax(curve->radius[0], curve->radius[1]);
         }
+        least = own > 0.0 ? fmin(least, own) : least;
     }
     return isfinite(least) ? least : s->thinnest;
 }

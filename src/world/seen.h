@@ -32,8 +32,8 @@ typedef struct Seen {
     TdlCurve *curve, *before; // [curve_count]
     Travel* travel;           // [curve_count] from the one to the other
     TdlVec3 *node, *last;     // [curve_count + fibre_count] ends of curves, now and the last time
-    TdlColliderDef* obstacle; // [obstacle_count]
-    SurfaceBody* surface;     // [surface_count]
+    TdlColliderDef *obstacle, *obstacle_before; // [obstacle_count]
+    SurfaceBody* surface;                       // [surface_count]
 } Seen;
 
 // Sees the bodies as they are now.

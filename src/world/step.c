@@ -380,8 +380,9 @@ static double total(TdlEnergy e) {
 static Verdict count_halving(Step* s) {
     const Attempt* a = &s->attempt;
     bool unsolved = a->solved.count > 0 && !a->solved.converged;
-    s->contact_halvings += a->overlaps || unsolved || !a->moved;
-    s->failed_halvings += a->sum.failed;
+    bool unfound = !a->moved && a->culprit != NULL; // by a body that is not linear
+    s->contact_halvings += a->overlaps || ((unsolved || !a->moved) && !unfound);
+    s->failed_halvings += a->sum.failed || unfound;
     return HALVE;
 }
 

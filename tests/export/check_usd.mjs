@@ -1,11 +1,11 @@
 // Reads a .usda with two parsers and compares it with the CSV of the same frames: TinyUSDZ must
 // accept its syntax and types, three's parser gives the numbers.
-// Usage: node check_usd.mjs FILE.usda FILE.csv BODIES [FILE-contacts.csv | - [FILE-surface-0.pc2]]
+// Usage: node check_usd.mjs FILE.usda FILE.csv BODIES [FILE-contacts.csv | - [FILE-surface-0.pc2 | FILE-cloth-0.pc2 FILE-cloths.csv]]
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { USDAParser } from 'three/examples/jsm/loaders/usd/USDAParser.js';
 
-const [usda, csv, bodyCount, contactTable, cache] = process.argv.slice(2);
+const [usda, csv, bodyCount, contactTable, cache, cloths] = process.argv.slice(2);
 const contacts = contactTable === '-' ? undefined : contactTable;
 const surfaceCount = cache === undefined ? 0 : 1;
 const bytes = fs.readFileSync(usda);
@@ -73,21 +73,32 @@ if (cache !== undefined) {
     // every number of the cache, and triangles that it has the vertices of
     const data = fs.readFileSync(cache);
     const count = data.readUInt32LE(16);
-    const { times: moments, values: places } = field('/Tendril/Surface0.points', 'timeSamples');
+    const prim = cloths === undefined ? '/Tendril/Surface0' : '/Tendril/Cloth0';
+    const { times: moments, values: places } = field(`${prim}.points`, 'timeSamples');
     assert.equal(moments.length, frames.size);
     places.forEach((points, k) => {
         const wanted = Array.from({ length: 3 * count }, (_, i) => data.readFloatLE(32 + 12 * count * k + 4 * i));
         assert.deepEqual(Array.from(points, Math.fround), wanted);
     });
-    assert.equal(String(field('/Tendril/Surface0.doubleSided', 'default')), '1'); // as it stands there
-    const corners = Array.from(field('/Tendril/Surface0.faceVertexIndices', 'default'));
-    assert.equal(corners.length, 3 * field('/Tendril/Surface0.faceVertexCounts', 'default').length);
+    assert.equal(String(field(`${prim}.doubleSided`, 'default')), '1'); // as it stands there
+    const corners = Array.from(field(`${prim}.faceVertexIndices`, 'default'));
+    const sizes = Array.from(field(`${prim}.faceVertexCounts`, 'default'));
+    assert(sizes.every((size) => size === (cloths === undefined ? 3 : 4)));
+    assert.equal(corners.length, sizes.reduce((a, b) => a + b));
     assert(corners.every((k) => k >= 0 && k < count));
-    const { values: normals } = field('/Tendril/Surface0.normals', 'timeSamples');
+    const { values: normals } = field(`${prim}.normals`, 'timeSamples');
     assert.equal(normals.length, frames.size);
     assert(normals.every((n) => n.length === 3 * count));
-    assert.equal(field('/Tendril/Surface0.extent', 'timeSamples').values[0].length, 6);
-    console.log(`USD: a surface of ${corners.length / 3} triangles`);
+    assert.equal(field(`${prim}.extent`, 'timeSamples').values[0].length, 6);
+    if (cloths === undefined) {
+        console.log(`USD: a surface of ${corners.length / 3} triangles`);
+    } else {
+        // frame, time, cloth, vertex, x, y, z, strain
+        const strains = fs.readFileSync(cloths, 'utf8').trim().split('\n').slice(1).map((line) => Number(line.split(',')[7]));
+        const seen = field(`${prim}.primvars:strain`, 'timeSamples').values.flatMap((values) => Array.from(values));
+        assert.deepEqual(seen.map(Math.fround), strains.map(Math.fround));
+        console.log(`USD: a cloth of ${sizes.length} quads`);
+    }
 }
 if (contacts === undefined && contactTable !== '-') {
     assert.equal(specs['/Tendril/Contacts'], undefined);

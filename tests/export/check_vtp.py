@@ -87,12 +87,27 @@ def check_surface(data, cache, frame):
     return data.GetNumberOfPolys()
 
 
-def main(pvd, table, pc2=None):
-    cache, surfaces, triangles = open(pc2, "rb").read() if pc2 else None, 0, 0
+def check_strains(data, rows):
+    """Those of the table of cloths; the surface is a cloth."""
+    strain = data.GetPointData().GetArray("strain")
+    assert strain.GetNumberOfTuples() == len(rows), "strains"
+    for i, row in enumerate(rows):
+        want = float(row["strain"])
+        assert abs(strain.GetTuple1(i) - want) <= 1e-5 * abs(want), f"strain of vertex {i}"
+
+
+def read_table(path):
     frames = {}
-    with open(table) as file:
+    with open(path) as file:
         for row in csv.DictReader(file):
             frames.setdefault(float(row["time"]), []).append(row)
+    return frames
+
+
+def main(pvd, table, pc2=None, cloths=None):
+    strains = read_table(cloths) if cloths else None
+    cache, surfaces, triangles = open(pc2, "rb").read() if pc2 else None, 0, 0
+    frames = read_table(table)
     seen, bodies, contacts = 0, 0, 0
     for entry in xml.parse(pvd).getroot().iter("DataSet"):
         data = read(os.path.join(os.path.dirname(pvd), entry.get("file")))
@@ -109,6 +124,8 @@ def main(pvd, table, pc2=None):
             contacts += check_contacts(data)
         else:
             triangles = check_surface(data, cache, surfaces)
+            if strains:
+                check_strains(data, strains[min(strains, key=lambda t: abs(t - time))])
             surfaces += 1
     assert seen == len(frames), "frames"
     assert surfaces == (seen if pc2 else 0), "frames of surfaces"

@@ -1,5 +1,6 @@
 // Writes a result whose every number is known, for the tests of the page: fibres on helices that
-// swing, a ball, a floor, a comb, a mesh, a rigid box and a sheet that waves, contacts, and a log.
+// swing, a ball, a floor, a comb, a mesh, a rigid box, a sheet that waves and a cloth beside it,
+// contacts, and a log.
 //   make_result FOLDER RODS POINTS FRAMES
 // test_page.mjs has the same formulas.
 #include "result/result.h"
@@ -40,6 +41,12 @@ static TdlVec3 vertex(int k, double t) {
                      -0.06 + 0.02 * sin(9.0 * t + 0.7 * column + row)};
 }
 
+// The same sheet a second time, a cloth beside it, and what it is stretched by.
+static const double BESIDE = 0.15; // m, along y
+static double strain(int k, double t) {
+    return 1.0e-3 * (1.0 + sin(0.4 * k + 5.0 * t));
+}
+
 static void list_corners(int corner[CORNERS]) {
     for (int k = 0; k < CORNERS; ++k) {
         static const int two[6] = {0, 1, COLUMNS + 1, 0, COLUMNS + 1, COLUMNS};
@@ -65,11 +72,15 @@ static void fill(ResultFrame* frame, int rods, int points, int f) {
             *p++ = (float)x.z;
         }
     }
-    for (int k = 0; k < VERTICES; ++k) {
-        TdlVec3 x = vertex(k, frame->time);
+    for (int k = 0; k < 2 * VERTICES; ++k) {
+        TdlVec3 x = vertex(k % VERTICES, frame->time);
+        x.y += k < VERTICES ? 0.0 : BESIDE;
         frame->surface_points[3 * k] = (float)x.x;
         frame->surface_points[3 * k + 1] = (float)x.y;
         frame->surface_points[3 * k + 2] = (float)x.z;
+    }
+    for (int k = 0; k < VERTICES; ++k) {
+        frame->strains[k] = (float)strain(k, frame->time);
     }
     result_pack_pose(moved(0.0, -0.1), frame->poses);
     result_pack_pose(moved(0.1 + 0.1 * frame->time, -0.05), frame->poses + 12);
@@ -139,6 +150,11 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
                                     .point_count = VERTICES,
                                     .triangles = corner,
                                     .triangle_count = CORNERS / 3};
+    TdlResultSurface sheets[2] = {sheet, sheet};
+    sheets[1].first_point = VERTICES;
+    static const int face[4] = {0, 1, COLUMNS + 1, COLUMNS};
+    const TdlResultCloth cloth = {
+        .surface = 1, .point_count = VERTICES, .mass = 0.1, .faces = face, .face_count = 1};
     ResultDef def = {.title = "Made <for> the \"page\"",
                      .step = FRAME_TIME / 10.0,
                      .step_total = 10 * (frames - 1),
@@ -151,8 +167,10 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
                      .colliders = colliders,
                      .bodies = &body,
                      .shapes = shapes,
-                     .surface_count = 1,
-                     .surfaces = &sheet};
+                     .surface_count = 2,
+                     .surfaces = sheets,
+                     .cloth_count = 1,
+                     .cloths = &cloth};
     char path[4096];
     snprintf(path, sizeof path, "%s/result.h5", folder);
     ResultWriter* writer = NULL;

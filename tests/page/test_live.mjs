@@ -273,6 +273,31 @@ colliders:
   equal(await ended, 1, 'exit of a stopped run');
 }
 
+// Cloth falls on the page as it does in the run, seen from both sides, with its strain.
+async function showsCloth(browser) {
+  const scene = `time: {step: 5e-3, end: 1000}
+cloths:
+  - {name: towel, rectangle: {size: [0.4, 0.5], nodes: [5, 6]}, position: [0, 0, 1], holds: [{edge: top}]}
+contacts: {detection: off}
+`;
+  const { run, url, ended } = await begin('cloth', scene);
+  const { page, faults, context } = await openPage(browser, url);
+  await shown(page);
+  equal(await data(page, 'cloths'), '1', 'cloths');
+  check((await page.textContent('#facts')).includes('1 cloth'), 'the page tells of it');
+  const corner = () => page.evaluate(() => ({ held: window.tendril.surfaces.place(0, 29), free: window.tendril.surfaces.place(0, 0) }));
+  await waitUntil(page, async () => (await corner()).free[2] < 0.8, 'the free edge fallen');
+  const { held } = await corner();
+  [0.2, 0.25, 1].forEach((x, c) => near(held[c], x, 1e-4, `axis ${c} of a held corner`));
+  await page.selectOption('#colour', 'strain');
+  const strain = await page.evaluate(() => Math.max(...window.tendril.surfaces.parts[0].mesh.geometry.attributes.strain.array));
+  check(strain > 0 && strain < 1e-2, `its strain is ${strain}`);
+  equal(faults.join('; '), '', 'faults');
+  await context.close();
+  run.kill('SIGINT');
+  equal(await ended, 1, 'exit of a stopped run');
+}
+
 const browser = await launch();
 const { run, url, ended } = await begin('rod', ROD);
 await test('waits for the world', waitsForTheWorld);
@@ -292,6 +317,7 @@ await test('ends cleanly', async () => {
   equal(faults.filter((fault) => !fault.includes('/live')).join('; '), '', 'faults');
 });
 await test('opens the browser', () => opensTheBrowser(browser));
+await test('shows cloth', () => showsCloth(browser));
 await test('slow ones do not slow it', () => slowOnesDoNotSlowIt(browser));
 await browser.close();
 runs.forEach((left) => left.kill('SIGKILL'));

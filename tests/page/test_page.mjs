@@ -38,6 +38,10 @@ function vertex(k, t) {
   return [0.05 * column, 0.12 + 0.03 * row, -0.06 + 0.02 * Math.sin(9 * t + 0.7 * column + row)];
 }
 
+// The cloth is the same sheet beside it, and stretched.
+const BESIDE = 0.15;
+const strain = (k, t) => 1e-3 * (1 + Math.sin(0.4 * k + 5 * t));
+
 // A helix of this radius that turns by `turns` over the length along x.
 function curvature(r, t) {
   const radius = 0.01 * (1 + (r % 7)) * (1 + 0.3 * Math.sin(9 * t + r));
@@ -59,6 +63,7 @@ function decodesToWhatWentIn(html) {
   let before;
   let worst = 0;
   let worstCurvature = 0;
+  let worstStrain = 0;
   for (let f = 0; f < head.times.length; ++f) {
     const frame = decodeFrame(frameIn(html, f), layout, before?.points);
     near(frame.time, 0.01 * f, 1e-12, 'time');
@@ -78,6 +83,14 @@ function decodesToWhatWentIn(html) {
         worst = Math.max(worst, Math.abs(seen - x) / frame.scale[c]);
       });
     }
+    for (let k = 0; k < VERTICES; ++k) {
+      const point = 4 * (105 + VERTICES + k);
+      const y = frame.origin[1] + frame.scale[1] * frame.points[point + 1];
+      worst = Math.max(worst, Math.abs(y - vertex(k, frame.time)[1] - BESIDE) / frame.scale[1]);
+      const seen = frame.origin[4] + frame.scale[4] * frame.points[point + 3];
+      worstStrain = Math.max(worstStrain, Math.abs(seen - strain(k, frame.time)) / frame.scale[4]);
+      equal(frame.points[4 * (105 + k) + 3] * frame.scale[4] + frame.origin[4], 0, 'strain of what is no cloth');
+    }
     equal(frame.contacts.length / 7, f % 7, 'contacts');
     for (let k = 0; k < f % 7; ++k) {
       near(frame.contacts[7 * k], 0.02 * k, 1e-7, 'contact x');
@@ -90,6 +103,7 @@ function decodesToWhatWentIn(html) {
     before = frame;
   }
   check(worst < 0.51, `places are right to ${worst} of a step, not to half of one`); // and float32
+  check(worstStrain < 0.51, `strains are right to ${worstStrain} of a step, not to half of one`);
   check(worstCurvature < 0.01, `curvature is right to ${worstCurvature} only`); // of a polygon
 }
 
@@ -97,7 +111,7 @@ function decodesToWhatWentIn(html) {
 
 async function showsAndPlays(page) {
   equal(await data(page, 'fibres'), '5', 'fibres');
-  equal(await page.textContent('#facts'), '5 fibres, 105 points, 4 colliders, 1 rigid body, 1 moving surface', 'facts');
+  equal(await page.textContent('#facts'), '5 fibres, 105 points, 4 colliders, 1 rigid body, 1 cloth, 1 moving surface', 'facts');
   equal(await page.title(), 'Made <for> the "page" - Tendril', 'title');
   const back = await look(page, 'desktop', [246, 247, 249], 12);
   const { width, height } = await page.evaluate(() => {
@@ -191,6 +205,36 @@ async function showsASurface(page) {
     });
     await shot();
   }
+  await page.evaluate(() => window.tendril.stage.fit(window.tendril.wholeBox, window.tendril.stage.camera.position.clone().set(0.9, -2, 0.7)));
+}
+
+// The cloth: in place between frames, with its strains, in its own colour or by strain.
+async function showsACloth(page) {
+  await page.fill('#slider', '0.145');
+  await until(page, 'unpacked', true);
+  equal(await data(page, 'cloths'), '1', 'cloths');
+  const seen = await page.evaluate(() => {
+    const { geometry, material } = window.tendril.surfaces.parts[1].mesh;
+    const { position, strain: own } = geometry.attributes;
+    return { places: Array.from(position.array), strains: Array.from(own.array), both: material.side === 2, plain: window.tendril.surfaces.parts[0].mesh.geometry.attributes.strain === undefined };
+  });
+  check(seen.both && seen.plain, 'the cloth is seen from both sides, and alone has strains');
+  const between = (f) => 0.5 * (f(0.14) + f(0.15));
+  for (let k = 0; k < VERTICES; ++k) {
+    near(seen.places[3 * k + 1], vertex(k, 0)[1] + BESIDE, 0.5 / 65535, `y of vertex ${k}`);
+    near(seen.places[3 * k + 2], between((t) => vertex(k, t)[2]), 0.5 / 65535, `z of vertex ${k}`);
+    near(seen.strains[k], between((t) => strain(k, t)), 2e-3 / 4095, `strain of vertex ${k}`);
+  }
+  check(await page.evaluate(() => !document.getElementById('by-strain').hidden), 'strain may be chosen');
+  await page.keyboard.press('z');
+  const own = await look(page, 'cloth-own', [175, 106, 82], 30);
+  await page.selectOption('#colour', 'strain');
+  near(await page.evaluate(() => window.tendril.surfaces.strainMax), 2e-3, 1e-5, 'the largest strain');
+  equal(await page.textContent('#colour + output'), 'to 0.002', 'what the colours end at');
+  const strained = await look(page, 'cloth-strain', [175, 106, 82], 30);
+  check(own.length > 1000 && strained.length < 0.2 * own.length, `${own.length} pixels of its own colour, ${strained.length} by strain`);
+  await page.selectOption('#colour', 'fibre');
+  equal((await look(page, 'cloth-again', [175, 106, 82], 30)).length, own.length, 'pixels of its own colour again');
   await page.evaluate(() => window.tendril.stage.fit(window.tendril.wholeBox, window.tendril.stage.camera.position.clone().set(0.9, -2, 0.7)));
 }
 
@@ -298,6 +342,7 @@ async function small() {
   await test('shows and plays', () => showsAndPlays(page));
   await test('shows a mesh', () => showsAMesh(page));
   await test('shows a surface that waves', () => showsASurface(page));
+  await test('shows a cloth', () => showsACloth(page));
   await test('picks a fibre', () => picksAFibre(page));
   await test('plots follow the time', () => plotsFollow(page));
   await test('shows contacts', () => showsContacts(page));

@@ -51,6 +51,11 @@ static const TdlResultObserver OBSERVERS[2] = {{"force_ball", "force", "N"},
 static const TdlResultSurface SURFACES[2] = {{0, 0.002, 0, 4, TRIANGLES, 2},
                                              {-1, 0.0, 4, 3, TRIANGLES, 1}};
 
+static const int FACES[8] = {0, 1, 3, 2, 0, 2, 1, -1};
+static const int HOLDS[7] = {-1, 0, 0, -1, 1, -1, 0};
+static const TdlResultCloth CLOTHS[2] = {{0, 0, 4, 0.25, FACES, 1, HOLDS},
+                                         {1, 4, 3, 0.5, FACES + 4, 1, HOLDS + 4}};
+
 static inline ResultDef sample_def(void) {
     return (ResultDef){.title = "two rods \xc3\xa0 la \"carte\"",
                        .step = 1.0e-3,
@@ -67,7 +72,9 @@ static inline ResultDef sample_def(void) {
                        .observer_count = 2,
                        .observers = OBSERVERS,
                        .surface_count = 2,
-                       .surfaces = SURFACES};
+                       .surfaces = SURFACES,
+                       .cloth_count = 2,
+                       .cloths = CLOTHS};
 }
 
 // A number that single precision holds. Volatile: gcc 12 drops a rounding to it and back where it
@@ -94,7 +101,7 @@ static inline void fill_contacts(ResultFrame* frame, Rng* rng, long index) {
     for (int i = 0; i < count; ++i) {
         TdlResultContact* c = &frame->contacts[i];
         for (int k = 0; k < 2; ++k) {
-            c->kind[k] = (TdlResultKind)rng_below(rng, 3);
+            c->kind[k] = (TdlResultKind)rng_below(rng, 4);
             c->index[k] = (int)rng_below(rng, 1000);
             c->element[k] = (int)rng_below(rng, 100);
             c->u[k] = random_single(rng);
@@ -137,6 +144,9 @@ static inline void fill_frame(ResultFrame* frame, ResultCounts counts, long inde
     for (int i = 0; i < 3 * counts.surface_points; ++i) {
         frame->surface_points[i] = (float)rng_normal(&rng);
     }
+    for (int i = 0; i < counts.cloth_points; ++i) {
+        frame->strains[i] = (float)rng_normal(&rng);
+    }
     fill_contacts(frame, &rng, index);
 }
 
@@ -166,6 +176,7 @@ static inline bool same_frame(const ResultFrame* a, const ResultFrame* b, Result
            memcmp(a->poses, b->poses, 12 * (size_t)counts.colliders * sizeof(double)) == 0 &&
            memcmp(a->body_poses, b->body_poses, 12 * (size_t)counts.bodies * sizeof(double)) == 0 &&
            memcmp(a->observed, b->observed, 3 * (size_t)counts.observers * sizeof(double)) == 0 &&
+           memcmp(a->strains, b->strains, (size_t)counts.cloth_points * sizeof(float)) == 0 &&
            memcmp(a->surface_points, b->surface_points,
                   3 * (size_t)counts.surface_points * sizeof(float)) == 0 &&
            same_contacts(a, b);

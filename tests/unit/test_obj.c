@@ -65,3 +65,65 @@ TEST(what_is_wrong_is_told_with_its_line) {
     refuse("v 1 2 1e10\n", "file:1: a vertex is too far away");
     refuse("v 1 2 nan\n", "file:1: 'nan' is not a number");
 }
+
+// --- faces as they are ---------------------------------------------------------------------------
+
+TEST(quads_and_triangles_are_kept) {
+    Capture heard;
+    TdlHost host = capture_host(&heard);
+    ObjFaces faces;
+    static const char TEXT[] = SQUARE "v 2 0 0\n\nf 1/1/1 2//1 3 4/2\nf -4 5 -3\n";
+    REQUIRE(obj_parse_faces(&host, "file", TEXT, strlen(TEXT), &faces) == TDL_STATUS_OK);
+    const int want[8] = {0, 1, 2, 3, 1, 4, 2, -1};
+    CHECK_INT(faces.vertex_count, 5);
+    REQUIRE(faces.face_count == 2);
+    for (int i = 0; i < 8; ++i) {
+        CHECK_INT(faces.corners[i], want[i]);
+    }
+    CHECK(faces.lines[0] == 7 && faces.lines[1] == 8);
+    CHECK_NEAR3(faces.vertices[4], ((TdlVec3){2, 0, 0}), 0.0);
+    obj_free_faces(&host, &faces);
+    CHECK(faces.vertices == NULL && faces.corners == NULL && faces.lines == NULL);
+}
+
+TEST(faces_that_no_cloth_has_are_told_with_their_line) {
+    static const struct {
+        const char *text, *message;
+    } BAD[] = {
+        {"", "file: has no faces"},
+        {SQUARE "f 1 2\n", "file:5: a face of cloth has three or four corners"},
+        {SQUARE "v 2 2 2\nf 1 2 3 4 5\n",
+         "file:6: a face of cloth has three or four corners: cut it into these"},
+        {SQUARE "f 1 2 7\n", "file:5: a face names vertex 7, which is not there: 4 came before"},
+        {SQUARE "f 1 2 x\n", "file:5: 'x' is not a number"},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; ++i) {
+        Capture heard;
+        TdlHost host = capture_host(&heard);
+        ObjFaces faces;
+        CHECK_INT(obj_parse_faces(&host, "file", BAD[i].text, strlen(BAD[i].text), &faces),
+                  TDL_STATUS_BAD_INPUT);
+        CHECK_INT(heard.errors, 1);
+        CHECK_TEXT(heard.text, BAD[i].message);
+        CHECK(faces.vertices == NULL && faces.corners == NULL && faces.lines == NULL);
+    }
+}
+
+TEST(memory_for_faces_may_end_anywhere) {
+    for (long fail_at = 1;; ++fail_at) {
+        Capture heard;
+        FailingMemory memory = {.fail_at = fail_at};
+        TdlHost host = capture_host(&heard);
+        host.mem = (TdlAllocator){failing_resize, &memory};
+        ObjFaces faces;
+        static const char TEXT[] = SQUARE "f 1 2 3 4\n";
+        TdlStatus status = obj_parse_faces(&host, "file", TEXT, strlen(TEXT), &faces);
+        bool failed = memory.calls >= fail_at;
+        CHECK_INT(status, failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK);
+        obj_free_faces(&host, &faces);
+        CHECK_INT(memory.live, 0);
+        if (!failed) {
+            break;
+        }
+    }
+}

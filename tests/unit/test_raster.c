@@ -116,6 +116,35 @@ TEST(a_box_covers_its_outline) {
     canvas_destroy(canvas);
 }
 
+// A square from above and from below covers the same pixels; what is no sheet has no back.
+TEST(a_sheet_is_seen_from_both_sides) {
+    static const TdlVec3 corners[4] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+    static const int triangles[6] = {0, 1, 2, 0, 2, 3};
+    const TdlMesh square = {corners, 4, triangles, 2};
+    Mesh mesh = {0};
+    mesh_add_sheet(&mesh, &square);
+    double area[2][2], cx, cy;
+    unsigned char red[2];
+    for (int below = 0; below < 2; ++below) {
+        Camera camera = camera_make(0.0, below ? -90.0 : 90.0);
+        camera.scale = 30.0;
+        for (int sheet = 0; sheet < 2; ++sheet) {
+            Canvas* canvas = canvas_create(WIDTH, HEIGHT);
+            (sheet ? canvas_draw_sheet : canvas_draw)(canvas, &camera, &mesh, RED);
+            canvas_finish(canvas);
+            area[below][sheet] = drawn_area(canvas, &cx, &cy);
+            red[below] = canvas_pixel(canvas, WIDTH / 2, HEIGHT / 2)[0];
+            canvas_destroy(canvas);
+        }
+    }
+    CHECK_NEAR(area[0][1], 60.0 * 60.0, 0.0);
+    CHECK_NEAR(area[1][1], 60.0 * 60.0, 0.0);
+    CHECK_NEAR(area[0][0], 60.0 * 60.0, 0.0);
+    CHECK_NEAR(area[1][0], 0.0, 0.0);
+    CHECK(red[1] < red[0] - 10); // the back is darker
+    mesh_destroy(&mesh);
+}
+
 TEST(far_outside_and_degenerate_meshes_do_no_harm) {
     Canvas* canvas = canvas_create(WIDTH, HEIGHT);
     Camera camera = camera_make(20.0, 15.0);

@@ -67,6 +67,16 @@ TEST(round_trip_keeps_every_bit) {
         CHECK(memcmp(surface.triangles, TRIANGLES,
                      3 * (size_t)surface.triangle_count * sizeof(int)) == 0);
     }
+    REQUIRE(info.cloth_count == 2);
+    CHECK_INT(info.cloth_point_count, 7);
+    for (int i = 0; i < 2; ++i) {
+        TdlResultCloth cloth = tdl_result_cloth(result, i);
+        CHECK(cloth.surface == i && cloth.mass == CLOTHS[i].mass && cloth.face_count == 1);
+        CHECK_INT(cloth.first_point, CLOTHS[i].first_point);
+        REQUIRE(cloth.point_count == CLOTHS[i].point_count);
+        CHECK(memcmp(cloth.faces, FACES + 4 * i, 4 * sizeof(int)) == 0);
+        CHECK(memcmp(cloth.holds, HOLDS + 4 * i, (size_t)cloth.point_count * sizeof(int)) == 0);
+    }
 
     // the public reader: the same points as doubles
     double points[66], time = -1.0;
@@ -92,6 +102,11 @@ TEST(round_trip_keeps_every_bit) {
         CHECK(vertices[i].x == (double)frame.surface_points[3 * i]);
         CHECK(vertices[i].z == (double)frame.surface_points[3 * i + 2]);
     }
+    double strains[7];
+    CHECK_INT(tdl_result_read_strains(result, 7, strains), TDL_STATUS_OK);
+    for (int i = 0; i < 7; ++i) {
+        CHECK(strains[i] == (double)frame.strains[i]);
+    }
     ResultFrame seen = {0};
     const TdlResultContact* contacts;
     fill_frame(&frame, result_counts(result), 40); // with many contacts
@@ -109,7 +124,8 @@ TEST(round_trip_keeps_every_bit) {
     CHECK_INT(tdl_result_read_contacts(result, 1100, &contacts, &seen.contact_count),
               TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_result_read_surfaces(result, 1100, vertices), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(heard.count, 5);
+    CHECK_INT(tdl_result_read_strains(result, -1, strains), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(heard.count, 6);
     tdl_result_close(result);
     CHECK(no_handles_left());
     scratch_remove(&scratch);

@@ -317,12 +317,61 @@ static void spoil(hid_t file, int kind) {
     case 44:
         replace_set(file, "surfaces/point_start", H5T_STD_I32LE, 1, huge_row, NULL);
         break;
+    case 45:
+        H5Ldelete(file, "frames/cloth_strain", H5P_DEFAULT);
+        break;
+    case 46: // fewer than there are vertices
+        replace_set(file, "frames/cloth_strain", H5T_IEEE_F32LE, 2, (hsize_t[]){3, 6}, tiny);
+        break;
+    case 47: // never written
+        replace_set(file, "frames/cloth_strain", H5T_IEEE_F32LE, 2, (hsize_t[]){3, 7},
+                    (hsize_t[]){3, 7});
+        break;
+    case 48: // a surface that there is not
+        write_numbers(file, "cloths/surface", (double[]){0, 2});
+        break;
+    case 49: // two cloths that are one surface
+        write_numbers(file, "cloths/surface", (double[]){1, 1});
+        break;
+    case 50:
+        write_numbers(file, "cloths/surface", (double[]){-1, 1});
+        break;
+    case 51: // a vertex that is not there
+        write_numbers(file, "cloths/faces", (double[]){0, 1, 3, 4, 0, 2, 1, -1});
+        break;
+    case 52: // only a fourth corner may be left out
+        write_numbers(file, "cloths/faces", (double[]){0, 1, -1, 2, 0, 2, 1, -1});
+        break;
+    case 53:
+        write_numbers(file, "cloths/faces", (double[]){0, 1, 3, 2, 0, 2, 1, -2});
+        break;
+    case 54:
+        write_numbers(file, "cloths/face_start", (double[]){0, 1, 3});
+        break;
+    case 55: // an absurd number of faces
+        write_numbers(file, "cloths/face_start", (double[]){0, 1, 2000000000});
+        break;
+    case 56:
+        replace_set(file, "cloths/face_start", H5T_STD_I32LE, 1, huge_row, NULL);
+        break;
+    case 57:
+        write_numbers(file, "cloths/mass", (double[]){NAN, 1});
+        break;
+    case 58:
+        write_numbers(file, "cloths/hold", (double[]){-1, 0, 0, -1, 1, -1, -2});
+        break;
+    case 59:
+        replace_set(file, "cloths/hold", H5T_STD_I32LE, 1, times, NULL);
+        break;
+    case 60:
+        H5Ldelete(file, "cloths/faces", H5P_DEFAULT);
+        break;
     default:
         break;
     }
 }
 
-enum { SPOIL_COUNT = 45 };
+enum { SPOIL_COUNT = 61 };
 
 // What version 1 did not have yet, taken away: the rest is read as ever.
 TEST(version_1_is_still_read) {
@@ -331,7 +380,7 @@ TEST(version_1_is_still_read) {
     TdlHost host = scratch_host(&heard);
     const char* path = scratch_path(&scratch, "result.h5");
     ResultDef def = sample_def();
-    def.body_count = def.observer_count = def.surface_count = 0;
+    def.body_count = def.observer_count = def.surface_count = def.cloth_count = 0;
     def.shape_count = 1;
     REQUIRE(write_sample(&host, path, &def, 5, 1, NULL));
     hid_t file = edit(path);
@@ -373,11 +422,16 @@ static void check_version(int version, ResultDef def) {
     TdlHost host = scratch_host(&heard);
     const char* path = scratch_path(&scratch, "result.h5");
     def.surface_count = version < 4 ? 0 : def.surface_count;
+    def.cloth_count = 0;
     REQUIRE(write_sample(&host, path, &def, 5, 1, NULL));
     hid_t file = edit(path);
     CHECK((H5Lexists(file, "surfaces", H5P_DEFAULT) > 0) == (version >= 4));
     CHECK((H5Lexists(file, "frames/surface_points", H5P_DEFAULT) > 0) == (version >= 4));
-    CHECK(H5Ldelete(file, "contacts/v", H5P_DEFAULT) >= 0);
+    CHECK(H5Lexists(file, "cloths", H5P_DEFAULT) <= 0);
+    CHECK(H5Lexists(file, "frames/cloth_strain", H5P_DEFAULT) <= 0);
+    if (version < 5) {
+        CHECK(H5Ldelete(file, "contacts/v", H5P_DEFAULT) >= 0);
+    }
     set_int_attribute(file, "format_version", version);
     H5Fclose(file);
     CHECK_INT(count_frames_of(&host, path, version), 5);
@@ -385,7 +439,8 @@ static void check_version(int version, ResultDef def) {
     scratch_remove(&scratch);
 }
 
-TEST(versions_2_to_4_are_still_read) {
+TEST(versions_2_to_5_are_still_read) {
+    check_version(5, sample_def());
     check_version(4, sample_def());
     check_version(3, sample_def());
     ResultDef def = sample_def();

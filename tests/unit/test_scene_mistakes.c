@@ -40,7 +40,7 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails("- a\n", "s:1:1: a scene is a group of keys, such as 'title: ...' and 'rods: ...'");
     check_fails(HAIR ROD, "s:1:1: the scene needs the key 'time'");
     check_fails(TIME ROD, "s:3:25: no material is named 'hair'");
-    check_fails(TIME HAIR, "s:1:1: the scene needs the key 'rods' or the key 'bodies'");
+    check_fails(TIME HAIR, "s:1:1: the scene needs the key 'rods', 'bodies' or 'cloths'");
     check_fails("# x\n\ngravty: [0, 0, 0]\n" TIME HAIR ROD,
                 "s:3:1: unknown key 'gravty' in the scene; did you mean 'gravity'?");
     check_fails("include: x.yaml\n" TIME HAIR ROD, "s:1:10: only a file can include another");
@@ -100,7 +100,7 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails(TIME HAIR LONG_ROD "    clamp: {motion: {keyframes: []}}\n",
                 "s:8:33: keyframes is empty");
     check_fails(TIME HAIR LONG_ROD "    clamp: {motion: {}}\n",
-                "s:8:21: the motion needs the key 'keyframes'");
+                "s:8:21: the motion needs the key 'keyframes' or the key 'recording'");
     // repetitions
     check_fails(TIME HAIR LONG_ROD "    repeat: {count: [0, 1, 1]}\n",
                 "s:8:22: count must be in [1, 1e6], not 0");
@@ -280,20 +280,21 @@ TEST(each_mistake_of_contacts_is_told_at_its_place) {
               "observe:\n"
 
 TEST(each_mistake_of_observers_is_told_at_its_place) {
-    check_fails(OBSERVED "  - {force: flor}\n",
-                "s:8:13: nothing is named 'flor' that has a force, rods, bodies or a collider; "
-                "did you mean 'floor'?");
+    check_fails(
+        OBSERVED "  - {force: flor}\n",
+        "s:8:13: nothing is named 'flor' that has a force, rods, bodies, a cloth or a collider; "
+        "did you mean 'floor'?");
     check_fails(OBSERVED "  - {point: b, at: 0}\n",
                 "s:8:13: 'b' is one of the bodies: a point is of a rod");
     check_fails(OBSERVED "  - {centre: floor}\n",
-                "s:8:14: 'floor' is one of the colliders: a centre is of rods or bodies");
+                "s:8:14: 'floor' is one of the colliders: a centre is of rods, bodies or a cloth");
     check_fails(OBSERVED "  - {force: wall}\n",
                 "s:8:13: 'wall' is the name of bodies and of colliders: give one of them another");
     check_fails(OBSERVED "  - {centre: zzz}\n",
-                "s:8:14: nothing is named 'zzz' that has a centre, rods or bodies");
+                "s:8:14: nothing is named 'zzz' that has a centre, rods, bodies or a cloth");
     check_fails(OBSERVED "  - {at: 1}\n",
                 "s:8:5: the observer needs one of the keys 'force', 'torque', 'centre', 'point', "
-                "'start_hold', 'end_hold'");
+                "'start_hold', 'end_hold', 'strain', 'hold'");
     check_fails(OBSERVED "  - {force: floor, torque: floor}\n",
                 "s:8:20: an observer has one quantity: force and torque are two observers");
     check_fails(OBSERVED "  - {force: floor, at: 0.1}\n", "s:8:20: a force has no at");

@@ -139,7 +139,8 @@ typedef struct InnerSpec {
 typedef struct OuterSpec {
     const Node* node;
     double real, pair[2];
-    int whole, choice, count[3];
+    int whole, choice, count[3], size[2];
+    IntList numbers, colours;
     bool truth;
     const char *text, *name;
     TdlVec3 vector, direction;
@@ -185,6 +186,17 @@ static const Field OUTER_FIELDS[] = {
      AT(OuterSpec, count),
      .fallback = "[1, 2, 3]",
      .help = "."},
+    {.key = "size", .kind = FIELD_COUNT2, AT(OuterSpec, size), .fallback = "[4, 5]", .help = "."},
+    {.key = "numbers",
+     .kind = FIELD_INTS,
+     AT(OuterSpec, numbers),
+     .range = {0, 9, false, false},
+     .help = "."},
+    {.key = "colours",
+     .kind = FIELD_CHOICES,
+     AT(OuterSpec, colours),
+     .choices = colours,
+     .help = "."},
     {.key = "truth", .kind = FIELD_BOOL, AT(OuterSpec, truth), .fallback = "true", .help = "."},
     {.key = "text", .kind = FIELD_TEXT, AT(OuterSpec, text), .help = "."},
     {.key = "name", .kind = FIELD_NAME, AT(OuterSpec, name), .help = "."},
@@ -225,6 +237,7 @@ TEST(defaults_come_from_the_table) {
     CHECK(r.spec.choice == 1 && r.spec.truth && r.spec.count[2] == 3 && r.spec.whole == 0);
     CHECK(r.spec.text == NULL && r.spec.vectors.count == 0 && r.spec.inner.node == NULL);
     CHECK(r.spec.node != NULL && r.spec.list.count == 0);
+    CHECK(r.spec.size[0] == 4 && r.spec.size[1] == 5 && r.spec.numbers.count == 0);
     arena_destroy(&r.arena);
 }
 
@@ -232,8 +245,13 @@ TEST(every_kind_is_read) {
     Reading r;
     read_text(&r, "real: 1\npair: 3\nwhole: -5\nchoice: blue\ncount: [4, 5, 6]\ntruth: false\n"
                   "text: 'a b'\nname: a-1_B\nvector: [1, 2, 3]\ndirection: [0, 0, 1e-300]\n"
-                  "vectors: [[1, 2, 3], [4, 5, 6]]\ninner: {n: 7}\nlist: [{n: 8}, {n: 9}]\n");
+                  "vectors: [[1, 2, 3], [4, 5, 6]]\ninner: {n: 7}\nlist: [{n: 8}, {n: 9}]\n"
+                  "size: [6, 7]\nnumbers: [3, 1, 3]\ncolours: [blue, red]\n");
     REQUIRE(r.status == TDL_STATUS_OK);
+    CHECK(r.spec.size[0] == 6 && r.spec.size[1] == 7);
+    REQUIRE(r.spec.numbers.count == 3 && r.spec.colours.count == 2);
+    CHECK(r.spec.numbers.items[0] == 3 && r.spec.numbers.items[1] == 1);
+    CHECK(r.spec.colours.items[0] == 2 && r.spec.colours.items[1] == 0);
     CHECK(r.spec.real == 1.0 && r.spec.pair[0] == 3.0 && r.spec.pair[1] == 3.0);
     CHECK(r.spec.whole == -5 && r.spec.choice == 2 && !r.spec.truth && r.spec.count[1] == 5);
     CHECK_TEXT(r.spec.text, "a b");
@@ -258,7 +276,8 @@ TEST(each_mistake_has_its_message) {
         {"rael: 1", "t:1:1: unknown key 'rael' in the outer; did you mean 'real'?"},
         {"inner: {n: 1, q: 2}", "t:1:15: unknown key 'q' in the inner; did you mean 'n'?"},
         {"xyzzy: 2", "t:1:1: unknown key 'xyzzy' in the outer; its keys are real, pair, whole, "
-                     "choice, count, truth, text, name, vector, direction, vectors, inner, list"},
+                     "choice, count, size, numbers, colours, truth, text, name, vector, direction, "
+                     "vectors, inner, list"},
         {"real: x", "t:1:7: real must be a number, not the text 'x'"},
         {"real:", "t:1:1: real must be a number, not nothing"},
         {"real: []", "t:1:7: real must be a number, not a list of 0"},
@@ -284,6 +303,14 @@ TEST(each_mistake_has_its_message) {
         {"choice: ''", "t:1:9: choice must be one of red|green|blue, not the quoted text ''"},
         {"count: [1, 2]", "t:1:8: count must be a list of 3 whole numbers, not a list of 2"},
         {"count: [1, 2, 3.5]", "t:1:15: count takes a whole number here, not the text '3.5'"},
+        {"size: [1]", "t:1:7: size must be a list of 2 whole numbers, not a list of 1"},
+        {"numbers: 1", "t:1:10: numbers must be a list of whole numbers, not the text '1'"},
+        {"numbers: []", "t:1:10: numbers is empty"},
+        {"numbers: [1, 10]", "t:1:14: numbers must be in [0, 9], not 10"},
+        {"numbers: [1, [2]]", "t:1:14: numbers takes a whole number here, not a list of 1"},
+        {"colours: red", "t:1:10: colours must be a list of red|green|blue, not the text 'red'"},
+        {"colours: [red, bleu]", "t:1:16: colours must be one of red|green|blue, not 'bleu'; did "
+                                 "you mean 'blue'?"},
         {"pair: [1, 2, 3]", "t:1:7: pair must be a number or a list of 2, not a list of 3"},
         {"text: [a]", "t:1:7: text must be a text, not a list of 1"},
         {"text:", "t:1:1: text must be a text, not nothing"},
@@ -348,7 +375,7 @@ static int check_group(SchemaReader* reader, const Group* group) {
         CHECK(f->offset < group->size);
         CHECK(f->offset >= sizeof(Node*) || f->kind == FIELD_INCLUDE);
         CHECK((f->group != NULL) == (f->kind == FIELD_GROUP || f->kind == FIELD_GROUPS));
-        CHECK((f->choices != NULL) == (f->kind == FIELD_CHOICE));
+        CHECK((f->choices != NULL) == (f->kind == FIELD_CHOICE || f->kind == FIELD_CHOICES));
         // a reader learns what happens when the key is left out
         CHECK(f->required || f->fallback != NULL || f->fallback_note != NULL);
         CHECK(f->range.min <= f->range.max);

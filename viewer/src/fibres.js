@@ -6,6 +6,13 @@ import * as THREE from 'three';
 const WIDTH = 1024; // of the textures, in texels
 const MAX_STRIDE = 16;
 
+// pale yellow to dark blue, readable without red and green
+export const HEAT = `
+vec3 heat(float x) {
+  return mix(mix(vec3(0.13, 0.24, 0.55), vec3(0.15, 0.60, 0.60), clamp(2.0 * x, 0.0, 1.0)),
+             vec3(0.97, 0.80, 0.25), clamp(2.0 * x - 1.0, 0.0, 1.0));
+}`;
+
 const VERTEX = `
 precision highp float;
 precision highp int;
@@ -29,11 +36,7 @@ vec4 point(int i) {
   return mix(a, b, mixing);
 }
 
-// pale yellow to dark blue, readable without red and green
-vec3 heat(float x) {
-  return mix(mix(vec3(0.13, 0.24, 0.55), vec3(0.15, 0.60, 0.60), clamp(2.0 * x, 0.0, 1.0)),
-             vec3(0.97, 0.80, 0.25), clamp(2.0 * x - 1.0, 0.0, 1.0));
-}
+${HEAT}
 
 void main() {
   int i = gl_VertexID >> 1;

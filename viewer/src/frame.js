@@ -1,21 +1,25 @@
 // A frame as bytes, as src/app/frame_block.c writes it (little endian):
 //
 //   f64      time
-//   f32[4]   origin, f32[4] scale of x, y, z and curvature: a value is origin + scale * q, q in
-//            0..65535
+//   f32[5]   origin, f32[5] scale of x, y, z, curvature of fibres and strain of surfaces: a value is
+//            origin + scale * q, q in 0..65535
 //   u32      how they were predicted: for axis c, bits 3c and 3c + 1 the order of the differences
 //            along the fibre, bit 3c + 2 whether of the change since the frame before
 //   u32      number of contacts
 //   f32[12]  a pose of each collider, then of each rigid body: position, columns of the rotation
 //   f32[7]   of each contact: point, force on the second body, 1 where it slides
-//   u8[4n]   low bytes of the residuals, x of all points, then y, z and curvature; u8[4n] high bytes
+//   u8[4n]   low bytes of the residuals, x of all points, then y, z and the fourth; u8[4n] high bytes
 //
-// Points are those of the fibres, then the vertices of each surface, which counts as a line too.
+// Points are those of the fibres, then the vertices of each surface, which counts as a line too. The
+// fourth number of a point is curvature on a fibre, strain on a surface.
 // All differences are modulo 65536; a residual r is kept as r << 1 ^ r >> 15 (zigzag).
 
-export const HEAD_BYTES = 48;
+export const HEAD_BYTES = 56;
 export const CONTACT_FLOATS = 7;
 const AXES = 4;
+const SPANS = 5;
+export const STRAIN = 4; // its place among the spans
+export const STRAIN_STEPS = 4095; // of the largest
 
 /** Where the points of each line begin: of the fibres, then of the surfaces; and how many poses. */
 export function layoutOf(head) {
@@ -37,7 +41,7 @@ export function decodeFrame(bytes, layout, before) {
   const floats = (at, count) => Float32Array.from({ length: count }, (_, i) => float(at + 4 * i));
   const { pointStart, poseCount } = layout;
   const count = pointStart[pointStart.length - 1];
-  const contactCount = view.getUint32(44, true);
+  const contactCount = view.getUint32(52, true);
   const contactAt = HEAD_BYTES + 48 * poseCount;
   const residualAt = contactAt + 4 * CONTACT_FLOATS * contactCount;
   const expected = residualAt + 2 * AXES * count;
@@ -46,7 +50,7 @@ export function decodeFrame(bytes, layout, before) {
   }
   const points = new Uint16Array(AXES * count);
   for (let axis = 0; axis < AXES; ++axis) {
-    const how = view.getUint32(40, true) >> (3 * axis);
+    const how = view.getUint32(48, true) >> (3 * axis);
     readAxis(bytes, residualAt, axis, count, points);
     for (let order = how & 3; order > 0; --order) {
       undoDifferences(points, axis, pointStart);
@@ -59,8 +63,8 @@ export function decodeFrame(bytes, layout, before) {
   }
   return {
     time: view.getFloat64(0, true),
-    origin: [...floats(8, AXES)],
-    scale: [...floats(24, AXES)],
+    origin: [...floats(8, SPANS)],
+    scale: [...floats(28, SPANS)],
     points,
     poses: floats(HEAD_BYTES, 12 * poseCount),
     contacts: floats(contactAt, CONTACT_FLOATS * contactCount),

@@ -74,11 +74,17 @@ class Page {
     if (head.body_count > 0) {
       facts.push(plural(head.body_count, 'rigid body').replace('bodys', 'bodies'));
     }
-    if (head.surfaces.length > 0) {
-      facts.push(plural(head.surfaces.length, 'moving surface'));
+    const { clothCount } = this.surfaces;
+    if (clothCount > 0) {
+      facts.push(plural(clothCount, 'cloth'));
     }
+    if (head.surfaces.length > clothCount) {
+      facts.push(plural(head.surfaces.length - clothCount, 'moving surface'));
+    }
+    byId('by-strain').hidden = clothCount === 0;
     byId('facts').textContent = facts.join(', ');
     document.body.dataset.surfaces = head.surfaces.length;
+    document.body.dataset.cloths = clothCount;
     byId('legend').hidden = !head.contacts;
     document.querySelectorAll('.contacts').forEach((label) => (label.hidden = !head.contacts));
     document.body.dataset.fibres = this.fibres.rodCount;
@@ -415,6 +421,8 @@ class Page {
     if (kind === 'curvature' && this.shownFrame !== undefined) {
       this.fibres.uniforms.kappaMax.value = this.typicalCurvature() || 1;
     }
+    this.surfaces.colourByStrain(kind === 'strain');
+    byId('colour').nextElementSibling.textContent = kind === 'strain' ? `to ${brief(this.surfaces.strainMax)}` : '';
     this.stage.invalidate();
   }
 

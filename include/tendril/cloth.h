@@ -1,0 +1,102 @@
+// Cloth: sheets of quads and triangles that hardly stretch. It lives in a world (world.h).
+#ifndef TENDRIL_CLOTH_H
+#define TENDRIL_CLOTH_H
+
+#include "tendril/body.h"
+#include "tendril/motion.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Faces of a sheet. Quads are best: their edges keep their lengths, and one shear at the centre
+/// keeps their angles, which leaves a sheet free to bend. Triangles keep theirs by their edges.
+typedef struct TdlClothMesh {
+    const TdlVec3* vertices; // [vertex_count], m
+    int vertex_count;
+    const int* faces; // [4 face_count] corners in turn, from 0; the fourth of a triangle is -1
+    int face_count;
+} TdlClothMesh;
+
+/// What is wrong with a mesh, first; null: nothing. `face` receives where, or -1.
+TDL_API const char* tdl_cloth_mesh_fault(const TdlClothMesh* mesh, int* face);
+
+/// A rectangle in the plane of the first two axes, its middle at the origin: columns * rows
+/// vertices, row by row, and (columns - 1)(rows - 1) quads, into vertices[columns * rows] and
+/// faces[4 (columns - 1)(rows - 1)]. Columns run along the first axis.
+TDL_API TdlClothMesh tdl_cloth_rectangle(double width, double height, int columns, int rows,
+                                         TdlVec3* vertices, int* faces);
+
+/// Vertices that are held: they go, as one rigid thing, where the motion takes them, turning about
+/// the place that they have in the mean at first.
+typedef struct TdlClothHold {
+    const int* vertices; // [count], copied
+    int count;
+    TdlMotionDef motion; // default: they stay where they are
+} TdlClothHold;
+
+/// A sheet obeys rho a = -delta g - (alpha + beta K) v - kappa K x per area, and keeps its lengths.
+typedef struct TdlClothDef {
+    TdlClothMesh mesh;   // copied; where it is at first
+    const TdlVec3* rest; // [mesh.vertex_count], m: the shape whose lengths and angles it keeps, and
+                         // in which it is not bent, copied; null: the mesh itself
+    double density;      // rho, kg/m^2, > 0: what inertia sees; default 0.15
+    double weight;       // delta, kg/m^2, what gravity sees; negative (default): the density
+    double damping;      // alpha, kg/(m^2 s), >= 0; default 0.1
+    double stretch;      // Y, N/m, > 0: tension over strain; default 1e6
+    double shear;   // G, N/m: shear force over the change of a quad's angle; negative (default): Y,
+                    // so that angles are kept as lengths are; woven cloth has far less
+    double bending; // kappa, N m, >= 0; default 1e-5
+    double bending_damping; // beta over kappa, s, >= 0; default 0.02
+    double drag; // kg/(m^2 s), >= 0, across the sheet, of its velocity against the world's wind;
+                 // default 0
+    double thickness;          // m, > 0, of the sheet as contacts see it; default 1e-3
+    bool self;                 // it touches itself; default true
+    const TdlClothHold* holds; // [hold_count]
+    int hold_count;
+    TdlVec3 velocity; // m/s, of what is not held, at first
+    int material;     // 0 to TDL_MATERIAL_LIMIT - 1; default 0
+} TdlClothDef;
+
+TDL_API TdlClothDef tdl_cloth_def_default(void);
+
+/// The first thing that is wrong with a definition; null: nothing.
+TDL_API const char* tdl_cloth_def_fault(const TdlClothDef* def);
+
+TDL_API TdlStatus tdl_world_add_cloth(TdlWorld* world, const TdlClothDef* def, TdlBodyId* out);
+
+// Those that follow refuse an id that is not a cloth of the world: TDL_STATUS_BAD_ARGUMENT.
+
+/// As given, with the mesh and its rest shape in the world's own memory, the vertices where they
+/// are now, and without its holds.
+TDL_API TdlStatus tdl_cloth_def(const TdlWorld* world, TdlBodyId cloth, TdlClothDef* out);
+
+/// The triangles that stand for it in contact and in pictures: of a quad two, about the diagonal
+/// from its first corner. [3 triangle_count] corners, in the world's own memory.
+TDL_API TdlStatus tdl_cloth_triangles(const TdlWorld* world, TdlBodyId cloth, const int** triangles,
+                                      int* triangle_count);
+
+/// Where its vertices are, m, and their velocities, m/s: [vertex_count]; null: not asked for.
+TDL_API TdlStatus tdl_cloth_state(const TdlWorld* world, TdlBodyId cloth, TdlVec3* positions,
+                                  TdlVec3* velocities);
+
+/// What it is stretched by. An edge that is shorter than at rest counts as well.
+typedef struct TdlClothStrain {
+    double largest; // the largest change of an edge's length over its length and, where shear is
+                    // not softer than stretch, of an angle, rad
+    double area;    // relative change of the area of all faces
+} TdlClothStrain;
+TDL_API TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId cloth, TdlClothStrain* out);
+
+/// The strain of each vertex: the largest of its edges and faces, [vertex_count].
+TDL_API TdlStatus tdl_cloth_vertex_strains(const TdlWorld* world, TdlBodyId cloth, double* out);
+
+/// The force of what holds a vertex, N, in the last step; 0 of one that is not held.
+TDL_API TdlStatus tdl_cloth_hold_force(const TdlWorld* world, TdlBodyId cloth, int vertex,
+                                       TdlVec3* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

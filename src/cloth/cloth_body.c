@@ -1,0 +1,475 @@
+// Cloth in a world: the table of its operations, and what the world tells of it.
+#include "base/log.h"
+#include "body/body.h"
+#include "body/surface.h"
+#include "cloth/cloth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// What a change of a place, in edges, counts as a residual of the world's rounds, which end at
+// 1e-10.
+static const double RESIDUAL = 1.0e-2;
+
+typedef struct ClothBody {
+    Body head;
+    Cloth* cloth;
+    Surface* surface;
+    TdlVec3* vertices;        // [node_count] for the surface
+    int (*list)[9];           // [triangle_count] coordinates of a triangle's corners, rising
+    int (*rank)[3];           // [triangle_count] place of each corner among these
+    int *reach_start, *reach; // [triangle_count + 1] coordinates of z that they reach
+} ClothBody;
+
+static Cloth* cloth_of(const Body* body) {
+    return ((const ClothBody*)body)->cloth;
+}
+
+static void destroy(const TdlHost* host, Body* body) {
+    ClothBody* cb = (ClothBody*)body;
+    surface_destroy(host, cb->surface);
+    tdl_free(&host->mem, cb->vertices);
+    tdl_free(&host->mem, cb->list);
+    tdl_free(&host->mem, cb->rank);
+    tdl_free(&host->mem, cb->reach_start);
+    tdl_free(&host->mem, cb->reach);
+    cloth_destroy(host, cb->cloth);
+    tdl_free(&host->mem, cb);
+}
+
+// --- a step ----------------------------------------------------------------------------------
+
+static ClothStep step_of(const BodyStep* t) {
+    return (ClothStep){t->dt, t->end, t->settling, t->gravity, t->wind};
+}
+
+static void prepare(Body* body, const BodyStep* t) {
+    ClothStep step = step_of(t);
+    cloth_prepare(cloth_of(body), &step);
+}
+
+// Shares of a triangle's corners at a place.
+static void shares_of(const BodyPlace* place, double out[3]) {
+    out[0] = 1.0 - place->u - place->v;
+    out[1] = place->u;
+    out[2] = place->v;
+}
+
+static const int* corners_of(const Body* body, const BodyPlace* place) {
+    return cloth_of(body)->triangle + 3 * (ptrdiff_t)place->element;
+}
+
+static void expect(Body* body, const BodyPlace* place, TdlVec3 impulse) {
+    double* expected = cloth_of(body)->expected;
+    const int* corner = corners_of(body, place);
+    double share[3];
+    shares_of(place, share);
+    for (int k = 0; k < 3; ++k) {
+        TdlVec3 sum = tdl_axpy3(tdl_load3(expected, corner[k]), share[k], impulse);
+        tdl_store3(expected, corner[k], sum);
+    }
+}
+
+static void predict(Body* body, const BodyStep* t) {
+    ClothStep step = step_of(t);
+    Cloth* c = cloth_of(body);
+    for (int i = 0; i < 3 * c->node_count && body->expects; ++i) {
+        c->expected[i] *= t->dt; // it was told of forces
+    }
+    body->account.failed = !cloth_predict(c, &step);
+}
+
+static double residual(const Body* body, const BodyStep* t, const double* v,
+                       const double* impulse) {
+    ClothStep step = step_of(t);
+    return RESIDUAL * cloth_residual(cloth_of(body), &step, v, impulse);
+}
+
+static void predict_again(Body* body, const BodyStep* t, const double* v) {
+    ClothStep step = step_of(t);
+    body->account.failed = !cloth_linearise(cloth_of(body), &step, v);
+}
+
+static bool correct(const Body* body, double* v_free) {
+    Cloth* c = cloth_of(body);
+    for (int i = 0; i < 3 * c->node_count; ++i) {
+        v_free[i] += c->missing[i];
+    }
+    cloth_rebase(c);
+    return true;
+}
+
+static bool is_finite(const Cloth* c) {
+    for (int i = 0; i < c->state_count; ++i) {
+        if (!isfinite(c->x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static double total(TdlEnergy e) {
+    return e.kinetic + e.elastic + e.gravity;
+}
+
+static void advance(Body* body, const BodyStep* t) {
+    ClothStep step = step_of(t);
+    Cloth* c = cloth_of(body);
+    body->account.supplied = cloth_advance(c, &step, body->impulse);
+    if (body->push != NULL) {
+        double before = total(cloth_energy(c, t->gravity));
+        for (int i = 0; i < 3 * c->node_count; ++i) {
+            c->x[i] += body->push[i];
+        }
+        body->account.push = total(cloth_energy(c, t->gravity)) - before;
+    }
+    body->energy = cloth_energy(c, t->gravity);
+    body->account.gave = c->gave;
+    body->account.failed = body->account.failed || !is_finite(c);
+}
+
+static int put_surface(ClothBody* cb) {
+    for (int i = 0; i < cb->cloth->node_count; ++i) {
+        cb->vertices[i] = tdl_load3(cb->cloth->x, i);
+    }
+    return surface_put(cb->surface, cb->vertices);
+}
+
+static TdlStatus place(const TdlHost* host, Body* body, double time) {
+    (void)time;
+    ClothBody* cb = (ClothBody*)body;
+    int triangle = put_surface(cb);
+    if (triangle < 0 || !is_finite(cb->cloth)) { // of the latter its account tells
+        return TDL_STATUS_OK;
+    }
+    return tdl_fail(host, TDL_STATUS_DIVERGED, "a cloth's triangle %d has no area", triangle);
+}
+
+static double mass(const Body* body, TdlVec3* centre) {
+    const Cloth* c = cloth_of(body);
+    TdlVec3 sum = {0};
+    double area = 0.0;
+    for (int i = 0; i < c->node_count; ++i) {
+        sum = tdl_axpy3(sum, c->area[i], tdl_load3(c->x, i));
+        area += c->area[i];
+    }
+    *centre = tdl_scale3(1.0 / area, sum);
+    return c->def.density * area;
+}
+
+static TdlEnergy energy(const Body* body, TdlVec3 gravity) {
+    return cloth_energy(cloth_of(body), gravity);
+}
+
+// --- A and places ----------------------------------------------------------------------------
+
+static void solve(const Body* body, int count, double* X) {
+    const Cloth* c = cloth_of(body);
+    for (int k = 0; k < count; ++k) {
+        double* x = X + (ptrdiff_t)k * 3 * c->node_count;
+        cloth_clear_held(c, x);
+        node_cholesky_solve(&c->factor, x);
+    }
+}
+
+static BodyRoot root(const Body* body) {
+    return (BodyRoot){.count = 3 * cloth_of(body)->node_count};
+}
+
+static BodySupport root_support(const Body* body, const BodyPlace* place) {
+    const ClothBody* cb = (const ClothBody*)body;
+    int first = cb->reach_start[place->element];
+    return (BodySupport){0, cb->reach_start[place->element + 1] - first, cb->reach + first};
+}
+
+static void whiten(const Body* body, const BodyPlace* place, const double* h, double* g) {
+    const ClothBody* cb = (const ClothBody*)body;
+    const Cloth* c = cb->cloth;
+    const int *corner = corners_of(body, place), *rank = cb->rank[place->element];
+    double f[27];
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            TdlVec3 own = tdl_load3(h + 9 * (ptrdiff_t)k, rank[i]);
+            tdl_store3(f, 3 * k + i, c->held[corner[i]] ? (TdlVec3){0} : own);
+        }
+    }
+    BodySupport list = root_support(body, place);
+    node_cholesky_whiten(&c->factor, 3, corner, 3, f, list.list, list.count, g);
+}
+
+static void unwhiten(const Body* body, const double* z, double* v) {
+    node_cholesky_unwhiten(&cloth_of(body)->factor, z, v);
+}
+
+static BodySupport support(const Body* body, const BodyPlace* place) {
+    return (BodySupport){0, 9, ((const ClothBody*)body)->list[place->element]};
+}
+
+static void rows(const Body* body, const BodyPlace* place, TdlMat3 basis, double* out) {
+    const int* rank = ((const ClothBody*)body)->rank[place->element];
+    const TdlVec3 axis[3] = {basis.cx, basis.cy, basis.cz};
+    double share[3];
+    shares_of(place, share);
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            tdl_store3(out + 9 * (ptrdiff_t)k, rank[i], tdl_scale3(share[i], axis[k]));
+        }
+    }
+}
+
+static TdlVec3 velocity(const Body* body, const BodyPlace* place) {
+    const Cloth* c = cloth_of(body);
+    const int* corner = corners_of(body, place);
+    double share[3];
+    TdlVec3 sum = {0};
+    shares_of(place, share);
+    for (int k = 0; k < 3; ++k) {
+        sum = tdl_axpy3(sum, share[k], tdl_load3(c->v, corner[k]));
+    }
+    return sum;
+}
+
+// --- what detection sees ---------------------------------------------------------------------
+
+static BodyShape shape(const Body* body, int segments) {
+    (void)segments;
+    const ClothBody* cb = (const ClothBody*)body;
+    return (BodyShape){.pieces = 1,
+                       .stiff = !cb->cloth->def.self,
+                       .frameless = true,
+                       .size = 0.5 * cb->cloth->def.thickness,
+                       .surface = cb->surface};
+}
+
+static bool shift(Body* body, TdlVec3 by) {
+    Cloth* c = cloth_of(body);
+    if (c->grip_count > 0) {
+        return false;
+    }
+    for (int i = 0; i < c->node_count; ++i) {
+        tdl_store3(c->x, i, tdl_add3(tdl_load3(c->x, i), by));
+    }
+    put_surface((ClothBody*)body); // what detection sees
+    return true;
+}
+
+static double speed(const Body* body) {
+    const Cloth* c = cloth_of(body);
+    double most = 0.0;
+    for (int i = 0; i < c->node_count; ++i) {
+        double own = tdl_norm3(tdl_load3(c->v, i));
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
+static const BodyKind CLOTH_BODY = {
+    .name = "cloth",
+    .destroy = destroy,
+    .prepare = prepare,
+    .expect = expect,
+    .predict = predict,
+    .residual = residual,
+    .predict_again = predict_again,
+    .correct = correct,
+    .advance = advance,
+    .place = place,
+    .solve = solve,
+    .root = root,
+    .root_support = root_support,
+    .whiten = whiten,
+    .unwhiten = unwhiten,
+    .support = support,
+    .rows = rows,
+    .velocity = velocity,
+    .mass = mass,
+    .energy = energy,
+    .shift = shift,
+    .shape = shape,
+    .speed = speed,
+};
+
+// --- making it -------------------------------------------------------------------------------
+
+static int ascending(const void* a, const void* b) {
+    return *(const int*)a - *(const int*)b;
+}
+
+static void list_triangle(ClothBody* cb, int f) {
+    const int* corner = cb->cloth->triangle + 3 * (ptrdiff_t)f;
+    int node[3] = {corner[0], corner[1], corner[2]};
+    qsort(node, 3, sizeof *node, ascending);
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            cb->list[f][3 * k + i] = 3 * node[k] + i;
+            cb->rank[f][i] = corner[i] == node[k] ? k : cb->rank[f][i];
+        }
+    }
+}
+
+static bool list_triangles(const TdlHost* host, ClothBody* cb) {
+    const Cloth* c = cb->cloth;
+    size_t count = (size_t)c->triangle_count;
+    cb->vertices = tdl_alloc_array(&host->mem, (size_t)c->node_count, sizeof *cb->vertices);
+    cb->list = tdl_alloc_array(&host->mem, count, sizeof *cb->list);
+    cb->rank = tdl_alloc_array(&host->mem, count, sizeof *cb->rank);
+    cb->reach_start = tdl_alloc_array(&host->mem, count + 1, sizeof *cb->reach_start);
+    if (!cb->vertices || !cb->list || !cb->rank || !cb->reach_start) {
+        return false;
+    }
+    for (int f = 0; f < c->triangle_count; ++f) {
+        list_triangle(cb, f);
+        cb->reach_start[f + 1] =
+            cb->reach_start[f] + node_cholesky_reach(&c->factor, 3, c->triangle + 3 * f, 0, NULL);
+    }
+    cb->reach = tdl_alloc_array(&host->mem, (size_t)cb->reach_start[count], sizeof *cb->reach);
+    for (int f = 0; f < c->triangle_count && cb->reach != NULL; ++f) {
+        int first = cb->reach_start[f];
+        node_cholesky_reach(&c->factor, 3, c->triangle + 3 * f, cb->reach_start[f + 1] - first,
+                            cb->reach + first);
+    }
+    return cb->reach != NULL;
+}
+
+static TdlStatus make_surface(const TdlHost* host, ClothBody* cb) {
+    const Cloth* c = cb->cloth;
+    TdlMesh mesh = {c->def.mesh.vertices, c->node_count, c->triangle, c->triangle_count};
+    // one sample: vertices that move
+    TdlVec3* samples = (TdlVec3*)(uintptr_t)mesh.vertices;
+    VertexMotion motion = {samples, 1, c->node_count, 0.0, 1.0};
+    return surface_create(host, &mesh, &motion, 0.5 * c->def.thickness, &cb->surface);
+}
+
+TdlStatus tdl_world_add_cloth(TdlWorld* world, const TdlClothDef* def, TdlBodyId* out) {
+    const TdlHost* host = world_host(world);
+    const char* fault = tdl_cloth_def_fault(def);
+    if (fault != NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "cloth: %s", fault);
+    }
+    ClothBody* cb = tdl_alloc_zero(&host->mem, sizeof *cb);
+    if (cb == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = cloth_create(host, def, &cb->cloth);
+    if (status == TDL_STATUS_OK && !list_triangles(host, cb)) {
+        status = TDL_STATUS_NO_MEMORY;
+    }
+    status = status == TDL_STATUS_OK ? make_surface(host, cb) : status;
+    if (status == TDL_STATUS_OK) {
+        const Cloth* c = cb->cloth;
+        cb->head = (Body){.kind = &CLOTH_BODY,
+                          .dof_count = 3 * c->node_count,
+                          .v_free = c->free,
+                          .state = c->x,
+                          .state_count = c->state_count,
+                          .material = def->material};
+        status = world_add_body(world, &cb->head);
+    }
+    if (status != TDL_STATUS_OK) {
+        destroy(host, &cb->head);
+        return status;
+    }
+    *out = cb->head.id;
+    return TDL_STATUS_OK;
+}
+
+// --- the world's functions -------------------------------------------------------------------
+
+static const Cloth* find(const TdlWorld* world, TdlBodyId id) {
+    const Body* body = world_find_body(world, id, &CLOTH_BODY);
+    return body == NULL ? NULL : cloth_of(body);
+}
+
+TdlStatus tdl_cloth_def(const TdlWorld* world, TdlBodyId id, TdlClothDef* out) {
+    const Body* body = world_find_body(world, id, &CLOTH_BODY);
+    if (body == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    *out = cloth_of(body)->def;
+    out->mesh.vertices = ((const ClothBody*)body)->vertices;
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_cloth_triangles(const TdlWorld* world, TdlBodyId id, const int** triangles,
+                              int* triangle_count) {
+    const Cloth* c = find(world, id);
+    if (c == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    *triangles = c->triangle;
+    *triangle_count = c->triangle_count;
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_cloth_state(const TdlWorld* world, TdlBodyId id, TdlVec3* positions,
+                          TdlVec3* velocities) {
+    const Cloth* c = find(world, id);
+    if (c == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    for (int i = 0; i < c->node_count; ++i) {
+        if (positions != NULL) {
+            positions[i] = tdl_load3(c->x, i);
+        }
+        if (velocities != NULL) {
+            velocities[i] = tdl_load3(c->v, i);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static double area_at(const Cloth* c, const TdlVec3* at) {
+    double sum = 0.0;
+    for (int f = 0; f < c->triangle_count; ++f) {
+        const int* v = c->triangle + 3 * (ptrdiff_t)f;
+        sum += tdl_norm3(tdl_cross3(tdl_sub3(at[v[1]], at[v[0]]), tdl_sub3(at[v[2]], at[v[0]])));
+    }
+    return 0.5 * sum;
+}
+
+// Whether an element is one of those that keep the sheet's metric.
+static bool counts(const Cloth* c, int e) {
+    bool soft = c->def.shear >= 0.0 && c->def.shear < c->def.stretch;
+    return c->element[e].kind == CLOTH_EDGE || !soft;
+}
+
+TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId id, TdlClothStrain* out) {
+    const Cloth* c = find(world, id);
+    if (c == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    *out = (TdlClothStrain){0};
+    for (int e = 0; e < c->strain_count; ++e) {
+        TdlVec3 slope[CLOTH_MOST];
+        double own = fabs(cloth_strain(&c->element[e], c->x, slope));
+        out->largest = counts(c, e) ? fmax(out->largest, own) : out->largest;
+    }
+    out->area = area_at(c, (const TdlVec3*)c->x) / area_at(c, c->def.rest) - 1.0;
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_cloth_vertex_strains(const TdlWorld* world, TdlBodyId id, double* out) {
+    const Cloth* c = find(world, id);
+    if (c == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    memset(out, 0, (size_t)c->node_count * sizeof *out);
+    for (int e = 0; e < c->strain_count; ++e) {
+        const ClothElement* el = &c->element[e];
+        TdlVec3 slope[CLOTH_MOST];
+        double own = fabs(cloth_strain(el, c->x, slope));
+        for (int k = 0; k < el->count; ++k) {
+            out[el->node[k]] = counts(c, e) ? fmax(out[el->node[k]], own) : out[el->node[k]];
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_cloth_hold_force(const TdlWorld* world, TdlBodyId id, int vertex, TdlVec3* out) {
+    const Cloth* c = find(world, id);
+    if (c == NULL || vertex < 0 || vertex >= c->node_count) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    *out = tdl_load3(c->force, vertex);
+    return TDL_STATUS_OK;
+}

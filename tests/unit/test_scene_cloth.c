@@ -1,0 +1,405 @@
+// Cloth in scene files: what is written becomes a sheet of the world, and each mistake is told
+// once, at its place.
+#include "scene/scene.h"
+
+#include "capture.h"
+#include "look.h"
+#include "scratch.h"
+#include "test.h"
+
+#define TIME "time: {end: 1}\n"
+#define CLOTH "cloths:\n  - name: towel\n"
+#define SHEET CLOTH "    rectangle: {size: [0.4, 0.6], nodes: [3, 4]}\n"
+#define SQUARE "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+
+static TdlStatus load(Capture* capture, const char* text, const char* const* set, int set_count,
+                      TdlScene** out) {
+    TdlHost host = capture_host(capture);
+    return scene_load_text(&host, "s", text, strlen(text), set, set_count, out);
+}
+
+static TdlScene* load_well(const char* text) {
+    Capture capture;
+    TdlScene* scene;
+    if (load(&capture, text, NULL, 0, &scene) != TDL_STATUS_OK) {
+        FAIL("%s", capture.text);
+    }
+    return scene;
+}
+
+// The definition of the first cloth, with its arrays in the scene's memory.
+static TdlClothDef def_of(TdlScene* scene) {
+    TdlClothDef def = {0};
+    CHECK_INT(scene_make_cloth(scene, scene->spec.cloths.items, &scene->arena, &def),
+              TDL_STATUS_OK);
+    return def;
+}
+
+TEST(the_least_cloth_has_the_defaults_of_the_library) {
+    TdlScene* scene = load_well(TIME SHEET);
+    REQUIRE(scene != NULL);
+    TdlClothDef def = def_of(scene), plain = tdl_cloth_def_default();
+    CHECK(def.density == plain.density && def.weight == plain.weight);
+    CHECK(def.damping == plain.damping && def.stretch == plain.stretch);
+    CHECK(def.bending == plain.bending && def.bending_damping == plain.bending_damping);
+    CHECK(def.drag == plain.drag && def.thickness == plain.thickness && def.self == plain.self);
+    CHECK_NEAR3(def.velocity, plain.velocity, 0.0);
+    CHECK_INT(def.material, plain.material);
+    CHECK(def.rest == NULL && def.hold_count == 0);
+    CHECK_INT(def.mesh.vertex_count, 12);
+    CHECK_INT(def.mesh.face_count, 6);
+    TdlSceneInfo info = tdl_scene_info(scene);
+    CHECK_INT(info.cloth_count, 1);
+    CHECK_INT(info.cloth_vertex_count, 12);
+    TdlSceneCloth cloth = tdl_scene_cloth(scene, 0);
+    CHECK_TEXT(cloth.name, "towel");
+    CHECK(cloth.material == NULL && cloth.held_count == 0 && cloth.hold_of[11] == -1);
+    CHECK_NEAR(cloth.area, 0.24, 1e-15); // a few roundings
+    CHECK_NEAR(cloth.mass, 0.036, 1e-15);
+    tdl_scene_destroy(scene);
+}
+
+TEST(a_cloth_is_where_and_what_it_is_told) {
+    TdlScene* scene = load_well(
+        TIME "materials: [{name: other}, {name: wool}]\n" SHEET
+             "    position: [1, 2, 3]\n    direction: [0, 0, 2]\n    normal: [0, -1, 0]\n"
+             "    density: 0.3\n    weight: 0.2\n    damping: 0.4\n    stretch: 2e4\n"
+             "    bending: 3e-5\n    bending_damping: 0.05\n    drag: 0.6\n    thickness: 2e-3\n"
+             "    self: false\n    velocity: [4, 5, 6]\n    material: wool\n");
+    REQUIRE(scene != NULL);
+    TdlClothDef def = def_of(scene);
+    CHECK(def.density == 0.3 && def.weight == 0.2 && def.damping == 0.4 && def.stretch == 2e4);
+    CHECK(def.bending == 3e-5 && def.bending_damping == 0.05 && def.drag == 0.6);
+    CHECK(def.thickness == 2e-3 && !def.self && def.velocity.y == 5.0);
+    CHECK_INT(def.material, 2);
+    // first axis up, third against y, so the second is against x: (-0.2, -0.3) to (0.2, 0.3)
+    CHECK_NEAR3(def.mesh.vertices[0], ((TdlVec3){1.0 + 0.3, 2.0, 3.0 - 0.2}), 1e-15);
+    CHECK_NEAR3(def.mesh.vertices[11], ((TdlVec3){1.0 - 0.3, 2.0, 3.0 + 0.2}), 1e-15);
+    TdlWorld* world;
+    REQUIRE(tdl_scene_build(scene, 1, &world) == TDL_STATUS_OK);
+    TdlBodyId id = tdl_world_body(world, "cloth", 0);
+    TdlVec3 places[12], velocities[12];
+    REQUIRE(tdl_cloth_state(world, id, places, velocities) == TDL_STATUS_OK);
+    CHECK_NEAR3(places[11], def.mesh.vertices[11], 0.0);
+    CHECK_NEAR3(velocities[4], ((TdlVec3){4, 5, 6}), 0.0);
+    char name[TDL_BODY_NAME_SIZE];
+    tdl_body_name(world, id, name);
+    CHECK(strstr(name, "towel") != NULL);
+    tdl_world_destroy(world);
+    tdl_scene_destroy(scene);
+}
+
+TEST(holds_find_their_vertices) {
+    // 3 columns, 4 rows: 0 1 2 at the bottom, 9 10 11 at the top
+    TdlScene* scene = load_well(
+        TIME SHEET "    position: [0, 0, 1]\n    holds:\n"
+                   "      - {corners: [top-right, bottom-left]}\n"
+                   "      - {vertices: [4, 1]}\n"
+                   "      - near: [-0.19, 0.28, 7]\n"
+                   "        motion: {interpolation: linear, keyframes: [{time: 0}, {time: 2, "
+                   "position: [0, 0, 1], rotation: [0, 3, 0]}]}\n");
+    REQUIRE(scene != NULL);
+    TdlClothDef def = def_of(scene);
+    REQUIRE(def.hold_count == 3);
+    REQUIRE(def.holds[0].count == 2 && def.holds[1].count == 2 && def.holds[2].count == 1);
+    CHECK(def.holds[0].vertices[0] == 11 && def.holds[0].vertices[1] == 0);
+    CHECK(def.holds[1].vertices[0] == 4 && def.holds[1].vertices[1] == 1);
+    CHECK_INT(def.holds[2].vertices[0], 9);
+    CHECK_INT(def.holds[0].motion.key_count, 0);
+    REQUIRE(def.holds[2].motion.key_count == 2);
+    CHECK(def.holds[2].motion.keys[1].position.z == 1.0);
+    CHECK(def.holds[2].motion.keys[1].rotation.y == 3.0);
+    CHECK_INT(def.holds[2].motion.interpolation, TDL_INTERPOLATION_LINEAR);
+    TdlSceneCloth cloth = tdl_scene_cloth(scene, 0);
+    const int want[12] = {0, 1, -1, -1, 1, -1, -1, -1, -1, 2, -1, 0};
+    CHECK_INT(cloth.held_count, 5);
+    CHECK(memcmp(cloth.hold_of, want, sizeof want) == 0);
+    tdl_scene_destroy(scene);
+
+    static const struct {
+        const char* edge;
+        int count, first, last;
+    } EDGES[] = {{"left", 4, 0, 9}, {"right", 4, 2, 11}, {"bottom", 3, 0, 2}, {"top", 3, 9, 11}};
+    for (int i = 0; i < 4; ++i) {
+        char text[512];
+        snprintf(text, sizeof text, TIME SHEET "    holds: [{edge: %s}]\n", EDGES[i].edge);
+        scene = load_well(text);
+        REQUIRE(scene != NULL);
+        def = def_of(scene);
+        REQUIRE(def.hold_count == 1 && def.holds[0].count == EDGES[i].count);
+        CHECK_INT(def.holds[0].vertices[0], EDGES[i].first);
+        CHECK_INT(def.holds[0].vertices[EDGES[i].count - 1], EDGES[i].last);
+        tdl_scene_destroy(scene);
+    }
+}
+
+TEST(overrides_reach_cloth) {
+    static const char* const SET[] = {"cloths.towel.rectangle.nodes=[5, 6]", "cloths.0.stretch=3",
+                                      "cloths.towel.holds.0.edge=left"};
+    Capture capture;
+    TdlScene* scene;
+    REQUIRE(load(&capture, TIME SHEET "    holds: [{edge: top}]\n", SET, 3, &scene) ==
+            TDL_STATUS_OK);
+    TdlClothDef def = def_of(scene);
+    CHECK(def.stretch == 3.0 && def.mesh.vertex_count == 30);
+    CHECK(def.holds[0].count == 6 && def.holds[0].vertices[1] == 5);
+    tdl_scene_destroy(scene);
+}
+
+static void check_fails(const char* text, const char* message) {
+    Capture capture;
+    TdlScene* scene;
+    CHECK_INT(load(&capture, text, NULL, 0, &scene), TDL_STATUS_BAD_INPUT);
+    CHECK(scene == NULL);
+    CHECK_INT(capture.errors, 1);
+    CHECK_TEXT(capture.first, message);
+}
+
+TEST(each_mistake_of_cloth_is_told_at_its_place) {
+    check_fails(TIME CLOTH, "s:3:5: the cloth needs the key 'rectangle' or the key 'mesh'");
+    check_fails(TIME SHEET "    mesh: {file: x.obj}\n",
+                "s:3:5: a cloth is a rectangle or a mesh, not both");
+    check_fails(TIME CLOTH "    mesh: {file: x.obj}\n", "s:4:18: only a file can name another");
+    check_fails(TIME CLOTH "    mesh: {file: x.stl}\n", "s:4:18: meshes come from .obj files");
+    check_fails(TIME CLOTH "    rectangle: {size: [1, 0], nodes: [3, 3]}\n",
+                "s:4:27: size must be in [1e-9, 1e9] m, not 0");
+    check_fails(TIME CLOTH "    rectangle: {size: [1, nan], nodes: [3, 3]}\n",
+                "s:4:27: size takes a number here, not the text 'nan'");
+    check_fails(TIME CLOTH "    rectangle: {size: 1, nodes: [1, 3]}\n",
+                "s:4:34: nodes must be in [2, 100000], not 1");
+    check_fails(TIME CLOTH "    rectangle: {size: 1, nodes: [3]}\n",
+                "s:4:33: nodes must be a list of 2 whole numbers, not a list of 1");
+    check_fails(TIME CLOTH "    rectangle: {size: 1}\n",
+                "s:4:16: the rectangle needs the key 'nodes'");
+    check_fails(TIME CLOTH "    rectangle: {size: 1, nodes: [100000, 100000]}\n",
+                "s:4:33: 10000000000 vertices of 'towel' bring the scene above 4000000 vertices of "
+                "cloth");
+    check_fails(TIME SHEET "    density: 0\n",
+                "s:5:14: density must be in [1e-9, 1e9] kg/m^2, not 0");
+    check_fails(TIME SHEET "    stretch: -1\n",
+                "s:5:14: stretch must be in [1e-6, 1e12] N/m, not -1");
+    check_fails(TIME SHEET "    thickness: 0\n",
+                "s:5:16: thickness must be in [1e-12, 1e6] m, not 0");
+    check_fails(TIME SHEET "    wieght: 0\n",
+                "s:5:5: unknown key 'wieght' in the cloth; did you mean 'weight'?");
+    check_fails(TIME SHEET "    material: wool\n", "s:5:15: no material is named 'wool'");
+    check_fails(TIME SHEET "    direction: [0, 0, 1]\n    normal: [0, 0, 2]\n",
+                "s:6:13: normal must not lie along direction");
+    check_fails(TIME SHEET "  - {name: towel, rectangle: {size: 1, nodes: [2, 2]}}\n",
+                "s:5:12: the name 'towel' is already taken");
+}
+
+#define HOLD SHEET "    holds:\n      - "
+
+TEST(each_mistake_of_holds_is_told_at_its_place) {
+    check_fails(TIME HOLD "{motion: {keyframes: [{time: 0}]}}\n",
+                "s:6:9: the hold needs one of the keys 'vertices', 'corners', 'edge', 'near'");
+    check_fails(TIME HOLD "{edge: left, near: [0, 0, 0]}\n",
+                "s:6:22: a hold has one of these: edge and near are two holds");
+    check_fails(TIME HOLD "{vertices: [3, 12]}\n",
+                "s:6:24: there is no vertex 12: 'towel' has 12, counted from 0");
+    check_fails(TIME HOLD "{vertices: [3, -1]}\n",
+                "s:6:24: vertices must be in [0, 2147483647], not -1");
+    check_fails(TIME HOLD "{vertices: []}\n", "s:6:20: vertices is empty");
+    check_fails(TIME HOLD "{vertices: [3, 3]}\n", "s:6:24: vertex 3 of 'towel' is held twice");
+    check_fails(TIME HOLD "{edge: left}\n      - {corners: [top-right, top-left]}\n",
+                "s:7:31: vertex 9 of 'towel' is held twice");
+    check_fails(TIME HOLD "{edge: left}\n      - {near: [-0.2, -0.3, 0]}\n",
+                "s:7:16: vertex 0 of 'towel' is held twice");
+    check_fails(TIME HOLD "{edge: middle}\n",
+                "s:6:16: edge must be one of left|right|bottom|top, not 'middle'");
+    check_fails(TIME HOLD "{corners: [top]}\n",
+                "s:6:20: corners must be one of bottom-left|bottom-right|top-left|top-right, not "
+                "'top'");
+    check_fails(TIME HOLD "{edge: left, motion: {keyframes: [{time: 1}, {time: 1}]}}\n",
+                "s:6:61: the times of keyframes must grow: 1 is not after 1");
+}
+
+// --- meshes of files -----------------------------------------------------------------------------
+
+static void put(const Scratch* s, const char* name, const char* text) {
+    FILE* out = fopen(scratch_path(s, name), "w");
+    fputs(text, out);
+    fclose(out);
+}
+
+static TdlStatus load_file(const Scratch* s, Capture* capture, TdlScene** out) {
+    TdlHost host = capture_host(capture);
+    return tdl_scene_load(&host, scratch_path(s, "scene.yaml"), NULL, 0, out);
+}
+
+TEST(a_mesh_comes_with_its_quads_and_its_rest_shape) {
+    Scratch s = scratch_make();
+    put(&s, "cloth.obj", SQUARE "v 2 0 0\nf 1 2 3 4\nf 2 5 3\n");
+    put(&s, "rest.obj", "v 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nv 4 0 0\nf 1 2 3\n");
+    put(&s, "scene.yaml",
+        TIME CLOTH "    mesh: {file: cloth.obj, scale: 0.5, up: y}\n"
+                   "    rest: {file: rest.obj}\n    position: [1, 0, 0]\n");
+    Capture capture;
+    TdlScene *scene, *again;
+    REQUIRE(load_file(&s, &capture, &scene) == TDL_STATUS_OK);
+    TdlClothDef def = def_of(scene);
+    const int want[8] = {0, 1, 2, 3, 1, 4, 2, -1};
+    REQUIRE(def.mesh.vertex_count == 5 && def.mesh.face_count == 2 && def.rest != NULL);
+    CHECK(memcmp(def.mesh.faces, want, sizeof want) == 0);
+    CHECK_NEAR3(def.mesh.vertices[2], ((TdlVec3){1.5, 0, 0.5}), 1e-15); // y of the file is up
+    CHECK_NEAR3(def.rest[4], ((TdlVec3){4, 0, 0}), 0.0);                // not placed
+    CHECK_NEAR(tdl_scene_cloth(scene, 0).area, 6.0, 1e-14);
+    // the copy of a run names the file where it is, with its hash
+    REQUIRE(tdl_scene_write(scene, scratch_path(&s, "copy.yaml")) == TDL_STATUS_OK);
+    TdlHost host = capture_host(&capture);
+    REQUIRE(tdl_scene_load(&host, scratch_path(&s, "copy.yaml"), NULL, 0, &again) == TDL_STATUS_OK);
+    tdl_scene_destroy(again);
+    put(&s, "rest.obj", "v 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nv 5 0 0\nf 1 2 3\n");
+    host = capture_host(&capture);
+    CHECK(tdl_scene_load(&host, scratch_path(&s, "copy.yaml"), NULL, 0, &again) ==
+          TDL_STATUS_BAD_INPUT);
+    CHECK(
+        strstr(capture.first, "the file of the rest shape is not the one of this scene any more"));
+    tdl_scene_destroy(scene);
+    scratch_remove(&s);
+}
+
+static void check_file_fails(const char* mesh, const char* rest, const char* more,
+                             const char* message) {
+    Scratch s = scratch_make();
+    put(&s, "cloth.obj", mesh);
+    put(&s, "rest.obj", rest);
+    char text[512];
+    snprintf(text, sizeof text, TIME CLOTH "    mesh: {file: cloth.obj}\n%s", more);
+    put(&s, "scene.yaml", text);
+    Capture capture;
+    TdlScene* scene;
+    CHECK_INT(load_file(&s, &capture, &scene), TDL_STATUS_BAD_INPUT);
+    CHECK_INT(capture.errors, 1);
+    if (strstr(capture.first, message) == NULL) {
+        FAIL("%s", capture.first);
+    }
+    scratch_remove(&s);
+}
+
+TEST(each_mistake_of_a_mesh_is_told_with_its_face) {
+    check_file_fails(SQUARE "f 1 2 3 4\nf 1 1 2\n", "", "",
+                     "scene.yaml:4:18: face 1, line 6 of the file: ");
+    check_file_fails(SQUARE "f 1 2 3 9\n", "", "", "cloth.obj:5: a face names vertex 9");
+    check_file_fails("", "", "", "cloth.obj: has no faces");
+    check_file_fails(SQUARE "f 1 2 3 4\n", SQUARE "v 0 0 1\nf 1 2 3\n",
+                     "    rest: {file: rest.obj}\n",
+                     "scene.yaml:5:18: the rest shape has 5 vertices, the cloth 4");
+    check_file_fails(SQUARE "f 1 2 3 4\n", "", "    rest: {file: gone.obj}\n",
+                     "cannot be read: there is no such file");
+    check_file_fails(SQUARE "f 1 2 3 4\n", "", "    holds: [{corners: [top-left]}]\n",
+                     "scene.yaml:5:14: only a rectangle has corners");
+    check_file_fails(SQUARE "f 1 2 3 4\n", "", "    holds: [{edge: left}]\n",
+                     "scene.yaml:5:14: only a rectangle has an edge");
+}
+
+// --- recorded motions ----------------------------------------------------------------------------
+
+TEST(holds_follow_a_recording) {
+    Scratch s = scratch_make();
+    put(&s, "hand.csv", "time,x,y,z\n0,1,2,3\n0.5,,,\n1,1,2,4\n2,3,2,4\n");
+    put(&s, "scene.yaml",
+        TIME SHEET "    holds:\n"
+                   "      - {edge: top, motion: {recording: {file: hand.csv, up: y, scale: 0.1}}}\n"
+                   "      - {vertices: [0], motion: {interpolation: smooth, recording: {file: "
+                   "hand.csv, from: origin}}}\n");
+    Capture capture;
+    TdlScene *scene, *again;
+    REQUIRE(load_file(&s, &capture, &scene) == TDL_STATUS_OK);
+    TdlClothDef def = def_of(scene);
+    REQUIRE(def.hold_count == 2);
+    const TdlMotionDef *first = &def.holds[0].motion, *origin = &def.holds[1].motion;
+    REQUIRE(first->key_count == 3 && origin->key_count == 3); // without the gap
+    CHECK(first->interpolation == TDL_INTERPOLATION_LINEAR);
+    CHECK(origin->interpolation == TDL_INTERPOLATION_SMOOTH);
+    CHECK(first->keys[1].time == 1.0);
+    CHECK_NEAR3(first->keys[0].position, (TdlVec3){0}, 0.0);
+    CHECK_NEAR3(first->keys[2].position, ((TdlVec3){0.2, -0.1, 0.0}), 1e-16); // z of the file is -y
+    CHECK_NEAR3(origin->keys[2].position, ((TdlVec3){3, 2, 4}), 0.0);
+    REQUIRE(tdl_scene_write(scene, scratch_path(&s, "copy.yaml")) == TDL_STATUS_OK);
+    tdl_scene_destroy(scene);
+    TdlHost host = capture_host(&capture);
+    REQUIRE(tdl_scene_load(&host, scratch_path(&s, "copy.yaml"), NULL, 0, &again) == TDL_STATUS_OK);
+    tdl_scene_destroy(again);
+    put(&s, "hand.csv", "time,x,y,z\n0,1,2,3\n0,1,2,4\n");
+    CHECK_INT(load_file(&s, &capture, &scene), TDL_STATUS_BAD_INPUT);
+    CHECK(strstr(capture.first, "hand.csv:3: the times of a recording must grow") != NULL);
+    scratch_remove(&s);
+    check_fails(TIME SHEET "    holds: [{edge: top, motion: {recording: {file: x.txt}}}]\n",
+                "s:5:52: recordings come from .csv files");
+    check_fails(TIME SHEET "    holds: [{edge: top, motion: {recording: {file: x.csv}, keyframes: "
+                           "[{time: 0}]}}]\n",
+                "s:5:33: a motion has keyframes or a recording, not both");
+}
+
+// --- observers -----------------------------------------------------------------------------------
+
+TEST(cloth_is_observed) {
+    TdlScene* scene = load_well(TIME SHEET "    position: [0, 0, 2]\n    holds: [{edge: top}]\n"
+                                           "observe: [{force: towel}, {centre: towel}, {strain: "
+                                           "towel}, {hold: towel}]\n");
+    REQUIRE(scene != NULL);
+    TdlWorld* world;
+    REQUIRE(tdl_scene_build(scene, 1, &world) == TDL_STATUS_OK);
+    CHECK_NEAR3(tdl_scene_observe(scene, 0, world), (TdlVec3){0}, 0.0);
+    CHECK_NEAR3(tdl_scene_observe(scene, 1, world), ((TdlVec3){0, 0, 2}), 1e-15);
+    CHECK_TEXT(tdl_scene_observer(scene, 2).name, "strain_towel");
+    CHECK_TEXT(tdl_scene_observer(scene, 2).unit, "1");
+    CHECK_TEXT(tdl_scene_observer(scene, 3).unit, "N");
+    REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
+    TdlClothStrain strain;
+    TdlBodyId id = tdl_world_body(world, "cloth", 0);
+    REQUIRE(tdl_cloth_strain(world, id, &strain) == TDL_STATUS_OK);
+    CHECK_NEAR3(tdl_scene_observe(scene, 2, world), ((TdlVec3){strain.largest, strain.area, 0.0}),
+                0.0);
+    TdlVec3 sum = {0}, force;
+    for (int i = 9; i < 12; ++i) {
+        REQUIRE(tdl_cloth_hold_force(world, id, i, &force) == TDL_STATUS_OK);
+        sum = tdl_add3(sum, force);
+    }
+    CHECK(sum.z > 0.0);
+    CHECK_NEAR3(tdl_scene_observe(scene, 3, world), sum, 0.0);
+    tdl_world_destroy(world);
+    tdl_scene_destroy(scene);
+    check_fails(TIME SHEET "observe: [{torque: towel}]\n",
+                "s:5:20: 'towel' is one of the cloths: a torque is of a rod, a body or a collider");
+    check_fails(TIME SHEET "observe: [{strain: towle}]\n",
+                "s:5:20: nothing is named 'towle' that has a strain, a cloth; did you mean "
+                "'towel'?");
+    check_fails(TIME SHEET "colliders: [{name: floor, shape: plane}]\nobserve: [{hold: floor}]\n",
+                "s:6:18: 'floor' is one of the colliders: a hold is of a cloth");
+}
+
+TEST(memory_for_cloth_may_end_anywhere) {
+    Scratch s = scratch_make();
+    put(&s, "cloth.obj", SQUARE "f 1 2 3 4\n");
+    put(&s, "scene.yaml",
+        TIME SHEET "    holds: [{edge: top}]\n"
+                   "  - {name: other, mesh: {file: cloth.obj}, rest: {file: cloth.obj}, position: "
+                   "[5, 0, 0]}\n");
+    int failures = 0;
+    for (long fail_at = 1;; ++fail_at) {
+        Capture capture;
+        FailingMemory memory = {.fail_at = fail_at};
+        TdlHost host = capture_host(&capture);
+        host.mem = (TdlAllocator){failing_resize, &memory};
+        TdlScene* scene;
+        TdlWorld* world = NULL;
+        TdlStatus status = tdl_scene_load(&host, scratch_path(&s, "scene.yaml"), NULL, 0, &scene);
+        if (status == TDL_STATUS_OK) {
+            status = tdl_scene_build(scene, 1, &world);
+        }
+        bool failed = memory.calls >= fail_at;
+        CHECK_INT(status, failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK);
+        tdl_world_destroy(world);
+        tdl_scene_destroy(scene);
+        CHECK_INT(memory.live, 0);
+        failures += failed;
+        if (!failed) {
+            break;
+        }
+    }
+    CHECK(failures > 8);
+    scratch_remove(&s);
+}
