@@ -65,6 +65,7 @@ typedef struct BodyShape {
     bool frameless;                // a torque does nothing to its places: touched at `point`
     TdlSeats seats;                // where its elements hold it off what it lies along (W.26)
     double size;                   // m, what an overlap is measured against; 0: it does not count
+    double spacing;                // m, of the nodes of a sheet; 0: it is none
     const struct Surface* surface; // null: none
     bool obstacle;                 // it has a round or flat shape, told by `obstacle`
 } BodyShape;
@@ -141,6 +142,12 @@ struct Body {
     BodyLedger ledger;
 };
 
+// A by rows, of coordinates: start[dof_count + 1], columns and values.
+typedef struct BodyMatrix {
+    const int *start, *column;
+    const double* value;
+} BodyMatrix;
+
 struct BodyKind {
     const char* name;
     void (*destroy)(const TdlHost* host, Body* body); // optional; else its memory is freed
@@ -183,6 +190,10 @@ struct BodyKind {
     BodySupport (*root_support)(const Body* body, const BodyPlace* place);
     void (*whiten)(const Body* body, const BodyPlace* place, const double* h, double* g);
     void (*unwhiten)(const Body* body, const double* z, double* v);
+    // Of bodies of many nodes of which a contact touches few, and whose z are as many as v: A
+    // itself, and z from the impulses f on all coordinates, another array. Null: not given.
+    BodyMatrix (*matrix)(const Body* body);
+    void (*drive)(const Body* body, const double* f, double* z);
 
     // --- places, of bodies that are touched. What a part of a tree tells of itself is about the
     // coordinates of its system. rows[k * count + j] = basis_k . d velocity / d v_j.

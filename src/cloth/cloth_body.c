@@ -11,6 +11,9 @@
 // 1e-10.
 static const double RESIDUAL = 1.0e-2;
 
+// What held nodes weigh among the others, where A itself is asked for: their rows are those of 1.
+static const double HEAVY = 1.0e15;
+
 typedef struct ClothBody {
     Body head;
     Cloth* cloth;
@@ -19,6 +22,8 @@ typedef struct ClothBody {
     int (*list)[9];           // [triangle_count] coordinates of a triangle's corners, rising
     int (*rank)[3];           // [triangle_count] place of each corner among these
     int *reach_start, *reach; // [triangle_count + 1] coordinates of z that they reach
+    int *row_start, *column;  // A by rows of coordinates
+    double* value;
 } ClothBody;
 
 static Cloth* cloth_of(const Body* body) {
@@ -33,6 +38,9 @@ static void destroy(const TdlHost* host, Body* body) {
     tdl_free(&host->mem, cb->rank);
     tdl_free(&host->mem, cb->reach_start);
     tdl_free(&host->mem, cb->reach);
+    tdl_free(&host->mem, cb->row_start);
+    tdl_free(&host->mem, cb->column);
+    tdl_free(&host->mem, cb->value);
     cloth_destroy(host, cb->cloth);
     tdl_free(&host->mem, cb);
 }
@@ -201,6 +209,36 @@ static void unwhiten(const Body* body, const double* z, double* v) {
     node_cholesky_unwhiten(&cloth_of(body)->factor, z, v);
 }
 
+static void drive(const Body* body, const double* f, double* z) {
+    const Cloth* c = cloth_of(body);
+    node_cholesky_drive(&c->factor, f, z);
+    for (int i = 0; i < c->node_count; ++i) {
+        if (c->held[i]) { // it is coupled with no other
+            tdl_store3(z, c->factor.place[i], (TdlVec3){0});
+        }
+    }
+}
+
+// A, in which held nodes are so heavy that nothing moves them.
+
+static BodyMatrix matrix(const Body* body) {
+    const ClothBody* cb = (const ClothBody*)body;
+    const Cloth* c = cb->cloth;
+    double *to = cb->value, heavy = 0.0;
+    for (int k = 0; k < 9 * c->pattern.start[c->node_count]; ++k) {
+        heavy = fmax(heavy, HEAVY * c->blocks[k]);
+    }
+    for (int k = 0; k < 3 * c->node_count; ++k) {
+        for (int e = c->pattern.start[k / 3]; e < c->pattern.start[k / 3 + 1]; ++e) {
+            for (int j = 0; j < 3; ++j) {
+                double own = c->blocks[9 * (ptrdiff_t)e + 3 * j + k % 3];
+                *to++ = c->held[k / 3] && own > 0.0 ? heavy : own;
+            }
+        }
+    }
+    return (BodyMatrix){cb->row_start, cb->column, cb->value};
+}
+
 static BodySupport support(const Body* body, const BodyPlace* place) {
     return (BodySupport){0, 9, ((const ClothBody*)body)->list[place->element]};
 }
@@ -238,6 +276,7 @@ static BodyShape shape(const Body* body, int segments) {
                        .stiff = !cb->cloth->def.self,
                        .frameless = true,
                        .size = 0.5 * cb->cloth->def.thickness,
+                       .spacing = cb->cloth->reach,
                        .surface = cb->surface};
 }
 
@@ -279,6 +318,8 @@ static const BodyKind CLOTH_BODY = {
     .root_support = root_support,
     .whiten = whiten,
     .unwhiten = unwhiten,
+    .matrix = matrix,
+    .drive = drive,
     .support = support,
     .rows = rows,
     .velocity = velocity,
@@ -331,6 +372,28 @@ static bool list_triangles(const TdlHost* host, ClothBody* cb) {
     return cb->reach != NULL;
 }
 
+static bool list_rows(const TdlHost* host, ClothBody* cb) {
+    const BlockPattern* a = &cb->cloth->pattern;
+    size_t n = 3 * (size_t)a->n, count = 9 * (size_t)a->start[a->n];
+    cb->row_start = tdl_alloc_array(&host->mem, n + 1, sizeof *cb->row_start);
+    cb->column = tdl_alloc_array(&host->mem, count, sizeof *cb->column);
+    cb->value = tdl_alloc_array(&host->mem, count, sizeof *cb->value);
+    if (!cb->row_start || !cb->column || !cb->value) {
+        return false;
+    }
+    int used = 0;
+    for (size_t k = 0; k < n; ++k) {
+        cb->row_start[k] = used;
+        for (int e = a->start[k / 3]; e < a->start[k / 3 + 1]; ++e) {
+            for (int j = 0; j < 3; ++j) {
+                cb->column[used++] = 3 * a->column[e] + j;
+            }
+        }
+    }
+    cb->row_start[n] = used;
+    return true;
+}
+
 static TdlStatus make_surface(const TdlHost* host, ClothBody* cb) {
     const Cloth* c = cb->cloth;
     TdlMesh mesh = {c->def.mesh.vertices, c->node_count, c->triangle, c->triangle_count};
@@ -351,7 +414,7 @@ TdlStatus tdl_world_add_cloth(TdlWorld* world, const TdlClothDef* def, TdlBodyId
         return TDL_STATUS_NO_MEMORY;
     }
     TdlStatus status = cloth_create(host, def, &cb->cloth);
-    if (status == TDL_STATUS_OK && !list_triangles(host, cb)) {
+    if (status == TDL_STATUS_OK && !(list_triangles(host, cb) && list_rows(host, cb))) {
         status = TDL_STATUS_NO_MEMORY;
     }
     status = status == TDL_STATUS_OK ? make_surface(host, cb) : status;

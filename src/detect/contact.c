@@ -233,7 +233,7 @@ static void match_along(const Matching* m) {
     }
 }
 
-static bool same_features(const ContactSite* a, const ContactSite* b) {
+bool contact_same_features(const ContactSite* a, const ContactSite* b) {
     return a->arc[0] == b->arc[0] && a->arc[1] == b->arc[1] &&
            a->contact.element[1] == b->contact.element[1];
 }
@@ -247,7 +247,7 @@ static int find_features(const Matching* m, const ContactSite* site) {
             m->last[middle].contact.element[0] < element ? middle + 1 : middle;
     }
     for (; low < m->last_end && m->last[low].contact.element[0] == element; ++low) {
-        if (!m->mark[low] && same_features(&m->last[low], site)) {
+        if (!m->mark[low] && contact_same_features(&m->last[low], site)) {
             return low;
         }
     }

@@ -43,6 +43,9 @@ int contact_merge(ContactSite* sites, int count, double merge, ContactBrief* ope
 void contact_match(ContactSite* sites, int count, const ContactSite* last, int last_count,
                    double reach, unsigned char* mark);
 
+// Whether two sites of sheets, of the same bodies, are about the same two features.
+bool contact_same_features(const ContactSite* a, const ContactSite* b);
+
 // The other body first.
 void contact_turn(ContactSite* site);
 

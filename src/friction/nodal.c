@@ -209,6 +209,50 @@ TdlStatus nodal_create(const TdlHost* host, TdlFrictionProblem* p,
     return fill_rows(a, p, m);
 }
 
+TdlStatus nodal_attach(TdlFrictionProblem* p, const TdlFrictionBodiesDef* def,
+                       const NodalRoot* root) {
+    Nodal* a = p->nodal = tdl_alloc_zero(&p->mem, sizeof *a);
+    if (a == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    arena_init(&a->arena, &p->mem);
+    a->given = *def;
+    a->whitened = true;
+    a->root = *root;
+    a->side = ARENA_NEW(&a->arena, SideRows, 2 * (size_t)p->n);
+    if (a->side == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    size_t used = 0;
+    for (int s = 0; s < 2 * p->n; ++s) {
+        TdlSpan span = p->body[s] < 0 ? (TdlSpan){0} : def->span[s];
+        const int* list = p->body[s] < 0 || def->list == NULL ? NULL : def->list[s];
+        a->side[s] = (SideRows){used, used, span.first, span.count, span.count, list};
+        used += (size_t)p->d * (size_t)span.count;
+    }
+    return TDL_STATUS_OK;
+}
+
+void nodal_drive(const TdlFrictionProblem* p, int body, const double* f, double* z) {
+    const Nodal* a = p->nodal;
+    int first = p->dof_start[body], end = p->dof_start[body + 1];
+    if (a->whitened) {
+        a->root.drive(a->root.user, body, f + first, z + first);
+    } else {
+        sparse_root_drive(&a->c, first, end, f, z);
+    }
+}
+
+void nodal_velocity(const TdlFrictionProblem* p, int body, const double* z, double* v) {
+    const Nodal* a = p->nodal;
+    int first = p->dof_start[body], end = p->dof_start[body + 1];
+    if (a->whitened) {
+        a->root.velocity(a->root.user, body, z + first, v + first);
+    } else {
+        sparse_root_velocity(&a->c, first, end, z, v);
+    }
+}
+
 void nodal_destroy(const TdlAllocator* mem, Nodal* nodal) {
     if (nodal != NULL) {
         arena_destroy(&nodal->arena);

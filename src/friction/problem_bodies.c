@@ -225,7 +225,7 @@ TdlStatus tdl_friction_problem_create_bodies(const TdlHost* host, const TdlFrict
 }
 
 TdlFrictionBodiesDef tdl_friction_problem_bodies(const TdlFrictionProblem* p) {
-    if (p->nodal != NULL) {
+    if (p->nodal != NULL && !p->nodal->whitened) {
         TdlFrictionBodiesDef def = p->nodal->given;
         def.laws = problem_laws(p);
         def.release = NULL;
@@ -420,7 +420,7 @@ TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* p, const double* 
     if (!problem_has_bodies(p)) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
-    if (p->nodal == NULL) {
+    if (p->nodal == NULL || p->nodal->whitened) {
         velocity_of(p, r, v);
         return TDL_STATUS_OK;
     }

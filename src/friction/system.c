@@ -682,10 +682,9 @@ void node_row_add(const System* sys, int i, double* out) {
 static void solve_nodes(System* sys, bool velocities) {
     const TdlFrictionProblem* p = sys->problem;
     for (int k = 0; k < sys->bodies_count; ++k) {
-        int first = p->dof_start[sys->bodies[k]], end = p->dof_start[sys->bodies[k] + 1];
-        sparse_root_drive(&p->nodal->c, first, end, sys->v_given, sys->v);
+        nodal_drive(p, sys->bodies[k], sys->v_given, sys->v);
         if (velocities) {
-            sparse_root_velocity(&p->nodal->c, first, end, sys->v, sys->v_given);
+            nodal_velocity(p, sys->bodies[k], sys->v, sys->v_given);
         }
     }
 }

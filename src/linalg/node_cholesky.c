@@ -315,20 +315,25 @@ bool node_cholesky_factor(NodeCholesky* c, const double* blocks) {
 // --- solves --------------------------------------------------------------------------------------
 
 // What a front's own coordinates are behind, and those of its rows.
+static inline double* at_place(const int* order, int place, double* x) {
+    return x + (ptrdiff_t)D * (order == NULL ? place : order[place]);
+}
+
 static inline double* at_node(const NodeCholesky* c, int place, double* x) {
     return x + (ptrdiff_t)D * c->order[place];
 }
 
-static void forward(const NodeCholesky* c, const NodeFront* front, double* x) {
+// In x coordinates are by node, in the order given, or (null) by place.
+static void forward(const NodeCholesky* c, const int* order, const NodeFront* front, double* x) {
     const double* l = c->factor + front->at;
     int w = front->width, p = front->pivots;
     double y[D * MOST_NODES], sum[CHUNK];
     for (int k = 0; k < p / D; ++k) {
-        memcpy(y + D * k, at_node(c, front->first + k, x), D * sizeof *y);
+        memcpy(y + D * k, at_place(order, front->first + k, x), D * sizeof *y);
     }
     tdl_lower_solve(p, l, w, false, 1, y, p);
     for (int k = 0; k < p / D; ++k) {
-        memcpy(at_node(c, front->first + k, x), y + D * k, D * sizeof *y);
+        memcpy(at_place(order, front->first + k, x), y + D * k, D * sizeof *y);
     }
     for (int i0 = p; i0 < w; i0 += CHUNK) {
         int rows = w - i0 < CHUNK ? w - i0 : CHUNK;
@@ -340,7 +345,7 @@ static void forward(const NodeCholesky* c, const NodeFront* front, double* x) {
             }
         }
         for (int i = 0; i < rows; i += D) {
-            double* to = at_node(c, c->row[front->row_start + (i0 - p + i) / D], x);
+            double* to = at_place(order, c->row[front->row_start + (i0 - p + i) / D], x);
             for (int k = 0; k < D; ++k) {
                 to[k] -= sum[i + k];
             }
@@ -371,7 +376,7 @@ static void backward(const NodeCholesky* c, const NodeFront* front, double* y, d
 
 void node_cholesky_solve(const NodeCholesky* c, double* x) {
     for (int f = 0; f < c->front_count; ++f) {
-        forward(c, &c->front[f], x);
+        forward(c, c->order, &c->front[f], x);
     }
     for (int f = c->front_count - 1; f >= 0; --f) {
         const NodeFront* front = &c->front[f];
@@ -380,6 +385,15 @@ void node_cholesky_solve(const NodeCholesky* c, double* x) {
             memcpy(y + D * (k - front->first), at_node(c, k, x), D * sizeof *y);
         }
         backward(c, front, y, x);
+    }
+}
+
+void node_cholesky_drive(const NodeCholesky* c, const double* f, double* z) {
+    for (int k = 0; k < c->pattern.n; ++k) {
+        memcpy(z + (ptrdiff_t)D * k, f + (ptrdiff_t)D * c->order[k], D * sizeof *z);
+    }
+    for (int k = 0; k < c->front_count; ++k) {
+        forward(c, NULL, &c->front[k], z);
     }
 }
 

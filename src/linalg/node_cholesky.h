@@ -43,7 +43,8 @@ bool node_cholesky_factor(NodeCholesky* c, const double* blocks);
 // x <- A^-1 x, coordinates by node. From any number of threads.
 void node_cholesky_solve(const NodeCholesky* c, double* x);
 
-// v <- P' L'^-1 z: z by place, v by node; other arrays.
+// z <- L^-1 P f and v <- P' L'^-1 z: z by place, f and v by node; other arrays.
+void node_cholesky_drive(const NodeCholesky* c, const double* f, double* z);
 void node_cholesky_unwhiten(const NodeCholesky* c, const double* z, double* v);
 
 // The coordinates of z that a force at some nodes reaches, rising: all of the fronts on the ways

@@ -18,6 +18,8 @@
 static const double MARGIN_STEPS = 1.5;
 static const double MARGIN_LEAST = 0.5;
 static const double MARGIN_MOST = 3.0;
+static const double MARGIN_SHEET =
+    0.5;                               // or of the distance of a sheet's nodes, which are far apart
 static const double MARGIN_KEPT = 0.8; // of the last step's
 
 // A candidate takes part when its gap is below this share of the radius plus so many times what
@@ -122,6 +124,10 @@ static double first_reach(const TdlWorld* world, double next) {
     return next * fastest;
 }
 
+static double most_margin(const Seen* seen) {
+    return fmax(MARGIN_MOST * seen->widest, MARGIN_SHEET * seen->spacing);
+}
+
 // The fastest closing of a gap among the contacts known so far tells how far to look; what a step
 // needed once is forgotten slowly.
 static double choose_margin(const TdlWorld* world, const Contacts* c, double next) {
@@ -138,7 +144,7 @@ static double choose_margin(const TdlWorld* world, const Contacts* c, double nex
     }
     double kept = MARGIN_KEPT * fmax(c->found.margin - felt, 0.0);
     double least = fmax(MARGIN_LEAST * c->seen.thinnest, kept);
-    return felt + fmin(fmax(MARGIN_STEPS * reach, least), MARGIN_MOST * c->seen.widest);
+    return felt + fmin(fmax(MARGIN_STEPS * reach, least), most_margin(&c->seen));
 }
 
 // --- contacts -------------------------------------------------------------------------------
@@ -450,7 +456,7 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
 TdlStatus contacts_widen(TdlWorld* world, double reach) {
     Contacts* c = world->contacts;
     ContactsFound found = {0};
-    double most = 2.0 * MARGIN_MOST * c->seen.widest, before = c->found.margin;
+    double most = 2.0 * most_margin(&c->seen), before = c->found.margin;
     contacts_guess_tried(c);
     seen_take_shape(world->pool, &c->seen);
     double margin = fmax(before, fmin(MARGIN_STEPS * reach, most));

@@ -464,7 +464,8 @@ static void fill_free(void* user, int i, int worker) {
     } else if (c->held && retry->dof_count == p->dof_start[p->body_count]) {
         // so much more than in the attempt before (W.8)
         double tried = problem_normal_motion(p, i, retry->velocity) + fixed.x;
-        p->bias[i] = fmax(p->bias[i], tried + c->sunk / p->dt);
+        double least = c->site.feature ? -INFINITY : p->bias[i]; // along another normal
+        p->bias[i] = fmax(least, tried + c->sunk / p->dt);
     } else if (c->loss > 0.0) {
         double share = p->dt / p->world->def.step; // what is lost goes with the square (W.9)
         p->bias[i] += fmin(share * share * c->loss, LOST_MOST * c->radius) / p->dt;

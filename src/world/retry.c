@@ -13,6 +13,9 @@ static const double MISSED_RADII = 0.5;
 // Overlap in radii from which a place is held when the step is done again.
 static const double SUNK_RADII = 0.015;
 
+// Gap in radii up to which places of sheets are asked for along their normals at the end.
+static const double FEATURE_RADII = 1.0;
+
 // A held place may run on over so many curves of the second body in a step.
 enum { NEXT_CURVES = 4 };
 
@@ -167,9 +170,26 @@ static bool is_sunk(const Seen* seen, const Candidate* x) {
     return sunk && curves && !x->jointed && !x->passed_on;
 }
 
+// A place of a sheet that touches, or nearly so, at the end of the step: all of them are asked for
+// along the normals that they have there. (W.31)
+static bool is_near(const Candidate* x) {
+    return x->site.feature && !x->jointed && x->site.contact.gap < FEATURE_RADII * x->radius;
+}
+
+// Those of sheets are noted anew in every attempt. Returns how many are left.
+static int drop_features(Retry* retry) {
+    int kept = 0;
+    for (int i = 0; i < retry->sunk_count; ++i) {
+        if (!retry->sunk[i].feature) {
+            retry->sunk[kept++] = retry->sunk[i];
+        }
+    }
+    return kept;
+}
+
 TdlStatus contacts_note_sunk(Contacts* c, bool again) {
     Retry* retry = &c->retry;
-    int held = again ? retry->sunk_count : 0, from = 0;
+    int held = again ? drop_features(retry) : 0, from = 0;
     retry->sunk_count = held;
     for (int i = 0; i < held; ++i) {
         retry->sunk[i].contact.gap = gap_of_held(&c->seen, &retry->sunk[i]);
@@ -181,7 +201,7 @@ TdlStatus contacts_note_sunk(Contacts* c, bool again) {
         while (from < held && compare_bodies(retry->sunk[from].contact.body, contact->body) < 0) {
             ++from;
         }
-        int at = is_sunk(&c->seen, x) ? find_held(retry, from, held, x) : -1;
+        int at = is_near(x) ? held : is_sunk(&c->seen, x) ? find_held(retry, from, held, x) : -1;
         if (at >= 0 && at < held) {
             double* gap = &retry->sunk[at].contact.gap;
             *gap = fmin(*gap, contact->gap);
@@ -270,6 +290,35 @@ static void hold(Candidate* x, double sunk, bool again) {
     }
 }
 
+// The candidate of the same features; where there is none, the count.
+static int find_feature(const Candidates* found, int from, int known, const ContactSite* site) {
+    for (int i = from;
+         i < known && compare_bodies(found->at[i].site.contact.body, site->contact.body) == 0;
+         ++i) {
+        if (contact_same_features(&found->at[i].site, site)) {
+            return i;
+        }
+    }
+    return found->count;
+}
+
+// A place of a sheet as it is at the end of the attempt, so that the next one leaves no overlap
+// there. (W.31)
+static void hold_feature(Contacts* c, int at, const ContactSite* site) {
+    Candidate* x = &c->found.at[at];
+    double gap = at == c->found.count ? 0.0 : x->site.contact.gap, later = site->contact.gap;
+    if (at == c->found.count) {
+        double radius = seen_radius(&c->seen, &site->contact);
+        c->found.at[c->found.count++] = (Candidate){.site = *site, .radius = radius};
+    } else {
+        x->site = *site;
+        x->site.contact.gap = gap;
+    }
+    x->site.contact.previous = -1;
+    x->sunk = RECOVERY * fmin(gap, 0.0) - later;
+    x->held = true;
+}
+
 static TdlStatus tell_detector(Contacts* c) {
     const Candidates* found = &c->found;
     ArenaMark mark = arena_mark(&c->arena);
@@ -301,6 +350,10 @@ TdlStatus contacts_hold_sunk(TdlWorld* world, bool again) {
             ++from;
         }
         double later = site.contact.gap;
+        if (site.feature) {
+            hold_feature(c, find_feature(found, from, known, &site), &site);
+            continue;
+        }
         if (!hold_place(&c->seen, &site)) {
             continue;
         }

@@ -100,13 +100,14 @@ static void place_body(Seen* s, Body* body, Counter* next) {
     if (moves && shape.size > 0.0) {
         s->thinnest = fmin(s->thinnest, shape.size);
         s->widest = fmax(s->widest, shape.size);
+        s->spacing = fmax(s->spacing, shape.spacing);
     }
 }
 
 static void place_all(Seen* s, Body* const* bodies, int body_count) {
     Counter next = {0};
     s->thinnest = INFINITY;
-    s->widest = 0.0;
+    s->widest = s->spacing = 0.0;
     for (int turn = 0; turn < 2; ++turn) { // those with coordinates first
         for (int i = 0; i < body_count; ++i) {
             if (has_coordinates(bodies[i]) == (turn == 0)) {

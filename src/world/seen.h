@@ -26,6 +26,7 @@ typedef struct Seen {
     Body** obstacle_body;    // [obstacle_count]
     Body** surface_body;     // [surface_count]
     double thinnest, widest; // m, of bodies that have coordinates
+    double spacing;          // m, the widest of sheets' nodes; 0: there are none
     bool slender;            // all bodies that bend have long thin elements
 
     // as of the present shape, and of the one before the step

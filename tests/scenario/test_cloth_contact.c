@@ -183,6 +183,99 @@ TEST(a_saved_sheet_goes_on_with_the_same_bits) {
     tdl_world_destroy(world[1]);
 }
 
+// How deep the sheet is in a cylinder along the first axis, at points all over its triangles, m.
+static double depth_in(const TdlWorld* world, TdlBodyId cloth, TdlVec3 axis, double radius) {
+    const int* v;
+    int count;
+    double deepest = 0.0;
+    CHECK(tdl_cloth_triangles(world, cloth, &v, &count) == TDL_STATUS_OK);
+    CHECK(tdl_cloth_state(world, cloth, at, NULL) == TDL_STATUS_OK);
+    for (int f = 0; f < count; ++f) {
+        for (int k = 0; k < 66; ++k) { // tenths of the corners
+            int i = k % 11, j = k / 11 * 2;
+            if (i + j > 10) {
+                continue;
+            }
+            TdlVec3 x = tdl_scale3(0.1 * i, at[v[3 * f]]);
+            x = tdl_axpy3(x, 0.1 * j, at[v[3 * f + 1]]);
+            x = tdl_axpy3(x, 0.1 * (10 - i - j), at[v[3 * f + 2]]);
+            deepest = fmax(deepest, radius - hypot(x.y - axis.y, x.z - axis.z));
+        }
+    }
+    return deepest;
+}
+
+// A stick comes at 1.6 m/s, most of its radius in a step: contacts are asked for along the normals
+// that they have at the end of it.
+TEST(a_stick_that_hits_does_not_go_in) {
+    TdlWorld* world = make_world(0.01, 0.3, 1);
+    TdlKeyframe keys[2] = {{.time = 0.3}, {.time = 0.8, .position = {0.0, 0.8, 0.0}}};
+    TdlColliderDef stick = tdl_collider_def_default();
+    TdlBodyId id, other;
+    stick.shape = TDL_SHAPE_CYLINDER;
+    stick.radius = 0.02;
+    stick.pose = placed(0.0, -0.9, -0.4);
+    stick.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
+    REQUIRE(tdl_world_add_collider(world, &stick, &other) == TDL_STATUS_OK);
+    TdlClothDef def = tdl_cloth_def_default();
+    int corner[2] = {0, 6};
+    TdlClothHold hold = {.vertices = corner, .count = 2};
+    def.mesh = tdl_cloth_rectangle(0.5, 0.7, 7, 9, vertices, faces);
+    def.holds = &hold;
+    def.hold_count = 1;
+    REQUIRE(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
+    double deepest = 0.0;
+    int split = 0, contacts = 0;
+    for (int i = 1; i <= 80; ++i) {
+        TdlStepInfo info;
+        REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
+        CHECK_INT(info.unsolved, 0);
+        double gone = fmin(fmax((0.01 * i - 0.3) / 0.5, 0.0), 1.0);
+        TdlVec3 axis = {0.0, -0.9 + 0.8 * gone, -0.4};
+        deepest = fmax(deepest, depth_in(world, id, axis, 0.02 + 0.5 * def.thickness));
+        split += info.substeps > 1;
+        contacts = info.contact_count > contacts ? info.contact_count : contacts;
+    }
+    printf("  %.2g m deep at most, %d steps in parts, %d contacts\n", deepest, split, contacts);
+    CHECK(contacts > 10);
+    CHECK(deepest < 0.1 * 0.5 * def.thickness); // what may stay, contacts.overlap
+    CHECK(split <= 8);
+    tdl_world_destroy(world);
+}
+
+// A sheet on a table with so many contacts that they are solved over its nodes, drawn by a held
+// corner.
+TEST(a_sheet_is_drawn_over_a_table_by_its_corner) {
+    TdlWorld* world = make_world(0.01, 0.2, 1);
+    add_obstacle(world, TDL_SHAPE_PLANE, 0.01, placed(0.0, 0.0, 0.0));
+    TdlKeyframe keys[2] = {{.time = 0.0}, {.time = 0.3, .position = {-0.05, 0.0, 0.0}}};
+    TdlClothDef def = tdl_cloth_def_default();
+    int corner = 0;
+    TdlClothHold hold = {.vertices = &corner, .count = 1};
+    TdlBodyId id;
+    hold.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
+    def.mesh = tdl_cloth_rectangle(0.4, 0.4, 17, 17, vertices, faces);
+    for (int i = 0; i < 289; ++i) {
+        vertices[i].z = 0.5 * def.thickness;
+    }
+    def.holds = &hold;
+    def.hold_count = 1;
+    REQUIRE(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
+    TdlVec3 before = centre_of(world, id);
+    double strain = step_all(world, id, 30);
+    TdlVec3 force, centre = centre_of(world, id);
+    CHECK(tdl_cloth_state(world, id, at, NULL) == TDL_STATUS_OK);
+    CHECK(tdl_cloth_hold_force(world, id, corner, &force) == TDL_STATUS_OK);
+    CHECK_NEAR(at[0].x, -0.25, 1.0e-12);
+    CHECK(centre.x < before.x - 0.01 && strain < 1.0e-3);
+    // steadily drawn, by as much as friction has at most
+    double most = 0.2 * 9.81 * def.density * 0.16;
+    printf("  %.4f N of %.4f, strain %.2g, centre went %.4f m\n", tdl_norm3(force), most, strain,
+           before.x - centre.x);
+    CHECK(tdl_norm3(force) > 0.5 * most && tdl_norm3(force) < 1.5 * most);
+    tdl_world_destroy(world);
+}
+
 // Without anything that moves energy does not grow.
 TEST(energy_does_not_grow) {
     TdlWorld* world = make_world(0.005, 0.3, 1);

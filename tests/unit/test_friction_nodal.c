@@ -528,6 +528,71 @@ TEST(cloth_is_pulled_and_its_momentum_is_what_friction_leaves) {
     }
 }
 
+// C of a sparse root, as a body's own.
+static void root_drive(void* user, int body, const double* f, double* z) {
+    const TdlFrictionProblem* p = user;
+    (void)body; // one
+    sparse_root_drive(&p->nodal->c, 0, p->dof_count, f, z);
+}
+
+static void root_velocity(void* user, int body, const double* z, double* v) {
+    const TdlFrictionProblem* p = user;
+    (void)body;
+    sparse_root_velocity(&p->nodal->c, 0, p->dof_count, z, v);
+}
+
+// Rows that came whitened, with A and H beside them, are solved as those of A are.
+TEST(whitened_rows_with_their_matrix_have_the_same_velocities) {
+    TdlHost host = tdl_host_default();
+    NodalCase c;
+    ClothSheet sheet = cloth_sheet(8, 6);
+    sheet.pull = 0.5;
+    case_cloth(&c, 1, &sheet);
+    TdlFrictionProblem *own, *other;
+    REQUIRE(nodal_problem(&c, &host, &own) == TDL_STATUS_OK);
+    int n = own->n, m = own->dof_count;
+    TdlSpan span[96];
+    const int* list[96];
+    for (int s = 0; s < 2 * n; ++s) {
+        span[s] = (TdlSpan){0, own->side[s].count};
+        list[s] = own->side[s].list;
+    }
+    TdlFrictionBodiesDef def = c.def;
+    def.a = (TdlSparseRows){0};
+    def.span = span;
+    def.list = list;
+    def.h = def.y = own->h;
+    def.velocity = own->velocity; // z
+    REQUIRE(tdl_friction_problem_create_bodies(&host, &def, &other) == TDL_STATUS_OK);
+    NodalRoot root = {root_drive, root_velocity, own};
+    REQUIRE(nodal_attach(other, &c.def, &root) == TDL_STATUS_OK);
+    double r[2][144] = {{0}}, u[144], v[2][144], z[144];
+    TdlFrictionOptions options = tdl_friction_options_default();
+    options.tolerance = 1.0e-11;
+    TdlFrictionSolver* solver;
+    REQUIRE(tdl_friction_solver_create(&host, &options, &solver) == TDL_STATUS_OK);
+    for (int k = 0; k < 2; ++k) {
+        TdlFrictionInfo info;
+        const TdlFrictionProblem* p = k == 0 ? own : other;
+        REQUIRE(tdl_friction_solver_solve(solver, p, r[k], u, &info) == TDL_STATUS_OK);
+        CHECK(info.outcome == TDL_FRICTION_CONVERGED);
+    }
+    tdl_friction_solver_destroy(solver);
+    REQUIRE(tdl_friction_body_velocity(own, r[0], v[0]) == TDL_STATUS_OK);
+    REQUIRE(tdl_friction_body_velocity(other, r[1], z) == TDL_STATUS_OK); // in its coordinates
+    root_velocity(own, 0, z, v[1]);
+    double size = 0.0;
+    for (int j = 0; j < m; ++j) {
+        size = fmax(size, fabs(v[0][j]));
+    }
+    for (int j = 0; j < m; ++j) {
+        CHECK_NEAR(v[1][j], v[0][j], 1.0e-8 * size);
+    }
+    tdl_friction_problem_destroy(other);
+    tdl_friction_problem_destroy(own);
+    nodal_free(&c);
+}
+
 TEST(all_laws_are_solved_and_threads_do_not_change_a_bit) {
     for (int kind = 0; kind < KINDS; ++kind) {
         for (int mixed = 0; mixed < 2; ++mixed) {

@@ -87,6 +87,8 @@ static void compare(int columns, int rows, int far, uint64_t seed) {
     length = node_cholesky_reach(&c, 3, nodes, 0, NULL);
     int* list = ARENA_NEW(&s.arena, int, length);
     double* g = ARENA_NEW(&s.arena, double, 2 * length);
+    double* force = ARENA_NEW(&s.arena, double, s.m);
+    double* whole = ARENA_NEW(&s.arena, double, s.m);
     CHECK_INT(node_cholesky_reach(&c, 3, nodes, length, list), length);
     node_cholesky_whiten(&c, 3, nodes, 2, f, list, length, g);
     for (int r = 0; r < 2; ++r) {
@@ -104,6 +106,13 @@ static void compare(int columns, int rows, int far, uint64_t seed) {
             z[list[k]] = g[r * length + k];
         }
         CHECK_NEAR(tdl_dot(length, g + r * length, g + r * length), wanted[r], 1.0e-13);
+        // all of z at once
+        memset(force, 0, (size_t)s.m * sizeof *force);
+        for (int k = 0; k < 9; ++k) {
+            force[3 * nodes[k / 3] + k % 3] += f[9 * r + k];
+        }
+        node_cholesky_drive(&c, force, whole);
+        CHECK_NEAR(largest_difference(s.m, whole, z), 0.0, 1.0e-14);
         node_cholesky_unwhiten(&c, z, x);
         CHECK_NEAR(largest_difference(s.m, x, y), 0.0, 1.0e-14);
     }
