@@ -488,9 +488,10 @@ void contacts_expect(Contacts* c, double dt) {
     }
 }
 
-TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, bool same, ContactsSolved* out) {
+TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, const ContactsRound* round,
+                         ContactsSolved* out) {
     Contacts* c = world->contacts;
-    return c->response->solve(c->responder, world, step, same, out);
+    return c->response->solve(c->responder, world, step, round, out);
 }
 
 TdlStatus contacts_push(TdlWorld* world) {
