@@ -97,6 +97,8 @@ typedef struct ContactsRound {
 // that the world is defined with. Adds to the bodies' v_free.
 TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, const ContactsRound* round,
                          ContactsSolved* out);
+// Whether bodies of nodes that are far apart are among those that may touch.
+bool contacts_has_sheets(const Contacts* contacts);
 // Whether there is anything to be answered in the next attempt.
 bool contacts_ask(const Contacts* contacts);
 
