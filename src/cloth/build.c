@@ -399,7 +399,9 @@ bool cloth_build(Cloth* c) {
     add_edges(&b);
     add_shears(&b);
     if (!is_straight(&b)) {
-        add_hinges(&b);
+        if (c->def.bending > 0.0) { // a hinge without stiffness has no stress of its own
+            add_hinges(&b);
+        }
     } else if (!add_stencils(&b)) {
         return false;
     }
