@@ -202,7 +202,7 @@ static void whiten(const Body* body, const BodyPlace* place, const double* h, do
         }
     }
     BodySupport list = root_support(body, place);
-    node_cholesky_whiten(&c->factor, 3, corner, 3, f, list.list, list.count, g);
+    node_cholesky_whiten(&c->factor, 3, corner, f, list.list, list.count, g);
 }
 
 static void unwhiten(const Body* body, const double* z, double* v) {
