@@ -37,7 +37,8 @@ static const struct End {
     {NLOPT_XTOL_REACHED, true, "parameters move less than the tolerance"},
     {NLOPT_FTOL_REACHED, true, "the error falls no more"},
     {NLOPT_SUCCESS, true, "the algorithm is satisfied"},
-    {NLOPT_ROUNDOFF_LIMITED, false, "the error is too uneven to be followed further"},
+    // what polishes it, and a look at runs beside it, tell whether that was too early
+    {NLOPT_ROUNDOFF_LIMITED, true, "the error is too uneven to be followed further"},
     {NLOPT_MAXEVAL_REACHED, false, "the allowed evaluations were made"},
     {NLOPT_FORCED_STOP, false, "it was stopped"},
     {NLOPT_FAILURE, false, "the algorithm failed"},

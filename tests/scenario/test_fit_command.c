@@ -26,14 +26,14 @@ static double number(const Scratch* s, const char* after, const char* key) {
     return value;
 }
 
-// The value found of a path is the true one to within a share, and to within four of its standard
-// deviations.
-static void check_found(const Scratch* s, const char* path, double truth, double share) {
+// The value found of a path is the true one to within a share; and, where the recording was made by
+// this very program, to within four of its standard deviations.
+static void check_found(const Scratch* s, const char* path, double truth, double share, bool own) {
     double value = number(s, path, "value"), deviation = number(s, path, "deviation");
     printf("  %-28s %.6g +- %.2g, off by %.3f %%\n", path, value, deviation,
            100.0 * (value / truth - 1.0));
     CHECK_NEAR(value, truth, share * truth);
-    CHECK_NEAR(value, truth, 4.0 * deviation);
+    CHECK(deviation > 0.0 && (!own || fabs(value - truth) < 4.0 * deviation));
 }
 
 static bool exists(const Scratch* s, const char* name) {
@@ -52,12 +52,13 @@ TEST(cloth_damping_weight_and_friction_are_found) {
                       "-o", "out", "--json", "--tolerance", "3e-3", "--sweep", "2"),
               0);
     CHECK(command_wrote(&s, "stdout", "\"converged\": true"));
-    check_found(&s, "cloths.napkin.damping", 0.2, 0.02);
-    check_found(&s, "cloths.napkin.weight", 0.12, 0.02);
-    check_found(&s, "contacts.friction", 0.3, 0.02);
+    check_found(&s, "cloths.napkin.damping", 0.2, 0.02, false);
+    check_found(&s, "cloths.napkin.weight", 0.12, 0.02, false);
+    check_found(&s, "contacts.friction", 0.3, 0.02, false);
     printf("  %g evaluations, %g runs\n", number(&s, "", "evaluations"), number(&s, "", "runs"));
     // the noise is what is left: sqrt(3) mm
-    CHECK_NEAR(number(&s, "", "error"), 1.732e-3, 0.05e-3);
+    double error = number(&s, "", "error");
+    CHECK_NEAR(error, 1.732e-3, 0.1 * 1.732e-3);
     CHECK(number(&s, "", "lost") == 49.0);
     CHECK(command_wrote(&s, "stderr", "49 of 600 places are lost and left out (8.17 %)"));
     CHECK(command_wrote(&s, "stderr", "   1 search error "));
@@ -72,7 +73,7 @@ TEST(cloth_damping_weight_and_friction_are_found) {
                       source("scenes/recordings/thrown-napkin.csv"), "--params", "mu", "-o",
                       "again", "--json", "-q", "--evaluations", "1", "--sweep", "0"),
               1);
-    CHECK_NEAR(number(&s, "", "error_at_start"), 1.718e-3, 0.005e-3);
+    CHECK_NEAR(number(&s, "", "error_at_start"), error, 1e-6 * error); // it has all digits
     scratch_remove(&s);
 }
 
@@ -98,8 +99,8 @@ TEST(stiffness_and_damping_of_a_rod_are_found) {
                       "materials.rubber.damping=1e-3:0.1:0.04", "-o", "out", "--json", "-q",
                       "--sweep", "0"),
               0);
-    check_found(&s, "materials.rubber.young", 4e6, 0.02);
-    check_found(&s, "materials.rubber.damping", 0.01, 0.02);
+    check_found(&s, "materials.rubber.young", 4e6, 0.02, true);
+    check_found(&s, "materials.rubber.damping", 0.01, 0.02, true);
     // the same bits again, on two threads; times are not the same
     CHECK_INT(COMMAND(&s, "fit", "rod.yaml", "--data", "rod.csv", "--marker", "tip=strip@0.2",
                       "--param", "materials.rubber.young=1e5:1e7:1e6", "--param",
@@ -186,7 +187,7 @@ TEST(what_does_not_converge_has_status_1) {
         int code =
             COMMAND(&s, "fit", "rod.yaml", "--data", "rod.csv", "--param",
                     "materials.rubber.young=1e6:1e7:3e6", "-o", ALGORITHMS[i], "--sweep", "0",
-                    "--evaluations", "40", "--json", "-q", "--algorithm", ALGORITHMS[i]);
+                    "--evaluations", "80", "--json", "-q", "--algorithm", ALGORITHMS[i]);
         double off = number(&s, "young", "value") / 4e6 - 1.0;
         printf("  %s: status %d after %g evaluations, off by %.3f %%\n", ALGORITHMS[i], code,
                number(&s, "", "evaluations"), 100.0 * off);
