@@ -60,8 +60,8 @@ static int read_parameters(Fit* fit, const TdlScene* scene) {
     for (int i = 0; i < args_count(fit->args, "params") && code == EXIT_DONE; ++i) {
         char list[LIST_SIZE];
         snprintf(list, sizeof list, "%s", args_text_at(fit->args, "params", i));
-        for (char *rest = NULL, *word = strtok_r(list, ",", &rest);
-             word != NULL && code == EXIT_DONE; word = strtok_r(NULL, ",", &rest)) {
+        for (char *rest = NULL, *word = strtok_r(list, ", ", &rest);
+             word != NULL && code == EXIT_DONE; word = strtok_r(NULL, ", ", &rest)) {
             code = add_parameter(fit, scene, word);
         }
     }
@@ -103,6 +103,12 @@ static void print_found(const Fit* fit, const Found* found, const char* folder) 
 }
 
 static void tell_doubts(const Fit* fit, const Found* found) {
+    if (found->stopped) {
+        fprintf(stderr, "stopped: %s\n",
+                found->evaluations == found->history_count
+                    ? "this is the best so far"
+                    : "what follows the search is not whole");
+    }
     if (found->best.outcome == TRIAL_DOUBTFUL) {
         fprintf(stderr, "the best run is not to be relied on: %s\n", found->best.reason);
     }

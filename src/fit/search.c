@@ -369,6 +369,9 @@ void fit_sweep(Fit* fit, int count, Found* found) {
     found->sweep_errors = calloc(room, sizeof(double));
     if (found->sweep_values != NULL && found->sweep_errors != NULL && trial_create(fit, &trial)) {
         found->sweep_count = count;
+        for (int k = 0; k < fit->parameter_count * count; ++k) {
+            found->sweep_values[k] = found->sweep_errors[k] = NAN; // until it was run
+        }
         for (int p = 0; p < fit->parameter_count && !found->stopped; ++p) {
             sweep_one(fit, p, &trial, found);
         }
