@@ -185,7 +185,7 @@ TEST(what_does_not_converge_has_status_1) {
     static const char* const ALGORITHMS[] = {"cobyla", "sbplx", "nelder-mead", "direct", "crs"};
     for (int i = 0; i < 5; ++i) {
         int code =
-            COMMAND(&s, "fit", "rod.yaml", "--data", "rod.csv", "--param",
+            COMMAND(&s, "fit", "rod.yaml", "--set", "time.end=0.15", "--data", "rod.csv", "--param",
                     "materials.rubber.young=1e6:1e7:3e6", "-o", ALGORITHMS[i], "--sweep", "0",
                     "--evaluations", "80", "--json", "-q", "--algorithm", ALGORITHMS[i]);
         double off = number(&s, "young", "value") / 4e6 - 1.0;
