@@ -40,6 +40,7 @@ typedef struct KeyframeSpec {
 typedef struct RecordingSpec {
     const Node* node; // null: none
     const char* file;
+    const char* marker; // null: columns have no name before theirs
     double scale;
     int up;           // 0: z, 1: y
     int from;         // 0: the first place of the recording, 1: the origin of its axes

@@ -322,6 +322,15 @@ TEST(holds_follow_a_recording) {
     TdlHost host = capture_host(&capture);
     REQUIRE(tdl_scene_load(&host, scratch_path(&s, "copy.yaml"), NULL, 0, &again) == TDL_STATUS_OK);
     tdl_scene_destroy(again);
+    put(&s, "many.csv", "time,l.x,l.y,l.z,r.x,r.y,r.z\n0,1,2,3,0,0,0\n1,1,2,4,5,6,7\n");
+    put(&s, "scene.yaml",
+        TIME SHEET "    holds: [{edge: top, motion: {recording: {file: many.csv, marker: r}}}]\n");
+    REQUIRE(load_file(&s, &capture, &scene) == TDL_STATUS_OK);
+    def = def_of(scene);
+    CHECK_NEAR3(def.holds[0].motion.keys[1].position, ((TdlVec3){5, 6, 7}), 0.0);
+    tdl_scene_destroy(scene);
+    put(&s, "scene.yaml",
+        TIME SHEET "    holds: [{edge: top, motion: {recording: {file: hand.csv}}}]\n");
     put(&s, "hand.csv", "time,x,y,z\n0,1,2,3\n0,1,2,4\n");
     CHECK_INT(load_file(&s, &capture, &scene), TDL_STATUS_BAD_INPUT);
     CHECK(strstr(capture.first, "hand.csv:3: the times of a recording must grow") != NULL);
