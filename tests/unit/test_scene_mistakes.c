@@ -248,7 +248,7 @@ TEST(each_mistake_of_contacts_is_told_at_its_place) {
                                             "'maybe'");
     check_fails(CONTACTS "{solver: newtn}\n",
                 "s:5:20: solver must be one of auto|gauss-seidel|anderson|newton|proximal|interior|"
-                "admm|fixed-point|gradient|alternating|path|wedged|faceted, not 'newtn'; did you "
+                "admm|fixed-point|gradient|alternating|path|wedged|faceted|nodal, not 'newtn'; did you "
                 "mean 'newton'?");
     check_fails(CONTACTS "{pairs: [{friction: 1}]}\n", "s:5:20: the pair needs the key 'between'");
     check_fails(CONTACTS "{pairs: [{between: hair}]}\n",
