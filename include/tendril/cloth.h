@@ -147,7 +147,8 @@ TDL_API TdlStatus tdl_cloth_state(const TdlWorld* world, TdlBodyId cloth, TdlVec
 /// What it is stretched by. An edge that is shorter than at rest counts as well.
 typedef struct TdlClothStrain {
     double largest; // the largest change of an edge's length over its length and, where shear is
-                    // not softer than stretch, of an angle, rad
+                    // not softer than stretch, of an angle, rad; elastic: the largest principal
+                    // strain of a face
     double area;    // relative change of the area of all faces
 } TdlClothStrain;
 TDL_API TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId cloth, TdlClothStrain* out);
