@@ -102,6 +102,10 @@ TdlStatus tdl_friction_solver_create(const TdlHost* host, const TdlFrictionOptio
     return friction_solver_create_lent(host, options, NULL, out);
 }
 
+void friction_solver_set_tolerance(TdlFrictionSolver* solver, double tolerance) {
+    solver->options.tolerance = tolerance;
+}
+
 TdlStatus friction_solver_create_lent(const TdlHost* host, const TdlFrictionOptions* options,
                                       Pool* pool, TdlFrictionSolver** out) {
     TdlStatus status = check_options(host, options);
