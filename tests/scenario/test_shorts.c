@@ -16,7 +16,7 @@ static TdlScene* load(const char* name, const char* const* set, int set_count) {
 // go through each other in any step, edges keep their lengths, and the waist comes to lie on the
 // legs.
 TEST(shorts_are_folded) {
-    static const char* const SET[] = {"cloths.shorts.shorts.nodes=[1, 2, 2]",
+    static const char* const SET[] = {"cloths.shorts.shorts.nodes=[1, 3, 2]",
                                       "cloths.shorts.holds.0.vertices=[2, 6]"};
     TdlScene* scene = load("shorts", SET, getenv("TENDRIL_LONG") == NULL ? 2 : 0);
     REQUIRE(scene != NULL);
