@@ -1,6 +1,7 @@
 // S4's nodal form as a solver: the velocities of the others, its own equation recomputed, and what
 // it does where it does not fit.
 #include "bench/friction_nodes.h"
+#include "counting_allocator.h"
 #include "friction/nodal.h"
 #include "test.h"
 
@@ -165,5 +166,34 @@ TEST(what_does_not_fit_is_swept) {
     solve(p, TDL_FRICTION_NODAL, 1.0e-8, &own);
     CHECK(own.info.outcome == TDL_FRICTION_CONVERGED);
     tdl_friction_problem_destroy(p);
+    nodal_free(&c);
+}
+
+TEST(every_allocation_may_fail) {
+    static Answer own;
+    NodalCase c;
+    bool done = false;
+    make_sheet(&c, 5, 4, 5.0, false);
+    for (long at = 1; at < 200 && !done; ++at) {
+        AllocCounter counter = {.fail_at = at};
+        TdlHost host = tdl_host_default();
+        host.mem = counting_allocator(&counter);
+        TdlFrictionProblem* p = NULL;
+        TdlFrictionSolver* solver = NULL;
+        TdlFrictionOptions o = tdl_friction_options_default();
+        o.solver = TDL_FRICTION_NODAL;
+        memset(&own, 0, sizeof own);
+        TdlStatus status = nodal_problem(&c, &host, &p);
+        status = status == TDL_STATUS_OK ? tdl_friction_solver_create(&host, &o, &solver) : status;
+        status = status == TDL_STATUS_OK
+                     ? tdl_friction_solver_solve(solver, p, own.r, own.u, &own.info)
+                     : status;
+        done = status == TDL_STATUS_OK;
+        CHECK(done || status == TDL_STATUS_NO_MEMORY);
+        tdl_friction_solver_destroy(solver);
+        tdl_friction_problem_destroy(p);
+        CHECK(counter.live == 0);
+    }
+    CHECK(done && own.info.outcome == TDL_FRICTION_CONVERGED);
     nodal_free(&c);
 }

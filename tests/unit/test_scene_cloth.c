@@ -546,7 +546,15 @@ TEST(memory_for_cloth_may_end_anywhere) {
     put(&s, "scene.yaml",
         TIME SHEET "    holds: [{edge: top}]\n"
                    "  - {name: other, mesh: {file: cloth.obj}, rest: {file: cloth.obj}, position: "
-                   "[5, 0, 0]}\n");
+                   "[5, 0, 0]}\n"
+                   "  - name: sewn\n"
+                   "    position: [9, 0, 0]\n"
+                   "    pieces: [{mesh: {file: cloth.obj}}, {tube: {radius: 0.1, length: 0.4, "
+                   "nodes: [4, 3]}, position: [0.5, 0.5, 2]}]\n"
+                   "    seams: [{from: [0, 1], to: [4, 5], time: 1}]\n"
+                   "    holds: [{vertices: [3]}]\n"
+                   "    model: elastic\n"
+                   "    warp: [0.1, 0.2, 1]\n");
     int failures = 0;
     for (long fail_at = 1;; ++fail_at) {
         Capture capture;
