@@ -136,11 +136,15 @@ static void advance(Body* body, const BodyStep* t) {
     body->account.failed = body->account.failed || !is_finite(c);
 }
 
-static int put_surface(ClothBody* cb) {
+static const TdlVec3* vertices_now(const ClothBody* cb) {
     for (int i = 0; i < cb->cloth->node_count; ++i) {
         cb->vertices[i] = tdl_load3(cb->cloth->x, i);
     }
-    return surface_put(cb->surface, cb->vertices);
+    return cb->vertices;
+}
+
+static int put_surface(ClothBody* cb) {
+    return surface_put(cb->surface, vertices_now(cb));
 }
 
 static TdlStatus place(const TdlHost* host, Body* body, double time) {
@@ -448,8 +452,9 @@ TdlStatus tdl_cloth_def(const TdlWorld* world, TdlBodyId id, TdlClothDef* out) {
     if (body == NULL) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
-    *out = cloth_of(body)->def;
-    out->mesh.vertices = ((const ClothBody*)body)->vertices;
+    const ClothBody* cb = (const ClothBody*)body;
+    *out = cb->cloth->def;
+    out->mesh.vertices = vertices_now(cb);
     return TDL_STATUS_OK;
 }
 

@@ -155,16 +155,24 @@ static void weigh_cloth(MarkerSet* set, const TdlWorld* world, int first) {
         TDL_STATUS_OK) {
         return;
     }
-    const TdlVec3* x = def.rest; // a world has it of every cloth
+    // a world has it of every cloth; vertices that are sewn are where one of their faces has them
+    const TdlVec3* rest = def.rest_corners;
+    for (int i = 0; i < 4 * def.mesh.face_count; ++i) {
+        if (def.mesh.faces[i] >= 0) {
+            set->vertices[def.mesh.faces[i]] = rest[i];
+        }
+    }
     for (int f = 0; f < def.mesh.face_count; ++f) {
         const int* v = def.mesh.faces + 4 * (size_t)f;
+        const TdlVec3* x = rest + 4 * (size_t)f;
         int corners = v[3] < 0 ? 3 : 4;
-        TdlVec3 a = tdl_sub3(x[v[2]], x[v[0]]);
-        TdlVec3 b = tdl_sub3(x[v[corners == 4 ? 3 : 2]], x[v[1]]);
+        TdlVec3 a = tdl_sub3(x[2], x[0]);
+        TdlVec3 b = tdl_sub3(x[corners == 4 ? 3 : 2], x[1]);
         // half the cross product of the diagonals, or of two edges
         double area = 0.5 * tdl_norm3(tdl_cross3(a, b));
         for (int k = 0; k < corners; ++k) {
-            give_nearest(set, first, def.density * area / corners, x, x[v[k]], 0.0);
+            double mass = def.density * area / corners;
+            give_nearest(set, first, mass, set->vertices, set->vertices[v[k]], 0.0);
         }
     }
 }
