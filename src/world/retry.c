@@ -54,6 +54,25 @@ TdlStatus contacts_note_missed(Contacts* c) {
     return TDL_STATUS_OK;
 }
 
+static bool share_vertex(const Surface* s, int f, int g) {
+    bool found = false;
+    for (int k = 0; k < 9; ++k) {
+        found = found || s->corner[3 * f + k / 3] == s->corner[3 * g + k % 3];
+    }
+    return found;
+}
+
+// Whether a contact between two sheets, or of one with itself, is of the same triangles on both
+// sides, or of neighbours.
+static bool same_triangles(const Seen* seen, const Crossing* a, const TdlContact* b) {
+    const Surface *s = seen_sheet(seen, b->body[0]), *t = seen_sheet(seen, b->body[1]);
+    bool same = share_vertex(s, a->element[0], b->element[0]) &&
+                share_vertex(t, a->element[1], b->element[1]);
+    bool turned = s == t && share_vertex(s, a->element[0], b->element[1]) &&
+                  share_vertex(s, a->element[1], b->element[0]);
+    return same || turned;
+}
+
 // Whether a contact of the same bodies is of the same curves, or of neighbours, on one side.
 // Obstacles and surfaces are each one place.
 static bool same_place(const Seen* seen, const Crossing* a, const TdlContact* b, int side) {
@@ -75,8 +94,11 @@ void contacts_mark_missed(Contacts* c) {
         for (int k = from; k < missed->count && !x->missed &&
                            compare_bodies(missed->at[k].body, contact->body) == 0;
              ++k) {
-            x->missed = (same_place(&c->seen, &missed->at[k], contact, 0) &&
-                         same_place(&c->seen, &missed->at[k], contact, 1));
+            bool sheets =
+                seen_sheet(&c->seen, contact->body[0]) && seen_sheet(&c->seen, contact->body[1]);
+            x->missed = sheets ? same_triangles(&c->seen, &missed->at[k], contact)
+                               : same_place(&c->seen, &missed->at[k], contact, 0) &&
+                                     same_place(&c->seen, &missed->at[k], contact, 1);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "body/body.h"
+#include "body/surface.h"
 #include "detect/contact.h"
 #include "detect/crossings.h"
 #include "math/rotation.h"
@@ -90,5 +91,10 @@ TdlVec3 seen_velocity(const Seen* seen, const TdlContact* contact, int side, dou
 
 // Whether a contact of a saved state is about places that are there.
 bool seen_has(const Seen* seen, const TdlContact* contact);
+
+// The surface of a body that is a sheet; null: it is none, or an obstacle.
+static inline const Surface* seen_sheet(const Seen* seen, int body) {
+    return body >= 0 && seen->shape[body].spacing > 0.0 ? seen->shape[body].surface : NULL;
+}
 
 #endif

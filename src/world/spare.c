@@ -115,23 +115,31 @@ static void mark_seats(const Row* row) {
 
 // --- sheets --------------------------------------------------------------------------------------
 
-// What a sheet that lies on a round obstacle has near it.
+// What a sheet has near it on one obstacle, on another sheet or on itself.
 typedef struct Patch {
     Candidate* at; // [count]
     int count;
-    const struct Surface* surface;
-    int* least; // [vertex_count] the candidate of least gap about a vertex; -1: none
+    const Surface* side[2]; // the second null: an obstacle
+    int* least;             // [vertices of both] the candidate of least gap about one; -1: none
 } Patch;
 
-static int vertices_of(const Patch* p, int i, int out[3]) {
+static int vertices_of(const Patch* p, int i, int out[6]) {
     const ContactSite* site = &p->at[i].site;
-    return site->feature ? feature_vertices(p->surface, (int)site->arc[0], out) : 0;
+    int count = 0;
+    for (int k = 0; k < 2 && site->feature && p->side[k] != NULL; ++k) {
+        int first = k == 1 && p->side[1] != p->side[0] ? p->side[0]->vertex_count : 0;
+        int own = feature_vertices(p->side[k], (int)site->arc[k], out + count);
+        for (int end = count + own; count < end; ++count) {
+            out[count] += first;
+        }
+    }
+    return count;
 }
 
-// Of each vertex the candidate that is nearest of all about it; how many vertices have one, and
-// how many candidates there are.
+// Of each vertex the candidate that is nearest of all about it; whether there are more candidates
+// than vertices that have one.
 static bool has_more_than_vertices(const Patch* p) {
-    int candidates = 0, vertices = 0, v[3];
+    int candidates = 0, vertices = 0, v[6];
     for (int i = 0; i < p->count; ++i) {
         int count = vertices_of(p, i, v);
         candidates += count > 0;
@@ -145,15 +153,12 @@ static bool has_more_than_vertices(const Patch* p) {
     return candidates > vertices;
 }
 
-// Faces, edges and corners on a round obstacle are about thrice as many as vertices. Those that
-// carried stay, and of each vertex the nearest. (W.33)
+// Faces, edges and corners on a round obstacle are about thrice as many as vertices, those of two
+// layers on each other five times. Those that carried stay, and of each vertex the nearest. (W.33)
 static void mark_patch(Patch* p) {
-    for (int k = 0; k < p->surface->vertex_count; ++k) {
-        p->least[k] = -1;
-    }
     bool many = has_more_than_vertices(p);
     for (int i = 0; i < p->count && many; ++i) {
-        int v[3], count = vertices_of(p, i, v);
+        int v[6], count = vertices_of(p, i, v);
         bool needed = count == 0 || tdl_dot3(p->at[i].force, p->at[i].force) > 0.0;
         for (int k = 0; k < count; ++k) {
             needed = needed || p->least[v[k]] == i;
@@ -162,13 +167,18 @@ static void mark_patch(Patch* p) {
     }
 }
 
-static bool mark_sheet(Contacts* c, int first, int end) {
-    const struct Surface* s = c->seen.shape[c->found.at[first].site.contact.body[0]].surface;
-    Patch patch = {c->found.at + first, end - first, s, ARENA_NEW(&c->arena, int, s->vertex_count)};
-    if (patch.least != NULL) {
-        mark_patch(&patch);
+static bool mark_sheets(Contacts* c, int first, int end, const Surface* a, const Surface* b) {
+    int vertices = a->vertex_count + (b == NULL || b == a ? 0 : b->vertex_count);
+    int* least = ARENA_NEW(&c->arena, int, vertices);
+    Patch patch = {c->found.at + first, end - first, {a, b}, least};
+    if (least == NULL) {
+        return false;
     }
-    return patch.least != NULL;
+    for (int k = 0; k < vertices; ++k) {
+        least[k] = -1;
+    }
+    mark_patch(&patch);
+    return true;
 }
 
 // Marks as spare what others hold of a body that lies level on an obstacle. (W.26)
@@ -184,13 +194,15 @@ TdlStatus contacts_mark_spare(Contacts* c) {
             ++end;
         }
         const BodyShape* shape = &c->seen.shape[body[0]];
+        const Surface *sheet = seen_sheet(&c->seen, body[0]),
+                      *other = seen_sheet(&c->seen, body[1]);
         if (shape->seats != TDL_SEATS_NONE && body[1] < 0) {
             Row row = {found->at, order, end - i, shape->pieces, shape->seats == TDL_SEATS_JOINTS};
             sort_along(&row, i);
             mark_between_seats(&row);
             mark_seats(&row);
-        } else if (shape->spacing > 0.0 && body[1] < 0) {
-            good = mark_sheet(c, i, end);
+        } else if (sheet != NULL && (body[1] < 0 || other != NULL)) {
+            good = mark_sheets(c, i, end, sheet, other);
         }
     }
     arena_release(&c->arena, mark);
