@@ -53,6 +53,10 @@ typedef struct TdlImplicit {
                        // 0: 1/500 of the box's diagonal
 } TdlImplicit;
 
+/// The first thing that is wrong with one, or null: h must be 0 somewhere in the box, and not too
+/// rough for it.
+TDL_API const char* tdl_implicit_fault(const TdlHost* host, const TdlImplicit* implicit);
+
 /// A kinematic obstacle: it goes where its motion takes it.
 typedef struct TdlColliderDef {
     TdlShape shape;

@@ -189,7 +189,10 @@ static TdlStatus own_implicit(const TdlHost* host, ColliderBody* cb) {
     cb->def.found = cb->implicit;
     status =
         implicit_peaks(host, cb->implicit, (TdlVec3){0.0, 0.0, 1.0}, &cb->peak, &cb->peak_count);
-    return status == TDL_STATUS_OK ? implicit_mesh(host, cb->implicit, &cb->def.mesh) : status;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return implicit_mesh(host, cb->implicit, cb->peak, cb->peak_count, &cb->def.mesh);
 }
 
 // Copies what the definition points to, and makes the collider's curves and surface.

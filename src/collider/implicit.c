@@ -24,7 +24,7 @@ static const double FINEST = 1.0 / 500.0;
 // Of the box's diagonal: a place beyond a cell by less is in it; nearer ones are one.
 static const double SAME = 1.0e-9;
 
-enum { MOST_CELLS = 1 << 19, NEWTON_STEPS = 20 };
+enum { MOST_CELLS = 524288, NEWTON_STEPS = 20 };
 
 static double lane_of(TdlVec3 v, int axis) {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
@@ -202,35 +202,48 @@ static bool cut(const TdlHost* host, ImplicitSurface* s, int index) {
     return true;
 }
 
-// Cells in the order in which they are cut; larger ones first.
-static TdlStatus cut_all(const TdlHost* host, ImplicitSurface* s) {
+static const char TOO_ROUGH[] =
+    "the implicit surface is too rough for its box, it needs more than 524288 cells; a smaller box "
+    "helps, or a larger finest size";
+static const char NO_MEMORY[] = "no memory";
+
+// Cells in the order in which they are cut, larger ones first. Returns null, or what is wrong.
+static const char* cut_all(const TdlHost* host, ImplicitSurface* s) {
     double finest = s->h.finest = s->h.finest > 0.0 ? s->h.finest : FINEST * s->size;
     if (!tdl_reserve(&host->mem, &s->cell, &s->capacity, 64, sizeof *s->cell)) {
-        return TDL_STATUS_NO_MEMORY;
+        return NO_MEMORY;
     }
     s->cell[0] = (ImplicitCell){.low = s->h.low, .high = s->h.high};
     s->count = 1;
     for (int i = 0; i < s->count; ++i) {
-        if (look_into(s, &s->cell[i], finest)) {
-            if (s->count + 2 > MOST_CELLS) {
-                return tdl_fail(host, TDL_STATUS_BAD_INPUT,
-                                "collider: its implicit surface needs more than %d cells of %.3g m "
-                                "in its box: it is too rough; a smaller box helps, or a larger "
-                                "finest size",
-                                MOST_CELLS, finest);
-            }
-            if (!cut(host, s, i)) {
-                return TDL_STATUS_NO_MEMORY;
-            }
+        bool open = look_into(s, &s->cell[i], finest);
+        if (open && s->count + 2 > MOST_CELLS) {
+            return TOO_ROUGH;
         }
-        s->leaf_count += s->cell[i].passed && s->cell[i].child == 0;
-        s->rough_count += s->cell[i].passed && s->cell[i].child == 0 && s->cell[i].rough;
+        if (open && !cut(host, s, i)) {
+            return NO_MEMORY;
+        }
+        bool leaf = s->cell[i].passed && !open;
+        s->leaf_count += leaf;
+        s->rough_count += leaf && s->cell[i].rough;
     }
-    if (s->leaf_count == 0) {
-        return tdl_fail(host, TDL_STATUS_BAD_INPUT,
-                        "collider: h is nowhere 0 in the box of its implicit surface");
+    return s->leaf_count > 0 ? NULL : "h is nowhere 0 in the box of the implicit surface";
+}
+
+// Shares the data of the definition.
+static const char* build(const TdlHost* host, const TdlImplicit* def, ImplicitSurface* s) {
+    *s = (ImplicitSurface){.h = *def, .size = tdl_norm3(tdl_sub3(def->high, def->low))};
+    return cut_all(host, s);
+}
+
+const char* tdl_implicit_fault(const TdlHost* host, const TdlImplicit* def) {
+    ImplicitSurface surface;
+    const char* fault = implicit_find_fault(def);
+    if (fault == NULL) {
+        fault = build(host, def, &surface);
+        tdl_free(&host->mem, surface.cell);
     }
-    return TDL_STATUS_OK;
+    return fault;
 }
 
 TdlStatus implicit_create(const TdlHost* host, const TdlImplicit* def, ImplicitSurface** out) {
@@ -241,16 +254,16 @@ TdlStatus implicit_create(const TdlHost* host, const TdlImplicit* def, ImplicitS
         tdl_free(&host->mem, data);
         return TDL_STATUS_NO_MEMORY;
     }
-    s->h = *def;
+    TdlImplicit own = *def;
     if (data != NULL) {
         memcpy(data, def->data, def->size);
-        s->h.data = data;
+        own.data = data;
     }
-    s->size = tdl_norm3(tdl_sub3(def->high, def->low));
-    TdlStatus status = cut_all(host, s);
-    if (status != TDL_STATUS_OK) {
+    const char* fault = build(host, &own, s);
+    if (fault != NULL) {
         implicit_destroy(host, s);
-        return status;
+        return fault == NO_MEMORY ? TDL_STATUS_NO_MEMORY
+                                  : tdl_fail(host, TDL_STATUS_BAD_INPUT, "collider: %s", fault);
     }
     *out = s;
     return TDL_STATUS_OK;

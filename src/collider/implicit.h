@@ -75,7 +75,8 @@ bool implicit_touch(const ImplicitSurface* surface, const ImplicitThing* thing,
 TdlStatus implicit_peaks(const TdlHost* host, const ImplicitSurface* surface, TdlVec3 up,
                          TdlPeak** out, int* count);
 
-// Triangles for pictures; freed by the caller.
-TdlStatus implicit_mesh(const TdlHost* host, const ImplicitSurface* surface, TdlMesh* out);
+// Triangles for pictures, with its peaks among their corners; freed by the caller.
+TdlStatus implicit_mesh(const TdlHost* host, const ImplicitSurface* surface, const TdlPeak* peaks,
+                        int peak_count, TdlMesh* out);
 
 #endif

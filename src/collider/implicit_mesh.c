@@ -102,6 +102,23 @@ static void place_vertices(Grid* g) {
     }
 }
 
+// Points that are sharper than cubes are where they are.
+static void sharpen(Grid* g, const TdlPeak* peak, int count) {
+    TdlVec3 low = g->surface->h.low;
+    for (int i = 0; i < count; ++i) {
+        TdlVec3 p = tdl_sub3(peak[i].point, low);
+        int at[3] = {(int)(p.x / g->step.x), (int)(p.y / g->step.y), (int)(p.z / g->step.z)};
+        bool inside = true;
+        for (int m = 0; m < 3; ++m) {
+            inside = inside && at[m] >= 0 && at[m] < g->n[m];
+        }
+        int vertex = inside ? g->vertex[cube_of(g, at[0], at[1], at[2])] : -1;
+        if (vertex >= 0) {
+            g->vertices[vertex] = peak[i].point;
+        }
+    }
+}
+
 static bool add_triangle(Grid* g, int a, int b, int c) {
     TdlVec3 *v = g->vertices, p = tdl_sub3(v[b], v[a]), q = tdl_sub3(v[c], v[a]);
     if (!(tdl_norm3(tdl_cross3(p, q)) > 1.0e-12 * tdl_dot3(g->step, g->step))) {
@@ -152,7 +169,8 @@ static void join_vertices(Grid* g) {
     }
 }
 
-TdlStatus implicit_mesh(const TdlHost* host, const ImplicitSurface* s, TdlMesh* out) {
+TdlStatus implicit_mesh(const TdlHost* host, const ImplicitSurface* s, const TdlPeak* peaks,
+                        int peak_count, TdlMesh* out) {
     Grid g = {.host = host, .surface = s};
     TdlVec3 side = tdl_sub3(s->h.high, s->h.low);
     double longest = fmax(side.x, fmax(side.y, side.z)), sides[3] = {side.x, side.y, side.z};
@@ -169,6 +187,7 @@ TdlStatus implicit_mesh(const TdlHost* host, const ImplicitSurface* s, TdlMesh* 
         place_vertices(&g);
     }
     if (!g.failed) {
+        sharpen(&g, peaks, peak_count);
         join_vertices(&g);
     }
     tdl_free(&host->mem, g.value);

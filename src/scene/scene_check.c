@@ -461,7 +461,12 @@ static TdlStatus check_implicit(TdlScene* scene, ColliderSpec* collider) {
                                        .high = collider->box.to,
                                        .finest = collider->box.finest};
     tdl_implicit_free(host, &parsed);
-    return data == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    if (data == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    what = tdl_implicit_fault(host, &collider->implicit);
+    return what == NULL ? TDL_STATUS_OK
+                        : fail_at(host, scene_mark_of(collider->node, "expression"), "%s", what);
 }
 
 static TdlStatus check_collider_shape(TdlScene* scene, ColliderSpec* collider) {

@@ -146,7 +146,8 @@ TEST(friction_holds_on_a_slope) {
         TdlWorld* world = make_world(5.0e-3, mu, 1);
         add_implicit(world, text, (TdlVec3){-1.0, -0.5, -1.0}, (TdlVec3){1.0, 0.5, 1.0},
                      placed((TdlVec3){0}));
-        TdlMat3 turn = {{cos(angle), 0.0, -sin(angle)}, {0.0, 1.0, 0.0}, {sin(angle), 0.0, cos(angle)}};
+        TdlMat3 turn = {
+            {cos(angle), 0.0, -sin(angle)}, {0.0, 1.0, 0.0}, {sin(angle), 0.0, cos(angle)}};
         TdlClothDef plain = tdl_cloth_def_default();
         TdlClothDef def = plain;
         TdlBodyId id;
@@ -173,7 +174,8 @@ TEST(friction_holds_on_a_slope) {
     CHECK_NEAR(way[1] / expected, 1.0, 1.0e-3);
 }
 
-// A ball that rolls down a hill, on the built-in shape and on the implicit one; a box and a rod rest.
+// A ball that rolls down a hill, on the built-in shape and on the implicit one; a box and a rod
+// rest.
 TEST(rods_and_rigid_bodies_rest_and_roll) {
     TdlVec3 end[2][3];
     for (int k = 0; k < 2; ++k) {

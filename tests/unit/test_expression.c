@@ -143,7 +143,8 @@ TEST(bounds_hold) {
             TdlImplicitPoint p;
             h.over(h.data, low, high, &b);
             for (int k = 0; k < 10; ++k) {
-                double u = k < 2 ? k : random_between(0.0, 1.0), v = k < 2 ? k : random_between(0.0, 1.0);
+                double u = k < 2 ? k : random_between(0.0, 1.0),
+                       v = k < 2 ? k : random_between(0.0, 1.0);
                 TdlVec3 x = {low.x + u * (high.x - low.x), low.y + v * (high.y - low.y),
                              k < 2 ? (k == 0 ? low.z : high.z) : low.z + u * v * (high.z - low.z)};
                 x.x = fmin(x.x, high.x);

@@ -1,5 +1,5 @@
-// Implicit surfaces: exact shapes written as expressions against the built-in ones, peaks, bounds on
-// distances, and what is swept against samples.
+// Implicit surfaces: exact shapes written as expressions against the built-in ones, peaks, bounds
+// on distances, and what is swept against samples.
 #include "collider/implicit.h"
 #include "detect/on_implicit.h"
 #include "detect/sheet.h"
@@ -78,12 +78,13 @@ static int compare_sites(const SiteList* a, const SiteList* b, double tolerance)
         const ContactSite *x = &a->site[i], *y = find_feature(b, (int)x->arc[0]);
         double u = x->contact.u[0], v = x->contact.v[0], rim = 1.0e-6;
         bool corner = (u == 0.0 || u == 1.0) && (v == 0.0 || v == 1.0);
-        bool at_rim = !corner && (fabs(u - 1.0) < rim || fabs(v - 1.0) < rim ||
-                                  (u < rim && v < rim) || (u > 0.0 && u < rim) || (v > 0.0 && v < rim));
+        bool at_rim =
+            !corner && (fabs(u - 1.0) < rim || fabs(v - 1.0) < rim || (u < rim && v < rim) ||
+                        (u > 0.0 && u < rim) || (v > 0.0 && v < rim));
         if (y == NULL) {
             if (x->contact.gap < MARGIN - 1.0e-6 && x->contact.gap > DEEPEST + 1.0e-6 && !at_rim) {
-                FAIL("feature %d with gap %g at %g %g is missing", (int)x->arc[0], x->contact.gap, u,
-                     v);
+                FAIL("feature %d with gap %g at %g %g is missing", (int)x->arc[0], x->contact.gap,
+                     u, v);
             }
             continue;
         }
@@ -145,8 +146,8 @@ TEST(exact_shapes_give_the_same_contacts) {
 // S3's (15), corrected: independent m and m', the same sign; radius 1 / (c1^2 / (c1 c2)).
 TEST(peaks_of_needles_are_where_they_must_be) {
     TdlHost host = tdl_host_default();
-    ImplicitSurface* surface = make_surface(NEEDLES, (TdlVec3){-0.45, -0.45, 0.2},
-                                            (TdlVec3){0.45, 0.45, 0.7}, 0.0);
+    ImplicitSurface* surface =
+        make_surface(NEEDLES, (TdlVec3){-0.45, -0.45, 0.2}, (TdlVec3){0.45, 0.45, 0.7}, 0.0);
     TdlPeak* peak;
     int count, found = 0;
     CHECK(implicit_peaks(&host, surface, (TdlVec3){0.0, 0.0, 1.0}, &peak, &count) == TDL_STATUS_OK);
@@ -182,12 +183,13 @@ TEST(peaks_touch_faces_between_corners) {
     TdlHost host = tdl_host_default();
     TdlDetectorDef def = tdl_detector_def_default();
     double x = 3.14159265358979323846 / 40.0, top = 1.0 / 1.5;
-    static const char* const TEXT[] = {"20*0.075*z - sin(20*x)*sin(20*y)",
-                                       "z - 0.66666666666666663 + sqrt((x - 0.0785398163397448279)^2"
-                                       " + (y - 0.0785398163397448279)^2)"};
+    static const char* const TEXT[] = {
+        "20*0.075*z - sin(20*x)*sin(20*y)",
+        "z - 0.66666666666666663 + sqrt((x - 0.0785398163397448279)^2"
+        " + (y - 0.0785398163397448279)^2)"};
     for (int c = 0; c < 2; ++c) {
-        ImplicitSurface* surface = make_surface(TEXT[c], (TdlVec3){0.0, 0.0, 0.4},
-                                                (TdlVec3){0.157, 0.157, 0.7}, 0.0);
+        ImplicitSurface* surface =
+            make_surface(TEXT[c], (TdlVec3){0.0, 0.0, 0.4}, (TdlVec3){0.157, 0.157, 0.7}, 0.0);
         TdlColliderDef o = {.shape = TDL_SHAPE_IMPLICIT, .found = surface};
         o.pose.rotation = tdl_identity33();
         for (int n = 0; n < 20; ++n) {
@@ -237,12 +239,12 @@ static double sampled_distance(const ImplicitSurface* s, TdlVec3 p) {
 }
 
 TEST(bounds_on_distances_hold) {
-    ImplicitSurface* surface = make_surface(NEEDLES, (TdlVec3){-0.2, -0.2, 0.3},
-                                            (TdlVec3){0.2, 0.2, 0.7}, 0.0);
+    ImplicitSurface* surface =
+        make_surface(NEEDLES, (TdlVec3){-0.2, -0.2, 0.3}, (TdlVec3){0.2, 0.2, 0.7}, 0.0);
     int decided = 0, wrong = 0;
     for (int n = 0; n < 500; ++n) {
-        TdlVec3 p[3] = {{random_between(-0.2, 0.2), random_between(-0.2, 0.2),
-                         random_between(0.4, 0.7)}};
+        TdlVec3 p[3] = {
+            {random_between(-0.2, 0.2), random_between(-0.2, 0.2), random_between(0.4, 0.7)}};
         p[1] = tdl_add3(p[0], random_vector(4.0e-3));
         p[2] = tdl_add3(p[0], random_vector(4.0e-3));
         double most = 5.0e-3, bound = implicit_hull_distance(surface, p, 3, most);
@@ -266,8 +268,8 @@ TEST(bounds_on_distances_hold) {
 // Triangles that fall on needles: whenever a sample in space and time is inside, it is told; what
 // stays clear of them by more than the accuracy is not told.
 TEST(what_goes_in_is_never_missed) {
-    ImplicitSurface* surface = make_surface(NEEDLES, (TdlVec3){-0.2, -0.2, 0.3},
-                                            (TdlVec3){0.2, 0.2, 0.75}, 0.0);
+    ImplicitSurface* surface =
+        make_surface(NEEDLES, (TdlVec3){-0.2, -0.2, 0.3}, (TdlVec3){0.2, 0.2, 0.75}, 0.0);
     Nearness near = crossing_nearness(1.0e-3, 1.0e-3);
     int inside = 0, missed = 0, told = 0, clear = 0, wrong = 0;
     for (int n = 0; n < 500; ++n) {
@@ -386,7 +388,8 @@ TEST(curves_touch_as_they_do_built_in_shapes) {
 TEST(surfaces_that_cannot_be_are_refused) {
     TdlHost host = tdl_host_default();
     host.log = NULL;
-    static const char* const NONE[] = {"x^2 + y^2 + z^2 + 1", "x - 5", "sin(3000*x)*sin(3000*y) - z"};
+    static const char* const NONE[] = {"x^2 + y^2 + z^2 + 1", "x - 5",
+                                       "sin(3000*x)*sin(3000*y) - z"};
     for (size_t i = 0; i < sizeof NONE / sizeof *NONE; ++i) {
         TdlImplicit h = {.low = {-1.0, -1.0, -1.0}, .high = {1.0, 1.0, 1.0}};
         ImplicitSurface* surface = NULL;
