@@ -348,7 +348,7 @@ static const Field COLLIDER_FIELDS[] = {
      .fallback_note = "required for a mesh",
      .help = "Of a mesh only: where its triangles are."},
     {.key = "expression",
-     .kind = FIELD_TEXT,
+     .kind = FIELD_FORMULA,
      AT(ColliderSpec, expression),
      .fallback_note = "required for implicit",
      .help = "Of an implicit surface only: h(x, y, z), which is 0 on the surface and positive "
