@@ -316,6 +316,9 @@ double implicit_hull_distance(const ImplicitSurface* s, const TdlVec3* p, int co
     TdlImplicitPoint at;
     s->h.over(s->h.data, tdl_sub3(low, grow), tdl_add3(high, grow), &b);
     s->h.at(s->h.data, middle, &at);
+    if (b.low > 0.0) {
+        return most; // there is none in the grown box, however steep
+    }
     double steepest = norm_of_most(b.gradient_low, b.gradient_high), change = 0.0;
     for (int i = 0; i < count; ++i) {
         TdlVec3 d = tdl_sub3(p[i], middle);
@@ -327,7 +330,6 @@ double implicit_hull_distance(const ImplicitSurface* s, const TdlVec3* p, int co
         change = fmin(change, least);
     }
     double lower = at.value + change * (1.0 + 1.0e-12);
-    lower = fmax(lower, b.low);
     return lower > 0.0 && steepest > 0.0 ? fmin(lower / steepest, most) : -1.0;
 }
 

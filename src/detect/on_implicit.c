@@ -16,6 +16,9 @@ enum { MOST_TOUCHES = 32, PARTS = 8, MOST_LOOKS = 20000 };
 // Of the size of the box: touches nearer to each other are one.
 static const double SAME = 1.0e-7;
 
+// A point is not nearest where something beside it is nearer by this share.
+static const double NEARER = 0.9;
+
 // As of stiff elements in narrow.c.
 static const double STIFF_WIDTH = 0.05, SAME_POINT = 1.0e-6;
 
@@ -89,27 +92,47 @@ static bool find_abreast(const Walk* w, TdlVec3 x, double* u, double* v) {
     return is_inside(w, *u, *v);
 }
 
-// Of points the nearest counts: distances tell the side by the normal beside the point.
+static double value_at(const ImplicitSurface* s, TdlVec3 x) {
+    TdlImplicitPoint p;
+    s->h.at(s->h.data, x, &p);
+    return p.value;
+}
+
+static TdlVec3 thing_point(const ImplicitThing* t, double u, double v) {
+    return t->curve != NULL ? tdl_curve_point(t->curve, u)
+                            : tdl_axpy3(tdl_axpy3(t->point, u, t->side[0]), v, t->side[1]);
+}
+
+// The direction from a point to what touches it just there: to the free side of a face, else that
+// of the gradient beside the point.
+static TdlVec3 direction_at(const Walk* w, const ImplicitCell* c) {
+    const ImplicitThing* t = &w->thing;
+    if (t->sides < 2) {
+        return c->axis;
+    }
+    TdlVec3 n = tdl_unit3(tdl_cross3(t->side[0], t->side[1]));
+    double step = w->surface->h.finest;
+    bool up = value_at(w->surface, tdl_axpy3(c->point, step, n)) >=
+              value_at(w->surface, tdl_axpy3(c->point, -step, n));
+    return tdl_scale3(up ? 1.0 : -1.0, n);
+}
+
+// Of points the nearest counts, those that reach through the thing before others.
 static void meet_point(Walk* w, const ImplicitCell* c) {
+    const ImplicitThing* t = &w->thing;
     double u, v;
     if (!find_abreast(w, c->point, &u, &v)) {
         return;
     }
-    const ImplicitThing* t = &w->thing;
-    TdlVec3 at = t->curve != NULL ? tdl_curve_point(t->curve, u)
-                                  : tdl_axpy3(tdl_axpy3(t->point, u, t->side[0]), v, t->side[1]);
-    TdlVec3 d = tdl_sub3(at, c->point), normal = c->axis;
-    double distance = tdl_norm3(d), side = tdl_dot3(d, c->axis) < 0.0 ? -1.0 : 1.0;
-    if (t->sides == 2) {
-        normal = tdl_unit3(tdl_cross3(t->side[0], t->side[1]));
-        normal = tdl_scale3(tdl_dot3(normal, c->axis) < 0.0 ? -1.0 : 1.0, normal);
-        side = tdl_dot3(d, normal) < 0.0 ? -1.0 : 1.0;
-    } else if (distance > SAME * w->surface->size) {
-        normal = tdl_scale3(side / distance, d);
+    TdlVec3 at = thing_point(t, u, v), d = tdl_sub3(at, c->point);
+    double distance = tdl_norm3(d), side = value_at(w->surface, at) > 0.0 ? 1.0 : -1.0;
+    bool apart = distance > SAME * w->surface->size;
+    if (!(distance < w->reach) || !(side * distance < w->rough.distance) ||
+        (side < 0.0 && t->sides == 0)) {
+        return; // a corner that is inside is nearest to something smooth
     }
-    if (side * distance < w->rough.distance && distance < w->reach) {
-        w->rough = (ImplicitTouch){at, c->point, normal, side * distance, u, v};
-    }
+    TdlVec3 normal = apart ? tdl_scale3(side / distance, d) : direction_at(w, c);
+    w->rough = (ImplicitTouch){at, c->point, normal, side * distance, u, v};
 }
 
 // Whether a place abreast of a cell's middle may be inside the thing, up to so far beyond it, m.
@@ -173,17 +196,25 @@ static void walk(Walk* w) {
     implicit_each_near(w->surface, tdl_sub3(w->low, grow), tdl_add3(w->high, grow), meet_cell, w);
 }
 
-// What smooth cells did not tell already.
-static void end_walk(Walk* w) {
-    ImplicitTouch best = w->rough;
-    double near = 4.0 * w->surface->h.finest;
-    for (int i = 0; i < w->count; ++i) {
-        if (w->touch[i].distance <= best.distance &&
-            tdl_norm3(tdl_sub3(w->touch[i].foot, best.foot)) <= near) {
-            return;
+// Whether a point is nearest for its neighbourhood: what is smooth beside it is not nearer to a
+// place just above it, on the way to what it touches.
+static bool is_nearest(const Walk* w, const ImplicitTouch* t) {
+    double above = 4.0 * w->surface->h.finest;
+    Walk beside = {.surface = w->surface, .reach = above};
+    beside.thing.point = tdl_axpy3(t->foot, above, t->normal);
+    beside.low = beside.high = beside.thing.point;
+    walk(&beside);
+    for (int i = 0; i < beside.count; ++i) {
+        if (beside.touch[i].distance < NEARER * above) {
+            return false;
         }
     }
-    if (isfinite(best.distance)) {
+    return true;
+}
+
+static void end_walk(Walk* w) {
+    if (isfinite(w->rough.distance) && is_nearest(w, &w->rough)) {
+        ImplicitTouch best = w->rough;
         keep(w, &best);
     }
 }
