@@ -143,11 +143,11 @@ static bool set_point(const ImplicitSurface* s, ImplicitCell* c) {
 }
 
 // Bounds on the gradient from its middle with those of the second derivatives, where tighter.
-static void tighten(const ImplicitSurface* s, const ImplicitCell* c, TdlImplicitBounds* b) {
+static void tighten(const ImplicitSurface* s, TdlVec3 from, TdlVec3 to, TdlImplicitBounds* b) {
     static const int ENTRY[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
-    TdlVec3 half = tdl_scale3(0.5 * (1.0 + 1.0e-12), tdl_sub3(c->high, c->low));
+    TdlVec3 half = tdl_scale3(0.5 * (1.0 + 1.0e-12), tdl_sub3(to, from));
     TdlImplicitPoint p;
-    s->h.at(s->h.data, tdl_scale3(0.5, tdl_add3(c->low, c->high)), &p);
+    s->h.at(s->h.data, tdl_scale3(0.5, tdl_add3(from, to)), &p);
     double* low[3] = {&b->gradient_low.x, &b->gradient_low.y, &b->gradient_low.z};
     double* high[3] = {&b->gradient_high.x, &b->gradient_high.y, &b->gradient_high.z};
     for (int i = 0; i < 3; ++i) {
@@ -167,7 +167,7 @@ static void tighten(const ImplicitSurface* s, const ImplicitCell* c, TdlImplicit
 static bool look_into(const ImplicitSurface* s, ImplicitCell* c, double finest) {
     TdlImplicitBounds b;
     s->h.over(s->h.data, c->low, c->high, &b);
-    tighten(s, c, &b);
+    tighten(s, c->low, c->high, &b);
     c->passed = may_pass(s, c, &b);
     if (!c->passed) {
         return false;
@@ -183,6 +183,7 @@ static bool look_into(const ImplicitSurface* s, ImplicitCell* c, double finest) 
     c->rough = !narrow; // else smooth enough for Newton's method
     c->hollow = false;
     c->passed = narrow || set_point(s, c);
+    c->unsure = !c->passed;
     return false;
 }
 
@@ -305,6 +306,29 @@ void implicit_each_near(const ImplicitSurface* s, TdlVec3 low, TdlVec3 high, Imp
 
 // --- bounds ---------------------------------------------------------------------------------
 
+// Whether a box lies in that of the surface and in cells through which it does not pass.
+static bool is_empty(const ImplicitSurface* s, TdlVec3 low, TdlVec3 high) {
+    const TdlImplicit* h = &s->h;
+    int stack[64], depth = 1;
+    stack[0] = 0;
+    if (low.x < h->low.x || low.y < h->low.y || low.z < h->low.z || high.x > h->high.x ||
+        high.y > h->high.y || high.z > h->high.z) {
+        return false;
+    }
+    while (depth > 0) {
+        const ImplicitCell* c = &s->cell[stack[--depth]];
+        if ((!c->passed && !c->unsure) || !meets(c, low, high)) {
+            continue;
+        }
+        if (c->child == 0 || depth + 2 > (int)(sizeof stack / sizeof *stack)) {
+            return false;
+        }
+        stack[depth++] = c->child + 1;
+        stack[depth++] = c->child;
+    }
+    return true;
+}
+
 double implicit_hull_distance(const ImplicitSurface* s, const TdlVec3* p, int count, double most) {
     TdlVec3 low = p[0], high = p[0], middle = {0}, grow = {most, most, most};
     for (int i = 0; i < count; ++i) {
@@ -314,11 +338,17 @@ double implicit_hull_distance(const ImplicitSurface* s, const TdlVec3* p, int co
     }
     TdlImplicitBounds b;
     TdlImplicitPoint at;
-    s->h.over(s->h.data, tdl_sub3(low, grow), tdl_add3(high, grow), &b);
+    low = tdl_sub3(low, grow);
+    high = tdl_add3(high, grow);
     s->h.at(s->h.data, middle, &at);
-    if (b.low > 0.0) {
-        return most; // there is none in the grown box, however steep
+    if (is_empty(s, low, high)) {
+        return at.value > 0.0 ? most : -1.0; // h has one sign in the grown box
     }
+    s->h.over(s->h.data, low, high, &b);
+    if (b.low > 0.0) {
+        return most; // however steep
+    }
+    tighten(s, low, high, &b);
     double steepest = norm_of_most(b.gradient_low, b.gradient_high), change = 0.0;
     for (int i = 0; i < count; ++i) {
         TdlVec3 d = tdl_sub3(p[i], middle);

@@ -11,6 +11,7 @@ typedef struct ImplicitCell {
     TdlVec3 low, high;
     int child;     // the first of two; 0: a leaf
     bool passed;   // the surface may pass through it; of others nothing else is known
+    bool unsure;   // it is not excluded, but no point of it was found there
     bool hollow;   // nothing straight touches it but with its ends: no curvature is outwards
     bool rough;    // too small to be cut further: the surface is a point of it, `point`
     TdlVec3 axis;  // unit: normals are within an angle of it

@@ -147,7 +147,7 @@ static void run_step(const Step* s, TdlVec3 x, const Jet* all, Jet* out) {
         break;
     case OP_MIN:
     case OP_MAX:
-        *out = (a->f < b->f) == (s->op == OP_MIN) ? *a : *b;
+        *out = isnan(a->f) || (!isnan(b->f) && (a->f < b->f) == (s->op == OP_MIN)) ? *a : *b;
         break;
     default:
         follow(chain_at(s->op, s->value, a->f), a, out);

@@ -175,6 +175,18 @@ TEST(bounds_hold) {
     }
 }
 
+// What is not defined somewhere is so in all of it.
+TEST(undefined_parts_are_not_passed_over) {
+    static const char* const TEXT[] = {"min(x, y^0.5)", "min(y^0.5, x)", "max(sqrt(y), x, 3)",
+                                       "abs(sqrt(y)) + x"};
+    for (int i = 0; i < 4; ++i) {
+        TdlImplicit h = parse(TEXT[i]);
+        CHECK(isnan(value_at(&h, 0.1, -0.5, 0.0)));
+        CHECK(isfinite(value_at(&h, 0.1, 0.5, 0.0)));
+        release(&h);
+    }
+}
+
 TEST(mistakes_are_told_with_their_place) {
     static const struct {
         const char *text, *message;
