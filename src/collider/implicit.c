@@ -24,6 +24,9 @@ static const double FINEST = 1.0 / 500.0;
 // Of the box's diagonal: a place beyond a cell by less is in it; nearer ones are one.
 static const double SAME = 1.0e-9;
 
+// Tangent planes in a cell are two, or three, where their normals span at least this.
+static const double PLANES_APART = 0.1;
+
 enum { MOST_CELLS = 524288, NEWTON_STEPS = 20 };
 
 static double lane_of(TdlVec3 v, int axis) {
@@ -142,6 +145,77 @@ static bool set_point(const ImplicitSurface* s, ImplicitCell* c) {
     return false;
 }
 
+// A place on the surface near another, with its normal. False: there is none within reach.
+static bool drop_to_surface(const ImplicitSurface* s, TdlVec3 from, double reach, TdlVec3* out,
+                            TdlVec3* normal) {
+    ImplicitFrame f;
+    TdlVec3 x = from;
+    for (int i = 0; i < NEWTON_STEPS && implicit_frame(s, x, &f); ++i) {
+        x = tdl_axpy3(x, -f.away, f.normal);
+        if (fabs(f.away) <= 1.0e-12 * s->size) {
+            *out = x;
+            *normal = f.normal;
+            return tdl_norm3(tdl_sub3(x, from)) <= reach;
+        }
+    }
+    return false;
+}
+
+// Up to three tangent planes of the surface in a rough cell that differ: from its corners.
+static int find_planes(const ImplicitSurface* s, const ImplicitCell* c, TdlVec3 p[3],
+                       TdlVec3 n[3]) {
+    double diagonal = tdl_norm3(tdl_sub3(c->high, c->low));
+    int count = 1;
+    p[0] = c->point;
+    n[0] = c->axis;
+    for (int k = 0; k < 8 && count < 3; ++k) {
+        TdlVec3 corner = {k & 1 ? c->high.x : c->low.x, k & 2 ? c->high.y : c->low.y,
+                          k & 4 ? c->high.z : c->low.z};
+        if (!drop_to_surface(s, corner, diagonal, &p[count], &n[count])) {
+            continue;
+        }
+        double apart = count == 1 ? tdl_norm3(tdl_cross3(n[0], n[1]))
+                                  : fabs(tdl_dot3(n[2], tdl_cross3(n[0], n[1])));
+        count += apart > PLANES_APART;
+    }
+    return count;
+}
+
+// Moves the point of a rough cell to where its tangent planes meet: onto an edge or a tip.
+static void set_on_edge(const ImplicitSurface* s, ImplicitCell* c) {
+    TdlVec3 p[3], n[3], y = c->point;
+    double gram[9], share[3];
+    int count = find_planes(s, c, p, n);
+    for (int i = 0; i < count; ++i) {
+        share[i] = tdl_dot3(n[i], tdl_sub3(p[i], p[0]));
+        for (int j = 0; j < count; ++j) {
+            gram[i + j * count] = tdl_dot3(n[i], n[j]);
+        }
+    }
+    if (count < 2 || !tdl_gauss_solve(count, gram, count, share)) {
+        return;
+    }
+    for (int i = 0; i < count; ++i) {
+        y = tdl_axpy3(y, share[i], n[i]);
+    }
+    TdlVec3 side = tdl_sub3(c->high, c->low), slack = tdl_scale3(0.1, side), beside;
+    bool inside = y.x >= c->low.x - slack.x && y.x <= c->high.x + slack.x &&
+                  y.y >= c->low.y - slack.y && y.y <= c->high.y + slack.y &&
+                  y.z >= c->low.z - slack.z && y.z <= c->high.z + slack.z;
+    TdlImplicitPoint h;
+    s->h.at(s->h.data, y, &h);
+    double steep = tdl_norm3(h.gradient);
+    if (!(steep > DBL_MIN)) { // a tip
+        beside = tdl_axpy3(y, 1.0e-6 * s->size, c->axis);
+        s->h.at(s->h.data, beside, &h);
+        steep = tdl_norm3(h.gradient);
+        h.value -= tdl_dot3(h.gradient, tdl_sub3(beside, y));
+    }
+    if (inside && fabs(h.value) <= 1.0e-3 * tdl_norm3(side) * steep) {
+        c->point = y;
+    }
+}
+
 // Bounds on the gradient from its middle with those of the second derivatives, where tighter.
 static void tighten(const ImplicitSurface* s, TdlVec3 from, TdlVec3 to, TdlImplicitBounds* b) {
     static const int ENTRY[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
@@ -183,6 +257,9 @@ static bool look_into(const ImplicitSurface* s, ImplicitCell* c, double finest) 
     c->rough = !narrow; // else smooth enough for Newton's method
     c->hollow = false;
     c->passed = narrow || set_point(s, c);
+    if (c->rough && c->passed) {
+        set_on_edge(s, c);
+    }
     c->unsure = !c->passed;
     return false;
 }

@@ -179,13 +179,17 @@ static bool may_touch(const Walk* w, const ImplicitCell* c, double* u, double* v
     return away <= w->reach + 2.0 * round && aside <= c->spread * reach + 2.0 * round;
 }
 
+// In a rough cell the sides of an edge are smooth: they are asked as well.
 static void meet_cell(void* user, const ImplicitCell* c) {
     Walk* w = user;
     ImplicitTouch touch;
-    double u, v;
+    double u = w->u, v = w->v;
     if (c->rough) {
         meet_point(w, c);
-    } else if (may_touch(w, c, &u, &v) && implicit_touch(w->surface, &w->thing, c, u, v, &touch)) {
+    } else if (!may_touch(w, c, &u, &v)) {
+        return;
+    }
+    if (implicit_touch(w->surface, &w->thing, c, u, v, &touch)) {
         keep(w, &touch);
     }
 }
