@@ -397,7 +397,9 @@ static TdlStatus check_keys(const TdlScene* scene, const Node* map, const ShapeK
             return fail_at(&scene->host, map->mark, "the %s needs the key '%s'", shape->name, *key);
         }
         if (node != NULL && !needed && !has_key(shape->takes, *key)) {
-            return fail_at(&scene->host, node->key_mark, "a %s has no %s", shape->name, *key);
+            const char* article = strchr("aeiou", *shape->name) != NULL ? "an" : "a";
+            return fail_at(&scene->host, node->key_mark, "%s %s has no %s", article, shape->name,
+                           *key);
         }
     }
     return TDL_STATUS_OK;
