@@ -582,6 +582,45 @@ static void make_nodal(const NodalFamily* family, NodalCase* c) {
     case_grains(c, 1, &slope);
 }
 
+// Sheets of 25 x 24 nodes on a table, from soft to stiff: `auto` against sweeps over nodes.
+static void study_ratios(const Bench* b) {
+    static const double RATIOS[] = {0.1, 1.0, 3.0, 10.0, 30.0, 50.0, 100.0, 300.0, 1.0e3, 1.0e4};
+    FILE* file = open_out(b, "ratios.csv");
+    double r[3 * 600];
+    printf("%-34s %10s %10s %10s %10s %8s\n", "dt^2 Y / (rho h^2), cloth of 600", "making ms",
+           "auto ms", "nodal ms", "sweeps", "error");
+    for (size_t k = 0; file != NULL && k < sizeof RATIOS / sizeof *RATIOS; ++k) {
+        ClothSheet sheet = cloth_sheet(25, 24);
+        sheet.stretch = RATIOS[k] * sheet.density * pow(sheet.spacing / sheet.dt, 2);
+        sheet.shear = 0.1 * sheet.stretch;
+        sheet.bend = 1.0e-4 * sheet.stretch;
+        NodalCase c;
+        Cell cell[2] = {{0}};
+        TdlFrictionProblem* problem;
+        case_cloth(&c, 1, &sheet);
+        double begin = processor_time();
+        if (nodal_problem(&c, b->host, &problem) == TDL_STATUS_OK) {
+            double made = 1.0e3 * (processor_time() - begin);
+            TdlFrictionOptions options = tdl_friction_options_default();
+            options.tolerance = b->tolerance;
+            options.max_iterations = b->max_iterations;
+            run_ours(b, problem, options, b->repeats, r, &cell[0]);
+            options.solver = TDL_FRICTION_NODAL;
+            run_ours(b, problem, options, b->repeats, r, &cell[1]);
+            printf("%-34g %10.3f %10.3f %10.3f %10d %8.1e\n", RATIOS[k], made, cell[0].ms,
+                   cell[1].ms, cell[1].iterations, cell[1].error);
+            fprintf(file, "%s%g,%.3f,%.3f,%.3f,%d,%.3e\n",
+                    k == 0 ? "ratio,making_ms,auto_ms,nodal_ms,sweeps,error\n" : "", RATIOS[k],
+                    made, cell[0].ms, cell[1].ms, cell[1].iterations, cell[1].error);
+            tdl_friction_problem_destroy(problem);
+        }
+        nodal_free(&c);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
 // Also leaves the problems as files, with `keep`.
 static void bench_nodal(Bench* b, bool keep) {
     for (size_t k = 0; k < sizeof NODAL_FAMILIES / sizeof *NODAL_FAMILIES; ++k) {
@@ -657,12 +696,16 @@ static int run_bench(const Args* args) {
     code = bench_files(b, args);
     if (code == EXIT_DONE) {
         bool files = args_operand_count(args) > 0 || args_has(args, "rubble") ||
-                     args_has(args, "spheres") || args_has(args, "nodal");
+                     args_has(args, "spheres") || args_has(args, "nodal") ||
+                     args_has(args, "ratios");
         bench_generated(b, args_int(args, "largest", files ? 0 : 1000),
                         args_text(args, "family", NULL));
         bench_piles(b, args);
         if (args_has(args, "nodal")) {
             bench_nodal(b, args_has(args, "keep"));
+        }
+        if (args_has(args, "ratios")) {
+            study_ratios(b);
         }
         if (args_has(args, "studies")) {
             study_bodies(b, 200);
@@ -691,6 +734,8 @@ static const Option BENCH_FRICTION_OPTIONS[] = {
     {"nodal", 0, OPTION_SWITCH, NULL, 0, 0,
      "cloth of 600 nodes on a table, grains on slopes of 1700 and 1900 blocks of 3 and of 6",
      false},
+    {"ratios", 0, OPTION_SWITCH, NULL, 0, 0,
+     "cloth of 600 nodes from soft to stiff: auto against sweeps over nodes", false},
     {"keep", 0, OPTION_SWITCH, NULL, 0, 0,
      "with --nodal: leave these problems as .hdf5 beside the tables", false},
     {"family", 0, OPTION_CHOICE, "stack|rocks|wisp", 0, 0, "of these one only", false},

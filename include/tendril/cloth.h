@@ -27,6 +27,51 @@ TDL_API const char* tdl_cloth_mesh_fault(const TdlClothMesh* mesh, int* face);
 TDL_API TdlClothMesh tdl_cloth_rectangle(double width, double height, int columns, int rows,
                                          TdlVec3* vertices, int* faces);
 
+/// A tube about the third axis, its middle at the origin: around * along vertices, ring by ring
+/// from below, each from the first axis on, and around (along - 1) quads. A prism: it has the area
+/// 2 around radius sin(pi / around) length. around >= 3, along >= 2.
+TDL_API TdlClothMesh tdl_cloth_tube(double radius, double length, int around, int along,
+                                    TdlVec3* vertices, int* faces);
+
+/// A pair of shorts: a trunk about the third axis that parts into two legs at the crotch, which is
+/// at the origin. All faces are quads.
+typedef struct TdlClothShorts {
+    double width, depth; // m, of the trunk along the first and the second axis; width > depth > 0
+    double rise, legs;   // m, > 0: heights of the trunk above the crotch and of the legs below
+    double spread;       // m, > 0: how far out the legs go, each
+    int across;          // >= 1: columns of the front of one leg between crotch and side
+    int rise_rows, leg_rows; // >= 1: rows of quads
+} TdlClothShorts;
+
+/// Of a ring of 4 across + 4 vertices, of which a leg has its half and the crotch: the vertices
+/// (4 across + 4)(rise_rows + 1) + 2 (2 across + 3) leg_rows and the quads
+/// (4 across + 4) rise_rows + 2 (2 across + 3) leg_rows.
+TDL_API void tdl_cloth_shorts_counts(const TdlClothShorts* shorts, int* vertex_count,
+                                     int* face_count);
+
+/// Rings from the waist down, then those of the right leg (towards the first axis) from below the
+/// crotch down, then of the left. A ring of the trunk goes from the middle of the front (towards
+/// minus the second axis) by the right side to the middle of the back and by the left side to the
+/// front again; one of a leg from the front by its side to the back.
+TDL_API TdlClothMesh tdl_cloth_shorts(const TdlClothShorts* shorts, TdlVec3* vertices, int* faces);
+
+/// Vertices that are sewn, from[k] to to[k]. Those that are not farther apart than `within` become
+/// one. The others are drawn together till the time `time`, as near as sheets of their thickness
+/// may be; without a time they are a fault. Each side keeps its own lengths at rest; across a seam
+/// of pieces that do not join at rest the cloth wants to be flat.
+typedef struct TdlClothSeam {
+    const int *from, *to; // [count], copied
+    int count;
+    double within; // m, >= 0
+    double time;   // s, >= 0 of the world's clock; 0: nothing is drawn
+} TdlClothSeam;
+
+/// How a sheet stretches.
+typedef enum TdlClothModel {
+    TDL_CLOTH_INEXTENSIBLE, // hardly: edges and angles are kept
+    TDL_CLOTH_ELASTIC,      // as an elastic membrane of two threads
+} TdlClothModel;
+
 /// Vertices that are held: they go, as one rigid thing, where the motion takes them, turning about
 /// the place that they have in the mean at first.
 typedef struct TdlClothHold {
@@ -40,12 +85,23 @@ typedef struct TdlClothDef {
     TdlClothMesh mesh;   // copied; where it is at first
     const TdlVec3* rest; // [mesh.vertex_count], m: the shape whose lengths and angles it keeps, and
                          // in which it is not bent, copied; null: the mesh itself
+    const TdlVec3* rest_corners; // [4 mesh.face_count], m, the same by face and corner, copied:
+                                 // faces of one vertex may have it at different places; null: rest
+    const TdlClothSeam* seams;   // [seam_count]; holds and seams count vertices as the mesh does
+    int seam_count;
+    TdlClothModel model; // default: inextensible
     double density;      // rho, kg/m^2, > 0: what inertia sees; default 0.15
     double weight;       // delta, kg/m^2, what gravity sees; negative (default): the density
     double damping;      // alpha, kg/(m^2 s), >= 0; default 0.1
-    double stretch;      // Y, N/m, > 0: tension over strain; default 1e6
+    double stretch;      // Y, N/m, > 0: tension over strain; default 1e6. Elastic: along the warp
     double shear;   // G, N/m: shear force over the change of a quad's angle; negative (default): Y,
-                    // so that angles are kept as lengths are; woven cloth has far less
+                    // so that angles are kept as lengths are; woven cloth has far less. Elastic:
+                    // negative is sqrt(stretch * weft) / (2 (1 + poisson)), as of no direction
+    double weft;    // N/m, elastic only: across the warp; negative (default): as stretch
+    double poisson; // elastic only: what is pulled along the warp narrows by so much of its strain,
+                    // 0 <= poisson < sqrt(stretch / weft); default 0.3
+    TdlVec3 warp;   // elastic only: where its threads go in the rest shape, as near as faces let
+                    // them, which it must not be across; default the first axis
     double bending; // kappa, N m, >= 0; default 1e-5
     double bending_damping; // beta over kappa, s, >= 0; default 0.02
     double drag; // kg/(m^2 s), >= 0, across the sheet, of its velocity against the world's wind;
@@ -60,6 +116,14 @@ typedef struct TdlClothDef {
 
 TDL_API TdlClothDef tdl_cloth_def_default(void);
 
+/// What is wrong with the seams of a definition whose mesh has no fault; null: nothing. `seam` and
+/// `pair` receive where; -1: not of one.
+TDL_API const char* tdl_cloth_seam_fault(const TdlClothDef* def, int* seam, int* pair);
+
+/// Which vertex of the sewn sheet each of the mesh becomes, [mesh.vertex_count]; returns how many
+/// there are. Those of the world are numbered so.
+TDL_API int tdl_cloth_sewn_vertices(const TdlClothDef* def, int* number);
+
 /// The first thing that is wrong with a definition; null: nothing.
 TDL_API const char* tdl_cloth_def_fault(const TdlClothDef* def);
 
@@ -67,8 +131,8 @@ TDL_API TdlStatus tdl_world_add_cloth(TdlWorld* world, const TdlClothDef* def, T
 
 // Those that follow refuse an id that is not a cloth of the world: TDL_STATUS_BAD_ARGUMENT.
 
-/// As given, with the mesh and its rest shape in the world's own memory, the vertices where they
-/// are now, and without its holds.
+/// As given, sewn, with the mesh and the rest shape by corners in the world's own memory, the
+/// vertices where they are now, and without its holds. Its seams are those that are drawn.
 TDL_API TdlStatus tdl_cloth_def(const TdlWorld* world, TdlBodyId cloth, TdlClothDef* out);
 
 /// The triangles that stand for it in contact and in pictures: of a quad two, about the diagonal
@@ -83,7 +147,8 @@ TDL_API TdlStatus tdl_cloth_state(const TdlWorld* world, TdlBodyId cloth, TdlVec
 /// What it is stretched by. An edge that is shorter than at rest counts as well.
 typedef struct TdlClothStrain {
     double largest; // the largest change of an edge's length over its length and, where shear is
-                    // not softer than stretch, of an angle, rad
+                    // not softer than stretch, of an angle, rad; elastic: the largest principal
+                    // strain of a face
     double area;    // relative change of the area of all faces
 } TdlClothStrain;
 TDL_API TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId cloth, TdlClothStrain* out);

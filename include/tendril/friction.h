@@ -166,6 +166,8 @@ typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_PATH,        // the central path, followed through its turns
     TDL_FRICTION_WEDGED,      // auto, with contacts that wedge each other held first
     TDL_FRICTION_FACETED,     // a faceted cone, only to show what it costs: not exact
+    TDL_FRICTION_NODAL, // sweeps over the nodes of bodies with their A, each contact about one
+                        // node; of other problems over contacts
     TDL_FRICTION_SOLVER_COUNT,
     TDL_FRICTION_OWN = TDL_FRICTION_SOLVER_COUNT, // the caller's: `own` of the options
 } TdlFrictionSolverKind;

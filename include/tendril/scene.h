@@ -19,6 +19,11 @@ TDL_API TdlStatus tdl_scene_load(const TdlHost* host, const char* path,
                                  const char* const* overrides, int override_count, TdlScene** out);
 TDL_API void tdl_scene_destroy(TdlScene* scene);
 
+/// The number to which a key path leads, written as of overrides: "cloths.towel.damping",
+/// "gravity.2". As it was given, or its default; NaN where it was not given and its default is no
+/// number. TDL_STATUS_BAD_INPUT, with one message: there is no such number.
+TDL_API TdlStatus tdl_scene_number(const TdlScene* scene, const char* path, double* out);
+
 /// What a scene asks for, beside the world itself.
 typedef struct TdlSceneInfo {
     const char* title;

@@ -281,7 +281,7 @@ static int run_friction(const Args* args) {
 static const Option FRICTION_OPTIONS[] = {
     {"solver", 's', OPTION_CHOICE,
      "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|alternating|"
-     "path|wedged|faceted",
+     "path|wedged|faceted|nodal",
      0, 0, "how to solve; auto, the default, falls back from one to the next", false},
     {"own", 0, OPTION_FILE, "FILE.so", 0, 0, OWN_SOLVER_HELP, false},
     {"tolerance", 'e', OPTION_REAL, "E", 0, 1.0e300,

@@ -36,6 +36,7 @@ extern const Command DISTANCE_COMMAND;
 extern const Command EXPORT_COMMAND;
 extern const Command EXPERIMENT_COMB_COMMAND;
 extern const Command EXPERIMENT_THREE_POINT_COMMAND;
+extern const Command FIT_COMMAND;
 extern const Command INFO_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
@@ -50,6 +51,7 @@ const Command* const COMMANDS[] = {
     &VIEW_COMMAND,
     &RENDER_COMMAND,
     &EXPORT_COMMAND,
+    &FIT_COMMAND,
     &DFCP_COMMAND,
     &DISTANCE_COMMAND,
     &CCD_COMMAND,

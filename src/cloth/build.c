@@ -6,6 +6,7 @@
 // triangles.
 #include "cloth/cloth.h"
 
+#include "cloth/membrane.h"
 #include "math/rotation.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ typedef struct Stencil {
 
 typedef struct Builder {
     Cloth* c;
-    const TdlVec3* rest;
+    const TdlVec3* at; // [4 face_count] places of corners at rest
     const int* faces;
     int face_count;
     Side* side; // [side_count] by nodes, then faces
@@ -40,17 +41,23 @@ static int corners_of(const int* face) {
     return face[3] < 0 ? 3 : 4;
 }
 
-static TdlVec3 between(const Builder* b, int i, int j) {
-    return tdl_sub3(b->rest[j], b->rest[i]);
+static const int* face_at(const Builder* b, int f) {
+    return b->faces + 4 * (ptrdiff_t)f;
+}
+
+// From corner i to corner j of a face, at rest.
+static TdlVec3 between(const Builder* b, int f, int i, int j) {
+    const TdlVec3* at = b->at + 4 * (ptrdiff_t)f;
+    return tdl_sub3(at[j], at[i]);
+}
+
+static double triangle_area(const Builder* b, int f, int i, int j, int k) {
+    return 0.5 * tdl_norm3(tdl_cross3(between(b, f, i, j), between(b, f, i, k)));
 }
 
 static double face_area(const Builder* b, int f) {
-    const int* v = b->faces + 4 * (ptrdiff_t)f;
-    double area = 0.5 * tdl_norm3(tdl_cross3(between(b, v[0], v[1]), between(b, v[0], v[2])));
-    if (v[3] >= 0) {
-        area += 0.5 * tdl_norm3(tdl_cross3(between(b, v[0], v[2]), between(b, v[0], v[3])));
-    }
-    return area;
+    double area = triangle_area(b, f, 0, 1, 2);
+    return face_at(b, f)[3] < 0 ? area : area + triangle_area(b, f, 0, 2, 3);
 }
 
 // --- sides ---------------------------------------------------------------------------------------
@@ -71,7 +78,7 @@ static bool find_sides(Builder* b) {
         return false;
     }
     for (int f = 0; f < b->face_count; ++f) {
-        const int* v = b->faces + 4 * (ptrdiff_t)f;
+        const int* v = face_at(b, f);
         for (int k = 0, n = corners_of(v); k < n; ++k) {
             int i = v[k], j = v[(k + 1) % n];
             b->side[b->side_count++] = (Side){{i < j ? i : j, i < j ? j : i}, f, k};
@@ -85,6 +92,18 @@ static bool same_edge(const Side* a, const Side* b) {
     return a->node[0] == b->node[0] && a->node[1] == b->node[1];
 }
 
+// The corner of a side's face where a node is.
+static int corner_of(const Builder* b, const Side* s, int node) {
+    const int* v = face_at(b, s->face);
+    int k = s->corner;
+    return v[k] == node ? k : (k + 1) % corners_of(v);
+}
+
+// From its lower node to the other, at rest.
+static TdlVec3 along(const Builder* b, const Side* s) {
+    return between(b, s->face, corner_of(b, s, s->node[0]), corner_of(b, s, s->node[1]));
+}
+
 // Whether a side and the next in the order are of one edge.
 static bool has_mate(const Builder* b, int s) {
     return s + 1 < b->side_count && same_edge(&b->side[s], &b->side[s + 1]);
@@ -92,54 +111,114 @@ static bool has_mate(const Builder* b, int s) {
 
 // --- strains -------------------------------------------------------------------------------------
 
+static bool is_near(double a, double b) {
+    return fabs(a - b) <= STRAIGHT * (a + b);
+}
+
 static ClothElement* new_element(Cloth* c, ClothStrain kind, int count) {
     ClothElement* el = &c->element[c->element_count++];
     *el = (ClothElement){.kind = kind, .count = count};
     return el;
 }
 
-// An edge stands for half of its quads and for all of its triangles. (N.4)
+// An edge stands for half of its quads and for all of its triangles. (N.4) Where two pieces are
+// sewn whose sides are not equally long, each keeps its own.
 static void add_edges(Builder* b) {
     Cloth* c = b->c;
-    int count = 0;
-    for (int s = 0; s < b->side_count;) {
-        const Side* first = &b->side[s];
-        double area = 0.0;
-        for (; s < b->side_count && same_edge(first, &b->side[s]); ++s) {
-            const int* face = b->faces + 4 * (ptrdiff_t)b->side[s].face;
-            area += face_area(b, b->side[s].face) * (corners_of(face) == 4 ? 0.5 : 1.0);
+    ClothElement* el = NULL;
+    for (int s = 0; s < b->side_count; ++s) {
+        const Side* side = &b->side[s];
+        bool quad = corners_of(face_at(b, side->face)) == 4;
+        double length = tdl_norm3(along(b, side));
+        bool same = s > 0 && same_edge(side - 1, side) && is_near(length, el->scale);
+        if (!same) {
+            el = new_element(c, CLOTH_EDGE, 2);
+            memcpy(el->node, side->node, sizeof side->node);
+            el->scale = length;
         }
-        ClothElement* el = new_element(c, CLOTH_EDGE, 2);
-        memcpy(el->node, first->node, sizeof first->node);
-        el->scale = tdl_norm3(between(b, first->node[0], first->node[1]));
-        el->stiffness = c->def.stretch * area;
-        c->reach += el->scale;
-        ++count;
+        el->stiffness += face_area(b, side->face) * (quad ? 0.5 : 1.0);
     }
-    c->reach /= count;
+    for (int e = 0; e < c->element_count; ++e) {
+        c->element[e].stiffness *= c->def.stretch;
+    }
+}
+
+// The mean length of an edge; where it differs, of both sides.
+static void find_reach(Builder* b) {
+    double sum = 0.0, last = 0.0;
+    int count = 0;
+    for (int s = 0; s < b->side_count; ++s) {
+        double length = tdl_norm3(along(b, &b->side[s]));
+        if (s == 0 || !same_edge(&b->side[s - 1], &b->side[s]) || !is_near(length, last)) {
+            sum += length;
+            ++count;
+        }
+        last = length;
+    }
+    b->c->reach = sum / count;
 }
 
 static void add_shears(Builder* b) {
     Cloth* c = b->c;
     for (int f = 0; f < b->face_count; ++f) {
-        const int* v = b->faces + 4 * (ptrdiff_t)f;
+        const int* v = face_at(b, f);
         if (corners_of(v) < 4) {
             continue;
         }
-        TdlVec3 p = tdl_add3(between(b, v[0], v[1]), between(b, v[3], v[2]));
-        TdlVec3 q = tdl_add3(between(b, v[0], v[3]), between(b, v[1], v[2]));
+        TdlVec3 p = tdl_add3(between(b, f, 0, 1), between(b, f, 3, 2));
+        TdlVec3 q = tdl_add3(between(b, f, 0, 3), between(b, f, 1, 2));
         ClothElement* el = new_element(c, CLOTH_SHEAR, 4);
         memcpy(el->node, v, 4 * sizeof *v);
         el->scale = 4.0 / (tdl_norm3(p) * tdl_norm3(q));
         el->rest = 0.25 * el->scale * tdl_dot3(p, q);
         el->stiffness = (c->def.shear < 0.0 ? c->def.stretch : c->def.shear) * face_area(b, f);
     }
-    c->strain_count = c->element_count;
+}
+
+// --- elastic faces -------------------------------------------------------------------------------
+
+// Strains of one face at its middle, and of a quad those that are not uniform. (N.54), (N.56)
+static void add_panel(Builder* b, int f, ClothPanel* panel) {
+    const TdlClothDef* def = &b->c->def;
+    const int* v = face_at(b, f);
+    ElasticLaw law = elastic_law(def);
+    double area = cloth_panel_make(b->at + 4 * (ptrdiff_t)f, corners_of(v), def->warp, panel);
+    const double weight[5][3] = {{1.0, law.coupled, 0.0},
+                                 {0.0, 1.0, 0.0},
+                                 {0.0, 0.0, 1.0}, // warp and weft, weft, shear
+                                 {panel->slope[0], 0.0, 0.0},
+                                 {0.0, panel->slope[1], 0.0}};
+    const double modulus[5] = {law.first, law.weft, law.shear, law.warp / 3.0, law.weft / 3.0};
+    for (int k = 0; k < (corners_of(v) == 4 ? 5 : 3); ++k) {
+        ClothElement* el = new_element(b->c, k < 3 ? CLOTH_PANEL : CLOTH_TWIST, corners_of(v));
+        memcpy(el->node, v, (size_t)el->count * sizeof *v);
+        memcpy(el->weight, weight[k], sizeof el->weight);
+        el->panel = panel;
+        el->rest = k < 3 ? weight[k][0] + weight[k][1] : 0.0;
+        el->stiffness = modulus[k] * area;
+    }
+}
+
+static bool add_panels(Builder* b) {
+    ClothPanel* panel = ARENA_NEW(&b->c->arena, ClothPanel, b->face_count);
+    for (int f = 0; f < b->face_count && panel != NULL; ++f) {
+        add_panel(b, f, &panel[f]);
+    }
+    return panel != NULL;
+}
+
+static bool add_strains(Builder* b) {
+    if (b->c->def.model == TDL_CLOTH_ELASTIC) {
+        return add_panels(b);
+    }
+    add_edges(b);
+    add_shears(b);
+    return true;
 }
 
 static void share_areas(Builder* b) {
     for (int f = 0; f < b->face_count; ++f) {
-        const int* v = b->faces + 4 * (ptrdiff_t)f;
+        const int* v = face_at(b, f);
         for (int k = 0, n = corners_of(v); k < n; ++k) {
             b->c->area[v[k]] += face_area(b, f) / n;
         }
@@ -148,36 +227,39 @@ static void share_areas(Builder* b) {
 
 // --- bending of straight rows --------------------------------------------------------------------
 
-// The neighbour of a node on the other side of its face than `beside`.
-static int next_on_row(const Builder* b, const Side* s, int node, int beside) {
-    const int* v = b->faces + 4 * (ptrdiff_t)s->face;
-    for (int k = 0; k < 4; ++k) {
-        if (v[k] == node) {
-            return v[(k + 1) % 4] == beside ? v[(k + 3) % 4] : v[(k + 1) % 4];
-        }
-    }
-    return -1;
+// The corner beside a corner of a face that is not on the side.
+static int next_on_row(const Side* s, int corner) {
+    return corner == s->corner ? (corner + 3) % 4 : (corner + 1) % 4;
 }
 
-static bool is_rectangle(const Builder* b, const int* v) {
-    if (corners_of(v) < 4) {
+static bool is_rectangle(const Builder* b, int f) {
+    if (corners_of(face_at(b, f)) < 4) {
         return false;
     }
-    TdlVec3 p = between(b, v[0], v[1]), q = between(b, v[0], v[3]), r = between(b, v[3], v[2]);
+    TdlVec3 p = between(b, f, 0, 1), q = between(b, f, 0, 3), r = between(b, f, 3, 2);
     double size = tdl_norm3(p) + tdl_norm3(q);
     return tdl_norm3(tdl_sub3(p, r)) <= STRAIGHT * size &&
            fabs(tdl_dot3(p, q)) <= STRAIGHT * tdl_norm3(p) * tdl_norm3(q);
 }
 
-static bool goes_straight(const Builder* b, int i, int j, int k) {
-    TdlVec3 in = tdl_unit3(between(b, i, j)), out = tdl_unit3(between(b, j, k));
-    return tdl_norm3(tdl_sub3(out, in)) <= STRAIGHT;
+// The part of a row that ends on a side at a node: from where, and the way at rest.
+static TdlVec3 row_to(const Builder* b, const Side* s, int node, int* from) {
+    int corner = corner_of(b, s, node), next = next_on_row(s, corner);
+    *from = face_at(b, s->face)[next];
+    return between(b, s->face, next, corner);
+}
+
+// Whether the row through a node of an edge of two sides goes straight on.
+static bool goes_straight(const Builder* b, const Side* p, const Side* q, int node) {
+    int from;
+    TdlVec3 in = tdl_unit3(row_to(b, p, node, &from)), out = tdl_unit3(row_to(b, q, node, &from));
+    return tdl_norm3(tdl_add3(out, in)) <= STRAIGHT;
 }
 
 // Whether all faces are rectangles, at most two meet at an edge, and rows go straight on.
 static bool is_straight(const Builder* b) {
     for (int f = 0; f < b->face_count; ++f) {
-        if (!is_rectangle(b, b->faces + 4 * (ptrdiff_t)f)) {
+        if (!is_rectangle(b, f)) {
             return false;
         }
     }
@@ -186,13 +268,8 @@ static bool is_straight(const Builder* b) {
         if (!same_edge(p, q)) {
             continue;
         }
-        for (int k = 0; k < 2; ++k) {
-            int i = p->node[k], other = p->node[1 - k];
-            if (!goes_straight(b, next_on_row(b, p, i, other), i, next_on_row(b, q, i, other))) {
-                return false;
-            }
-        }
-        if (has_mate(b, s + 1)) {
+        if (!goes_straight(b, p, q, p->node[0]) || !goes_straight(b, p, q, p->node[1]) ||
+            !is_near(tdl_norm3(along(b, p)), tdl_norm3(along(b, q))) || has_mate(b, s + 1)) {
             return false;
         }
     }
@@ -201,8 +278,10 @@ static bool is_straight(const Builder* b) {
 
 // The second difference over three nodes of a row, for half of the strip beside an edge. Where the
 // row goes into a hold it is bent on one half of the middle only. (N.5)
-static void add_row(Builder* b, int i, int j, int k, double width) {
-    double p = tdl_norm3(between(b, i, j)), q = tdl_norm3(between(b, j, k));
+static void add_row(Builder* b, const Side* one, const Side* other, int j) {
+    int i, k;
+    double p = tdl_norm3(row_to(b, one, j, &i)), q = tdl_norm3(row_to(b, other, j, &k));
+    double width = tdl_norm3(along(b, one));
     Stencil* x = &b->stencil[b->stencil_count++];
     *x = (Stencil){.count = 3, .node = {i, j, k}, .area = 0.25 * (p + q) * width};
     x->weight[0] = 2.0 / (p * (p + q));
@@ -215,7 +294,7 @@ static void add_row(Builder* b, int i, int j, int k, double width) {
 }
 
 static void add_twist(Builder* b, int f) {
-    const int* v = b->faces + 4 * (ptrdiff_t)f;
+    const int* v = face_at(b, f);
     double area = face_area(b, f);
     Stencil* x = &b->stencil[b->stencil_count++];
     *x = (Stencil){.count = 4, .area = 2.0 * area};
@@ -232,11 +311,9 @@ static bool add_stencils(Builder* b) {
         return false;
     }
     for (int s = 0; s < b->side_count; ++s) {
-        const Side *p = &b->side[s], *q = p + 1;
+        const Side* p = &b->side[s];
         for (int k = 0; k < 2 && has_mate(b, s); ++k) {
-            int i = p->node[k], other = p->node[1 - k];
-            add_row(b, next_on_row(b, p, i, other), i, next_on_row(b, q, i, other),
-                    tdl_norm3(between(b, i, other)));
+            add_row(b, p, p + 1, p->node[k]);
         }
     }
     for (int f = 0; f < b->face_count; ++f) {
@@ -247,47 +324,84 @@ static bool add_stencils(Builder* b) {
 
 // --- hinges --------------------------------------------------------------------------------------
 
-static double triangle_area(const Builder* b, int i, int j, int k) {
-    return 0.5 * tdl_norm3(tdl_cross3(between(b, i, j), between(b, i, k)));
+// One of the two triangles at a hinge: the edge from `first` to `second`, and the third corner.
+typedef struct Leaf {
+    int face, first, second, third;
+} Leaf;
+
+static bool same_place(const Builder* b, const Leaf* p, int i, const Leaf* q, int j) {
+    TdlVec3 way = tdl_sub3(b->at[4 * (ptrdiff_t)p->face + i], b->at[4 * (ptrdiff_t)q->face + j]);
+    return tdl_norm3(way) <= STRAIGHT * tdl_norm3(between(b, p->face, p->first, p->second));
+}
+
+// The angle of a hinge at rest; of pieces that are not joined there it is flat.
+static double rest_angle(const Builder* b, const Leaf* p, const Leaf* q) {
+    if (!same_place(b, p, p->first, q, q->first) || !same_place(b, p, p->second, q, q->second)) {
+        return 0.0;
+    }
+    const TdlVec3 *at = b->at + 4 * (ptrdiff_t)p->face, *other = b->at + 4 * (ptrdiff_t)q->face;
+    double x[12];
+    tdl_store3(x, 0, at[p->first]);
+    tdl_store3(x, 1, at[p->second]);
+    tdl_store3(x, 2, at[p->third]);
+    tdl_store3(x, 3, other[q->third]);
+    TdlVec3 slope[CLOTH_MOST];
+    const ClothElement el = {.kind = CLOTH_HINGE, .count = 4, .node = {0, 1, 2, 3}};
+    return cloth_strain(&el, x, slope);
 }
 
 // Bent by the angle theta, a hinge has kappa e^2 / (A1 + A2) theta^2 / 2. (N.3)
-static void add_hinge(Builder* b, int i, int j, int left, int right) {
+static void add_hinge(Builder* b, const Leaf* p, const Leaf* q) {
     Cloth* c = b->c;
-    double length = tdl_norm3(between(b, i, j));
-    double areas = triangle_area(b, i, j, left) + triangle_area(b, i, j, right);
+    double length = tdl_norm3(between(b, p->face, p->first, p->second));
+    double areas = triangle_area(b, p->face, p->first, p->second, p->third) +
+                   triangle_area(b, q->face, q->first, q->second, q->third);
     ClothElement* el = new_element(c, CLOTH_HINGE, 4);
-    const int node[4] = {i, j, left, right};
+    const int *v = face_at(b, p->face), *w = face_at(b, q->face);
+    const int node[4] = {v[p->first], v[p->second], v[p->third], w[q->third]};
     memcpy(el->node, node, sizeof node);
     el->stiffness = c->def.bending * length * length / areas;
-    TdlVec3 slope[CLOTH_MOST];
-    el->rest = cloth_strain(el, (const double*)b->rest, slope);
+    el->rest = rest_angle(b, p, q);
 }
 
 // The corner of the triangle of a face that stands on one of its sides: quads are two triangles,
 // about the diagonal from the first corner.
 static int opposite(const Builder* b, const Side* s) {
-    const int* v = b->faces + 4 * (ptrdiff_t)s->face;
-    if (corners_of(v) == 3) {
-        return v[(s->corner + 2) % 3];
+    if (corners_of(face_at(b, s->face)) == 3) {
+        return (s->corner + 2) % 3;
     }
-    return s->corner < 2 ? v[s->corner == 0 ? 2 : 0] : v[s->corner == 2 ? 0 : 2];
+    return s->corner % 2 == 0 ? (s->corner + 2) % 4 : s->corner == 1 ? 0 : 2;
 }
 
 static void add_hinges(Builder* b) {
     for (int s = 0; s < b->side_count; ++s) {
         const Side *p = &b->side[s], *q = p + 1;
         if (has_mate(b, s)) {
-            const int* v = b->faces + 4 * (ptrdiff_t)p->face;
+            const int* v = face_at(b, p->face);
             int i = v[p->corner], j = v[(p->corner + 1) % corners_of(v)];
-            add_hinge(b, i, j, opposite(b, p), opposite(b, q));
+            const Leaf one = {p->face, p->corner, corner_of(b, p, j), opposite(b, p)};
+            const Leaf other = {q->face, corner_of(b, q, i), corner_of(b, q, j), opposite(b, q)};
+            add_hinge(b, &one, &other);
         }
     }
     for (int f = 0; f < b->face_count; ++f) {
-        const int* v = b->faces + 4 * (ptrdiff_t)f;
-        if (corners_of(v) == 4) {
-            add_hinge(b, v[2], v[0], v[1], v[3]);
+        if (corners_of(face_at(b, f)) == 4) {
+            add_hinge(b, &(Leaf){f, 2, 0, 1}, &(Leaf){f, 2, 0, 3});
         }
+    }
+}
+
+// --- stitches ------------------------------------------------------------------------------------
+
+// As stiff as a spring of Y. (N.51)
+static void add_stitches(Builder* b) {
+    Cloth* c = b->c;
+    for (int s = 0; s < c->stitch_count; ++s) {
+        const ClothStitch* stitch = &c->stitch[s];
+        ClothElement* el = new_element(c, CLOTH_EDGE, 2);
+        memcpy(el->node, stitch->node, sizeof stitch->node);
+        el->scale = stitch->first;
+        el->stiffness = c->def.stretch * stitch->first * stitch->first;
     }
 }
 
@@ -375,7 +489,7 @@ static bool split_faces(Builder* b) {
         return false;
     }
     for (int f = 0; f < b->face_count; ++f) {
-        const int* v = b->faces + 4 * (ptrdiff_t)f;
+        const int* v = face_at(b, f);
         for (int k = 1; k + 1 < corners_of(v); ++k) {
             const int corner[3] = {v[0], v[k], v[k + 1]};
             memcpy(c->triangle + 3 * (ptrdiff_t)c->triangle_count++, corner, sizeof corner);
@@ -385,23 +499,30 @@ static bool split_faces(Builder* b) {
 }
 
 bool cloth_build(Cloth* c) {
-    Builder b = {c, c->def.rest, c->def.mesh.faces, .face_count = c->def.mesh.face_count};
+    Builder b = {c, c->def.rest_corners, c->def.mesh.faces, .face_count = c->def.mesh.face_count};
     if (!split_faces(&b) || !find_sides(&b)) {
         return false;
     }
-    // edges, shears and hinges at most
-    size_t most = 2 * (size_t)b.side_count + 2 * (size_t)b.face_count;
+    // edges, shears and hinges at most, or five strains a face; and stitches
+    size_t most = 2 * (size_t)b.side_count + 2 * (size_t)b.face_count + (size_t)c->stitch_count;
     c->element = ARENA_NEW(&c->arena, ClothElement, most);
     if (c->element == NULL) {
         return false;
     }
     share_areas(&b);
-    add_edges(&b);
-    add_shears(&b);
+    find_reach(&b);
+    if (!add_strains(&b)) {
+        return false;
+    }
+    c->strain_count = c->element_count;
     if (!is_straight(&b)) {
-        add_hinges(&b);
+        if (c->def.bending > 0.0) { // a hinge without stiffness has no stress of its own
+            add_hinges(&b);
+        }
     } else if (!add_stencils(&b)) {
         return false;
     }
+    c->bend_count = c->element_count - c->strain_count;
+    add_stitches(&b);
     return find_pattern(&b) && place_elements(&b);
 }

@@ -1,11 +1,9 @@
 // Making a sheet of a definition.
 #include "cloth/cloth.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
+#include "cloth/membrane.h"
 
-enum { MAX_FACES = 2000000 };
+#include <string.h>
 
 // --- definitions ---------------------------------------------------------------------------------
 
@@ -15,84 +13,13 @@ TdlClothDef tdl_cloth_def_default(void) {
                          .damping = 0.1,
                          .stretch = 1.0e6,
                          .shear = -1.0,
+                         .weft = -1.0,
+                         .poisson = 0.3,
+                         .warp = {1.0, 0.0, 0.0},
                          .bending = 1.0e-5,
                          .bending_damping = 0.02,
                          .thickness = 1.0e-3,
                          .self = true};
-}
-
-TdlClothMesh tdl_cloth_rectangle(double width, double height, int columns, int rows,
-                                 TdlVec3* vertices, int* faces) {
-    for (int j = 0; j < rows; ++j) {
-        for (int i = 0; i < columns; ++i) {
-            vertices[(ptrdiff_t)j * columns + i] =
-                (TdlVec3){width * ((double)i / (columns - 1) - 0.5),
-                          height * ((double)j / (rows - 1) - 0.5), 0.0};
-        }
-    }
-    int* next = faces;
-    for (int j = 0; j + 1 < rows; ++j) {
-        for (int i = 0; i + 1 < columns; ++i, next += 4) {
-            int first = j * columns + i;
-            const int corner[4] = {first, first + 1, first + columns + 1, first + columns};
-            memcpy(next, corner, sizeof corner);
-        }
-    }
-    return (TdlClothMesh){vertices, columns * rows, faces, (columns - 1) * (rows - 1)};
-}
-
-static const char* face_fault(const TdlClothMesh* mesh, const int* v) {
-    for (int k = 0; k < (v[3] < 0 ? 3 : 4); ++k) {
-        if (v[k] < 0 || v[k] >= mesh->vertex_count) {
-            return "a face has a vertex that is not there";
-        }
-    }
-    for (int k = 1; k + 1 < (v[3] < 0 ? 3 : 4); ++k) {
-        const int corner[3] = {0, 1, 2};
-        const TdlVec3 at[3] = {mesh->vertices[v[0]], mesh->vertices[v[k]],
-                               mesh->vertices[v[k + 1]]};
-        TdlMesh one = {at, 3, corner, 1};
-        int triangle;
-        if (tdl_mesh_fault(&one, &triangle) != NULL) {
-            return "a face has no area, or its corners are not in turn";
-        }
-    }
-    return NULL;
-}
-
-// Whether every vertex is in a face; false too when there is no memory to tell.
-static bool all_used(const TdlClothMesh* mesh) {
-    bool* used = calloc((size_t)mesh->vertex_count, sizeof *used);
-    int count = 0;
-    for (int k = 0; k < 4 * mesh->face_count && used != NULL; ++k) {
-        int v = mesh->faces[k];
-        count += v >= 0 && !used[v];
-        used[v < 0 ? 0 : v] |= v >= 0;
-    }
-    free(used);
-    return count == mesh->vertex_count;
-}
-
-const char* tdl_cloth_mesh_fault(const TdlClothMesh* mesh, int* face) {
-    *face = -1;
-    if (mesh->vertices == NULL || mesh->faces == NULL || mesh->face_count < 1 ||
-        mesh->face_count > MAX_FACES || mesh->vertex_count < 3 ||
-        mesh->vertex_count > 4 * mesh->face_count) {
-        return "a cloth has from 1 to 2000000 faces, and no more vertices than their corners";
-    }
-    for (int i = 0; i < mesh->vertex_count; ++i) {
-        if (!tdl_finite3(mesh->vertices[i])) {
-            return "vertices must be finite";
-        }
-    }
-    for (int f = 0; f < mesh->face_count; ++f) {
-        const char* fault = face_fault(mesh, mesh->faces + 4 * (ptrdiff_t)f);
-        if (fault != NULL) {
-            *face = f;
-            return fault;
-        }
-    }
-    return all_used(mesh) ? NULL : "a vertex is in no face";
 }
 
 static bool is_positive(double x) {
@@ -118,14 +45,53 @@ static const char* hold_fault(const TdlClothDef* def) {
     return NULL;
 }
 
-const char* tdl_cloth_def_fault(const TdlClothDef* def) {
-    int face;
-    const char* fault = tdl_cloth_mesh_fault(&def->mesh, &face);
-    if (fault == NULL && def->rest != NULL) {
-        TdlClothMesh rest = def->mesh;
-        rest.vertices = def->rest;
-        fault = tdl_cloth_mesh_fault(&rest, &face);
+// Places of the corners of a face at rest, those of a triangle with the first once more.
+static void rest_of(const TdlClothDef* def, int f, TdlVec3 at[4]) {
+    const int* v = def->mesh.faces + 4 * (ptrdiff_t)f;
+    const TdlVec3* rest = def->rest == NULL ? def->mesh.vertices : def->rest;
+    for (int k = 0; k < 4; ++k) {
+        at[k] = v[k] < 0                    ? at[0]
+                : def->rest_corners != NULL ? def->rest_corners[4 * (ptrdiff_t)f + k]
+                                            : rest[v[k]];
     }
+}
+
+static const char* rest_fault(const TdlClothDef* def) {
+    for (int f = 0; f < def->mesh.face_count; ++f) {
+        TdlVec3 at[4];
+        rest_of(def, f, at);
+        int corners = def->mesh.faces[4 * (ptrdiff_t)f + 3] < 0 ? 3 : 4, face;
+        const int corner[4] = {0, 1, 2, corners == 3 ? -1 : 3};
+        TdlClothMesh one = {at, corners, corner, 1};
+        if (tdl_cloth_mesh_fault(&one, &face) != NULL) {
+            return "a face has no area at rest, or its corners are not in turn";
+        }
+        if (def->model == TDL_CLOTH_ELASTIC && !cloth_panel_fits(at, corners, def->warp)) {
+            return "the warp goes across a face: give a direction that lies along all of them";
+        }
+    }
+    return NULL;
+}
+
+static const char* elastic_fault(const TdlClothDef* def) {
+    if (def->model != TDL_CLOTH_INEXTENSIBLE && def->model != TDL_CLOTH_ELASTIC) {
+        return "the model is not known";
+    }
+    double weft = def->weft < 0.0 ? def->stretch : def->weft;
+    if (!is_positive(weft) || !is_not_negative(def->poisson) ||
+        !(def->poisson * def->poisson * weft < def->stretch)) {
+        return "weft must be positive, and poisson from 0 to below sqrt(stretch / weft)";
+    }
+    return tdl_finite3(def->warp) && tdl_norm3(def->warp) > 0.0 ? NULL
+                                                                : "the warp must have a direction";
+}
+
+const char* tdl_cloth_def_fault(const TdlClothDef* def) {
+    int at, pair;
+    const char* fault = tdl_cloth_mesh_fault(&def->mesh, &at);
+    fault = fault == NULL ? elastic_fault(def) : fault;
+    fault = fault == NULL ? rest_fault(def) : fault;
+    fault = fault == NULL ? tdl_cloth_seam_fault(def, &at, &pair) : fault;
     if (fault != NULL) {
         return fault;
     }
@@ -150,26 +116,48 @@ const char* tdl_cloth_def_fault(const TdlClothDef* def) {
 
 // --- creation ------------------------------------------------------------------------------------
 
-static void* copy(Arena* arena, const void* from, size_t count, size_t size) {
-    void* to = arena_alloc(arena, count, size);
-    return to == NULL ? NULL : memcpy(to, from, count * size);
+// Nodes are where their vertices are in the mean, faces keep their own places at rest.
+static bool sew_mesh(Cloth* c, const TdlClothDef* def) {
+    size_t vertices = (size_t)def->mesh.vertex_count, faces = (size_t)def->mesh.face_count;
+    c->number = ARENA_NEW(&c->arena, int, vertices);
+    TdlVec3* at = ARENA_NEW(&c->arena, TdlVec3, vertices);
+    int *corner = ARENA_NEW(&c->arena, int, 4 * faces), *shared;
+    TdlVec3* rest = ARENA_NEW(&c->arena, TdlVec3, 4 * faces);
+    shared = ARENA_NEW(&c->arena, int, vertices);
+    if (!c->number || !at || !corner || !rest || !shared) {
+        return false;
+    }
+    c->node_count = tdl_cloth_sewn_vertices(def, c->number);
+    memset(shared, 0, vertices * sizeof *shared);
+    for (size_t i = 0; i < vertices; ++i) {
+        int node = c->number[i], n = ++shared[node];
+        TdlVec3 x = def->mesh.vertices[i];
+        at[node] = n == 1 ? x : tdl_axpy3(at[node], 1.0 / n, tdl_sub3(x, at[node]));
+    }
+    for (int f = 0; f < def->mesh.face_count; ++f) {
+        rest_of(def, f, rest + 4 * (ptrdiff_t)f);
+    }
+    for (size_t k = 0; k < 4 * faces; ++k) {
+        corner[k] = def->mesh.faces[k] < 0 ? -1 : c->number[def->mesh.faces[k]];
+    }
+    c->def.mesh = (TdlClothMesh){at, c->node_count, corner, def->mesh.face_count};
+    c->def.rest = NULL;
+    c->def.rest_corners = rest;
+    return true;
 }
 
 static bool copy_mesh(Cloth* c, const TdlClothDef* def) {
-    size_t nodes = (size_t)def->mesh.vertex_count, faces = (size_t)def->mesh.face_count;
-    const TdlVec3* rest = def->rest == NULL ? def->mesh.vertices : def->rest;
     c->def = *def;
     c->def.holds = NULL;
     c->def.hold_count = 0;
-    c->node_count = def->mesh.vertex_count;
-    c->def.mesh.faces = copy(&c->arena, def->mesh.faces, 4 * faces, sizeof(int));
-    c->def.mesh.vertices = copy(&c->arena, def->mesh.vertices, nodes, sizeof(TdlVec3));
-    c->def.rest = copy(&c->arena, rest, nodes, sizeof(TdlVec3));
+    if (!sew_mesh(c, def) || !cloth_copy_seams(c, def)) {
+        return false;
+    }
+    size_t nodes = (size_t)c->node_count;
     c->held = ARENA_NEW(&c->arena, bool, nodes);
     c->strained = ARENA_NEW(&c->arena, bool, nodes);
     c->area = ARENA_NEW(&c->arena, double, nodes);
-    if (!c->def.mesh.faces || !c->def.mesh.vertices || !c->def.rest || !c->held || !c->strained ||
-        !c->area) {
+    if (!c->held || !c->strained || !c->area) {
         return false;
     }
     memset(c->held, 0, nodes * sizeof *c->held);
@@ -188,7 +176,7 @@ static TdlStatus make_grip(const TdlHost* host, Cloth* c, const TdlClothHold* ho
     }
     TdlVec3 sum = {0};
     for (int k = 0; k < hold->count; ++k) {
-        int node = hold->vertices[k];
+        int node = c->number[hold->vertices[k]];
         if (!c->held[node]) {
             c->held[node] = true;
             grip->node[grip->count++] = node;

@@ -14,16 +14,26 @@ typedef enum ClothStrain {
     CLOTH_EDGE,  // change of an edge's length over its length
     CLOTH_SHEAR, // of the angle between a quad's middle lines, where that is small
     CLOTH_HINGE, // of the angle between two triangles
+    CLOTH_PANEL, // of an elastic face: a sum of the three at its middle
+    CLOTH_TWIST, // of an elastic quad: what its sides differ by
 } ClothStrain;
 
 // One strain c of a few nodes, with the energy `stiffness` c^2 / 2. (N.1) to (N.4)
 typedef struct ClothElement {
     ClothStrain kind;
     int count, node[CLOTH_MOST];
-    double rest, scale;                 // see strain.c
+    double rest, scale;             // see strain.c
+    const struct ClothPanel* panel; // of elastic faces, with weights of its strains
+    double weight[3];
     double stiffness;                   // J
     int place[CLOTH_MOST * CLOTH_MOST]; // of its blocks among those of A
 } ClothElement;
+
+// Two nodes that a seam draws together. (N.51)
+typedef struct ClothStitch {
+    int node[2];
+    double first, last, time; // m at first, m in the end, s
+} ClothStitch;
 
 typedef struct ClothGrip {
     int* node;       // [count]
@@ -43,9 +53,13 @@ typedef struct ClothBase {
 typedef struct Cloth {
     TdlClothDef def; // what it points to is its own; without its holds
     Arena arena;     // everything of a fixed size
+    int* number;     // [vertices as given] which node each became
     int node_count, element_count;
-    int strain_count; // of the elements, the first: edges and shears
+    int strain_count; // of the elements, the first: what stretches it
+    int bend_count;   // of those that follow: hinges
     ClothElement* element;
+    ClothStitch* stitch; // [stitch_count], of the last elements
+    int stitch_count;
     int* triangle; // [3 triangle_count]
     int triangle_count;
     double* area;          // [node_count] m^2, at rest
@@ -85,10 +99,27 @@ void cloth_destroy(const TdlHost* host, Cloth* cloth);
 // The strain of an element of a sheet with nodes at x, and its gradient by node.
 double cloth_strain(const ClothElement* el, const double* x, TdlVec3 slope[CLOTH_MOST]);
 
+// What an element counts as stretched by, a share: of an elastic face the largest there.
+double cloth_stretched(const ClothElement* el, const double* x);
+
 // blocks += factor * stress * the second derivative of the strain, with a share of its negative
 // part. (N.8)
 void cloth_add_geometric(const ClothElement* el, const double* x, double stress, double factor,
                          double share, double* blocks);
+
+// --- seams
+
+// The first face that is the third at an edge, with vertices numbered anew (null: as they are);
+// -1: none.
+int cloth_third_face(const int* faces, int face_count, const int* number);
+
+// What seams draw, as stitches and as seams of its nodes. False when memory runs out.
+bool cloth_copy_seams(Cloth* cloth, const TdlClothDef* def);
+
+// Elements that are stitches, from the first on.
+static inline int cloth_stitch_first(const Cloth* cloth) {
+    return cloth->element_count - cloth->stitch_count;
+}
 
 // Makes the elements, node areas and bending of the mesh. False when memory runs out.
 bool cloth_build(Cloth* cloth);

@@ -136,11 +136,15 @@ static void advance(Body* body, const BodyStep* t) {
     body->account.failed = body->account.failed || !is_finite(c);
 }
 
-static int put_surface(ClothBody* cb) {
+static const TdlVec3* vertices_now(const ClothBody* cb) {
     for (int i = 0; i < cb->cloth->node_count; ++i) {
         cb->vertices[i] = tdl_load3(cb->cloth->x, i);
     }
-    return surface_put(cb->surface, cb->vertices);
+    return cb->vertices;
+}
+
+static int put_surface(ClothBody* cb) {
+    return surface_put(cb->surface, vertices_now(cb));
 }
 
 static TdlStatus place(const TdlHost* host, Body* body, double time) {
@@ -202,7 +206,7 @@ static void whiten(const Body* body, const BodyPlace* place, const double* h, do
         }
     }
     BodySupport list = root_support(body, place);
-    node_cholesky_whiten(&c->factor, 3, corner, 3, f, list.list, list.count, g);
+    node_cholesky_whiten(&c->factor, 3, corner, f, list.list, list.count, g);
 }
 
 static void unwhiten(const Body* body, const double* z, double* v) {
@@ -448,8 +452,9 @@ TdlStatus tdl_cloth_def(const TdlWorld* world, TdlBodyId id, TdlClothDef* out) {
     if (body == NULL) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
-    *out = cloth_of(body)->def;
-    out->mesh.vertices = ((const ClothBody*)body)->vertices;
+    const ClothBody* cb = (const ClothBody*)body;
+    *out = cb->cloth->def;
+    out->mesh.vertices = vertices_now(cb);
     return TDL_STATUS_OK;
 }
 
@@ -481,6 +486,14 @@ TdlStatus tdl_cloth_state(const TdlWorld* world, TdlBodyId id, TdlVec3* position
     return TDL_STATUS_OK;
 }
 
+static double area_at_rest(const Cloth* c) {
+    double sum = 0.0;
+    for (int i = 0; i < c->node_count; ++i) {
+        sum += c->area[i];
+    }
+    return sum;
+}
+
 static double area_at(const Cloth* c, const TdlVec3* at) {
     double sum = 0.0;
     for (int f = 0; f < c->triangle_count; ++f) {
@@ -493,7 +506,8 @@ static double area_at(const Cloth* c, const TdlVec3* at) {
 // Whether an element is one of those that keep the sheet's metric.
 static bool counts(const Cloth* c, int e) {
     bool soft = c->def.shear >= 0.0 && c->def.shear < c->def.stretch;
-    return c->element[e].kind == CLOTH_EDGE || !soft;
+    ClothStrain kind = c->element[e].kind;
+    return kind == CLOTH_EDGE || kind == CLOTH_PANEL || (kind == CLOTH_SHEAR && !soft);
 }
 
 TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId id, TdlClothStrain* out) {
@@ -503,11 +517,10 @@ TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId id, TdlClothStrain* 
     }
     *out = (TdlClothStrain){0};
     for (int e = 0; e < c->strain_count; ++e) {
-        TdlVec3 slope[CLOTH_MOST];
-        double own = fabs(cloth_strain(&c->element[e], c->x, slope));
+        double own = cloth_stretched(&c->element[e], c->x);
         out->largest = counts(c, e) ? fmax(out->largest, own) : out->largest;
     }
-    out->area = area_at(c, (const TdlVec3*)c->x) / area_at(c, c->def.rest) - 1.0;
+    out->area = area_at(c, (const TdlVec3*)c->x) / area_at_rest(c) - 1.0;
     return TDL_STATUS_OK;
 }
 
@@ -519,8 +532,7 @@ TdlStatus tdl_cloth_vertex_strains(const TdlWorld* world, TdlBodyId id, double* 
     memset(out, 0, (size_t)c->node_count * sizeof *out);
     for (int e = 0; e < c->strain_count; ++e) {
         const ClothElement* el = &c->element[e];
-        TdlVec3 slope[CLOTH_MOST];
-        double own = fabs(cloth_strain(el, c->x, slope));
+        double own = cloth_stretched(el, c->x);
         for (int k = 0; k < el->count; ++k) {
             out[el->node[k]] = counts(c, e) ? fmax(out[el->node[k]], own) : out[el->node[k]];
         }

@@ -31,6 +31,9 @@ static const double SAME_BELOW = 0.02, SAME_GAIN = 0.1;
 // Largest change of a place in one iteration, in edges; and later, where it did not converge.
 static const double MAX_CHANGE = 1.0, CAREFUL = 0.25;
 
+// What is left of the stiffness of a stitch that hangs loose, so that its stress has an equation.
+static const double LOOSE = 1.0e-12;
+
 // Strain beside a grip from which on it gives way; and what it comes after by in a step, in edges.
 static const double MOST_STRAIN = 0.01, CATCH_UP = 0.01;
 
@@ -105,6 +108,29 @@ static void find_normals(Cloth* c) {
     }
 }
 
+// Whether its nodes, as they fly, come nearer than the length by more than its pull explains.
+static bool is_loose(const Cloth* c, const ClothStitch* s, double pull, double length, double dt) {
+    int i = s->node[0], j = s->node[1];
+    TdlVec3 d = tdl_sub3(tdl_load3(c->x, j), tdl_load3(c->x, i));
+    d = tdl_axpy3(d, dt, tdl_sub3(tdl_load3(c->v, j), tdl_load3(c->v, i)));
+    double mass = c->def.density * fmin(c->area[i], c->area[j]);
+    return mass * (length - tdl_norm3(d)) > dt * dt * fmax(pull, 0.0);
+}
+
+// Stitches are no longer than their time lets them be at the end of the step. They do not push:
+// what would hangs loose in it. (N.51)
+static void draw_stitches(Cloth* c, const ClothStep* t) {
+    for (int s = 0; s < c->stitch_count; ++s) {
+        const ClothStitch* stitch = &c->stitch[s];
+        int e = cloth_stitch_first(c) + s;
+        double length = fmax(stitch->last, stitch->first * (1.0 - t->end / stitch->time));
+        bool loose = is_loose(c, stitch, c->stress[e] / stitch->first, length, t->dt);
+        c->rest[e] = length / stitch->first - 1.0;
+        c->gain[e] = loose ? LOOSE : 1.0;
+        c->base.stress[e] = loose ? 0.0 : c->stress[e];
+    }
+}
+
 // Hinges are damped: pulled back to where they were, and stiffer. (N.6)
 static void damp_hinges(Cloth* c, double dt) {
     double ratio = c->def.bending_damping / dt;
@@ -137,6 +163,7 @@ void cloth_prepare(Cloth* c, const ClothStep* t) {
     }
     memcpy(c->base.v, c->v, bytes);
     memcpy(c->base.stress, c->stress, (size_t)c->element_count * sizeof(double));
+    draw_stitches(c, t);
     for (int i = 0; i < c->node_count; ++i) {
         if (c->held[i]) {
             tdl_store3(c->base.v, i, tdl_load3(c->aim, i));
@@ -176,7 +203,7 @@ static void add_loads(const Cloth* c, const ClothStep* t, const double* v, doubl
         }
         tdl_store3(out, i, f);
     }
-    if (c->element_count > c->strain_count) {
+    if (c->bend_count > 0) {
         return; // hinges bend it
     }
     double bend = t->dt, damp = t->dt * (t->dt + c->def.bending_damping);
@@ -454,6 +481,11 @@ double cloth_advance(Cloth* c, const ClothStep* t, const double* impulse) {
     for (int i = 0; i < n; ++i) {
         c->x[i] += t->dt * c->v[i];
     }
+    for (int e = cloth_stitch_first(c); e < c->element_count; ++e) { // they pull from outside
+        TdlVec3 slope[CLOTH_MOST];
+        cloth_strain(&c->element[e], c->x, slope);
+        work -= t->dt * c->stress[e] * slope_product(&c->element[e], slope, c->v);
+    }
     return work;
 }
 
@@ -469,7 +501,7 @@ TdlEnergy cloth_energy(const Cloth* c, TdlVec3 gravity) {
         }
         sum.elastic += 0.5 * tdl_dot3(x, bent);
     }
-    for (int e = 0; e < c->element_count; ++e) {
+    for (int e = 0; e < cloth_stitch_first(c); ++e) {
         TdlVec3 slope[CLOTH_MOST];
         double strain = cloth_strain(&c->element[e], c->x, slope);
         sum.elastic += 0.5 * c->element[e].stiffness * strain * strain;

@@ -4,6 +4,8 @@
 // hinge: c = theta - rest, theta the angle between the normals of two triangles.
 #include "cloth/cloth.h"
 
+#include "cloth/membrane.h"
+
 static TdlVec3 node_at(const ClothElement* el, const double* x, int k) {
     return tdl_load3(x, el->node[k]);
 }
@@ -46,10 +48,20 @@ static double hinge_strain(const ClothElement* el, const double* x, TdlVec3 slop
     return atan2(tdl_dot3(tdl_cross3(n, m), t), tdl_dot3(n, m)) - el->rest;
 }
 
+typedef double (*StrainFn)(const ClothElement* el, const double* x, TdlVec3 slope[CLOTH_MOST]);
+
+static const StrainFn STRAIN[] = {
+    [CLOTH_EDGE] = edge_strain,   [CLOTH_SHEAR] = shear_strain, [CLOTH_HINGE] = hinge_strain,
+    [CLOTH_PANEL] = panel_strain, [CLOTH_TWIST] = twist_strain,
+};
+
 double cloth_strain(const ClothElement* el, const double* x, TdlVec3 slope[CLOTH_MOST]) {
-    return el->kind == CLOTH_EDGE    ? edge_strain(el, x, slope)
-           : el->kind == CLOTH_SHEAR ? shear_strain(el, x, slope)
-                                     : hinge_strain(el, x, slope);
+    return STRAIN[el->kind](el, x, slope);
+}
+
+double cloth_stretched(const ClothElement* el, const double* x) {
+    TdlVec3 slope[CLOTH_MOST];
+    return el->kind == CLOTH_PANEL ? panel_stretched(el, x) : fabs(cloth_strain(el, x, slope));
 }
 
 // blocks += S between two nodes of an element, as a spring of stiffness S.
@@ -68,7 +80,7 @@ static void add_spring(const ClothElement* el, int i, int j, TdlMat3 S, double* 
 }
 
 // Of an edge (1 - t t') / (|d| l), of a shear that of the diagonals that it stretches and shortens;
-// a hinge's is left out. (N.8)
+// a hinge's is left out. (N.8) Of elastic faces see membrane.c.
 void cloth_add_geometric(const ClothElement* el, const double* x, double stress, double factor,
                          double share, double* blocks) {
     if (el->kind == CLOTH_EDGE) {
@@ -83,5 +95,9 @@ void cloth_add_geometric(const ClothElement* el, const double* x, double stress,
         TdlMat3 one = tdl_identity33();
         add_spring(el, 0, 2, tdl_scale33(stress < 0.0 ? share * size : size, one), blocks);
         add_spring(el, 1, 3, tdl_scale33(stress > 0.0 ? -share * size : -size, one), blocks);
+    } else if (el->kind == CLOTH_PANEL) {
+        panel_add_second(el, x, factor * stress, share, blocks);
+    } else if (el->kind == CLOTH_TWIST) {
+        twist_add_second(el, x, factor * stress, share, blocks);
     }
 }

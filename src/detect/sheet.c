@@ -42,6 +42,20 @@ FeaturePoint feature_face(const Surface* s, int f, double u, double v) {
     return (FeaturePoint){f, u, v, at, s->vertex_count + s->edge_count + f};
 }
 
+int feature_vertices(const Surface* s, int feature, int out[3]) {
+    int edge = feature - s->vertex_count, face = edge - s->edge_count;
+    if (edge < 0) {
+        out[0] = feature;
+        return 1;
+    }
+    int count = face < 0 ? 2 : 3;
+    const int* from = face < 0 ? s->edge[edge].vertex : s->corner + 3 * (ptrdiff_t)face;
+    for (int k = 0; k < count; ++k) {
+        out[k] = from[k];
+    }
+    return count;
+}
+
 bool feature_face_foot(const Surface* s, int f, TdlVec3 point, double* u, double* v,
                        double* height) {
     const int* corner = s->corner + 3 * (size_t)f;

@@ -35,6 +35,9 @@ FeaturePoint feature_corner(const Surface* surface, int vertex);
 FeaturePoint feature_edge(const Surface* surface, int edge, double t);
 FeaturePoint feature_face(const Surface* surface, int triangle, double u, double v);
 
+// The corners of a feature, by its number; how many there are.
+int feature_vertices(const Surface* surface, int feature, int out[3]);
+
 // Whether the foot of a point lies inside a triangle; its shares, and the height above it, m.
 bool feature_face_foot(const Surface* surface, int triangle, TdlVec3 point, double* u, double* v,
                        double* height);

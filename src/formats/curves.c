@@ -243,7 +243,8 @@ static TdlStatus parse_row(Builder* b, const char* at, const char* end, int line
                 if (fault == NUMBER_SMALL) {
                     values[k] = 0.0;
                 } else if (fault != NUMBER_FINE) {
-                    return obj_not_a_number(&(ObjFile){b->host, b->name, line, NULL, 0, 0}, word);
+                    return obj_not_a_number(
+                        &(ObjFile){.host = b->host, .name = b->name, .line = line}, word);
                 }
                 seen[k] = true;
             }

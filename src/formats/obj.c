@@ -108,6 +108,17 @@ TdlStatus obj_next_index(const ObjFile* file, const char** at, const char* end, 
     return TDL_STATUS_OK;
 }
 
+// Whether a 'g' or 'o' line has the name of the group that counts.
+static bool names_group(const ObjFile* file, const char* at, const char* end) {
+    char word[FIELD_SIZE];
+    while (next_word(&at, end, FIELD_BLANKS, word)) {
+        if (strcmp(word, file->group) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 TdlStatus obj_read(ObjFile* file, const char* data, size_t size, const char* kind, ObjLineFn fn,
                    void* user) {
     const char* end = data + size;
@@ -119,7 +130,9 @@ TdlStatus obj_read(ObjFile* file, const char* data, size_t size, const char* kin
         bool any = next_word(&inside, stop, FIELD_BLANKS, word);
         if (any && strcmp(word, "v") == 0) {
             status = add_vertex(file, inside, stop);
-        } else if (any && strcmp(word, kind) == 0) {
+        } else if (any && file->group != NULL && (word[0] == 'g' || word[0] == 'o') && !word[1]) {
+            file->outside = !names_group(file, inside, stop);
+        } else if (any && !file->outside && strcmp(word, kind) == 0) {
             status = fn(user, file, inside, stop);
         }
         at = stop + 1;
@@ -250,15 +263,48 @@ static TdlStatus read_face(void* user, const ObjFile* file, const char* at, cons
                      : keep_face(file, user, corner);
 }
 
+// Leaves out vertices that are in no face, and numbers the others anew.
+static TdlStatus drop_unused(const TdlHost* host, ObjFaces* all) {
+    int *number = tdl_alloc_array(&host->mem, (size_t)all->vertex_count, sizeof *number), kept = 0;
+    if (number == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < all->vertex_count; ++i) {
+        number[i] = -1;
+    }
+    for (int k = 0; k < 4 * all->face_count; ++k) {
+        if (all->corners[k] >= 0) {
+            number[all->corners[k]] = 0;
+        }
+    }
+    for (int i = 0; i < all->vertex_count; ++i) {
+        if (number[i] == 0) {
+            number[i] = kept;
+            all->vertices[kept++] = all->vertices[i];
+        }
+    }
+    for (int k = 0; k < 4 * all->face_count; ++k) {
+        all->corners[k] = all->corners[k] < 0 ? -1 : number[all->corners[k]];
+    }
+    all->vertex_count = kept;
+    tdl_free(&host->mem, number);
+    return TDL_STATUS_OK;
+}
+
 TdlStatus obj_parse_faces(const TdlHost* host, const char* name, const char* data, size_t size,
-                          ObjFaces* out) {
-    ObjFile file = {.host = host, .name = name};
+                          const char* group, ObjFaces* out) {
+    ObjFile file = {.host = host, .name = name, .group = group, .outside = group != NULL};
     FaceList list = {0};
     TdlStatus status = obj_read(&file, data, size, "f", read_face, &list);
     if (status == TDL_STATUS_OK && list.count == 0) {
-        status = tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: has no faces", name);
+        Quote q = quote(group == NULL ? "" : group);
+        status = tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: has no faces%s%s", name,
+                          group == NULL ? "" : " in a group ", group == NULL ? "" : q.text);
     }
     *out = (ObjFaces){file.vertices, file.vertex_count, list.corners, list.lines, list.count};
+    if (status == TDL_STATUS_OK && group != NULL) {
+        status = drop_unused(host, out);
+    }
     if (status != TDL_STATUS_OK) {
         obj_free_faces(host, out);
     }

@@ -22,6 +22,8 @@ typedef struct ObjFile {
     int line;
     TdlVec3* vertices;
     int vertex_count, vertex_capacity;
+    const char* group; // only lines under a 'g' or 'o' of this name count; null: all
+    bool outside;      // of it
 } ObjFile;
 
 TdlStatus obj_not_a_number(const ObjFile* file, const char* word);
@@ -52,10 +54,11 @@ typedef struct ObjFaces {
     int face_count;
 } ObjFaces;
 
-// Reads them; one of more corners is refused, all else that a mesh may be is left to the caller. On
-// TDL_STATUS_BAD_INPUT one message was logged, with file and line.
+// Reads them, or those of a group with the vertices that they have (null: all); one of more corners
+// is refused, all else that a mesh may be is left to the caller. On TDL_STATUS_BAD_INPUT one
+// message was logged, with file and line.
 TdlStatus obj_parse_faces(const TdlHost* host, const char* name, const char* data, size_t size,
-                          ObjFaces* out);
+                          const char* group, ObjFaces* out);
 void obj_free_faces(const TdlHost* host, ObjFaces* faces);
 
 #endif

@@ -24,6 +24,7 @@ static const double TIME_MAX = 1.0e12;
 typedef struct Table {
     const TdlHost* host;
     const char* name;
+    const char* marker; // null: columns have no name before theirs
     int line;
     int place[COLUMN_COUNT]; // of a column among the fields, from 0; -1: it is not there
     Recording* out;
@@ -55,6 +56,26 @@ static bool next_field(const char** at, const char* end, char out[FIELD_SIZE]) {
     return true;
 }
 
+// Whether a field is the name of a column: time, x, or of a marker NAME.x.
+static bool is_column(const Table* t, const char* field, int c) {
+    size_t length = c == 0 || t->marker == NULL ? 0 : strlen(t->marker);
+    if (length == 0) {
+        return strcmp(field, COLUMNS[c]) == 0;
+    }
+    return strncmp(field, t->marker, length) == 0 && field[length] == '.' &&
+           strcmp(field + length + 1, COLUMNS[c]) == 0;
+}
+
+static TdlStatus no_columns(const Table* t) {
+    if (t->marker == NULL) {
+        return table_bad(t, "a recording has the columns time, x, y and z");
+    }
+    Quote q = quote(t->marker);
+    return tdl_fail(t->host, TDL_STATUS_BAD_INPUT,
+                    "%s:%d: has no columns time and .x, .y, .z of the marker %s", t->name, t->line,
+                    q.text);
+}
+
 static TdlStatus read_names(Table* t, const char* at, const char* end) {
     char field[FIELD_SIZE];
     for (int c = 0; c < COLUMN_COUNT; ++c) {
@@ -62,17 +83,17 @@ static TdlStatus read_names(Table* t, const char* at, const char* end) {
     }
     for (int k = 0; next_field(&at, end, field); ++k) {
         for (int c = 0; c < COLUMN_COUNT; ++c) {
-            if (strcmp(field, COLUMNS[c]) == 0 && t->place[c] >= 0) {
+            if (is_column(t, field, c) && t->place[c] >= 0) {
                 return table_bad(t, "a column is there twice");
             }
-            t->place[c] = strcmp(field, COLUMNS[c]) == 0 ? k : t->place[c];
+            t->place[c] = is_column(t, field, c) ? k : t->place[c];
         }
     }
     int there = 0;
     for (int c = 0; c < COLUMN_COUNT; ++c) {
         there += t->place[c] >= 0;
         if (c < NEEDED && t->place[c] < 0) {
-            return table_bad(t, "a recording has the columns time, x, y and z");
+            return no_columns(t);
         }
     }
     return there == NEEDED || there == COLUMN_COUNT
@@ -142,10 +163,10 @@ static TdlStatus read_row(Table* t, const char* at, const char* end) {
     return whole ? keep_row(t, x) : TDL_STATUS_OK;
 }
 
-TdlStatus recording_parse(const TdlHost* host, const char* name, const char* data, size_t size,
-                          Recording* out) {
+TdlStatus recording_parse(const TdlHost* host, const char* name, const char* marker,
+                          const char* data, size_t size, Recording* out) {
     *out = (Recording){0};
-    Table t = {.host = host, .name = name, .line = 1, .out = out};
+    Table t = {.host = host, .name = name, .marker = marker, .line = 1, .out = out};
     const char* end = data + size;
     TdlStatus status = TDL_STATUS_OK;
     for (const char* at = data; at < end && status == TDL_STATUS_OK; ++t.line) {

@@ -11,11 +11,12 @@ typedef struct Recording {
 } Recording;
 
 // Reads a .csv, which has a zero byte behind it and which messages call `name`: a row of names with
-// time (s), x, y and z, perhaps rx, ry and rz (an axis times an angle, rad), then a row a moment. A
-// field that is empty or nan makes its row a gap. On TDL_STATUS_BAD_INPUT one message was logged,
-// with file and line.
-TdlStatus recording_parse(const TdlHost* host, const char* name, const char* data, size_t size,
-                          Recording* out);
+// time (s), x, y and z, perhaps rx, ry and rz (an axis times an angle, rad), then a row a moment.
+// Of a marker (null: none) the names are those of a file with many, MARKER.x and so on. A field
+// that is empty or nan makes its row a gap. On TDL_STATUS_BAD_INPUT one message was logged, with
+// file and line.
+TdlStatus recording_parse(const TdlHost* host, const char* name, const char* marker,
+                          const char* data, size_t size, Recording* out);
 void recording_free(const TdlHost* host, Recording* recording);
 
 #endif

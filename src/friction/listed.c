@@ -146,11 +146,12 @@ void listed_add(const TdlFrictionProblem* p, Rows y, const double* x, double* v)
     }
 }
 
-// w += three rows by three, over whole fours
-static void couple_fours(int count, const double* h, int h_apart, const double* y, int y_apart,
+// w += three rows by three
+static void couple_three(int count, const double* h, int h_apart, const double* y, int y_apart,
                          double* w) {
     Four s[9] = {{0}};
-    for (int j = 0; j < count; j += FOUR) {
+    int j = 0;
+    for (; j + FOUR <= count; j += FOUR) {
         Four a[3], b[3];
         for (int k = 0; k < 3; ++k) {
             load(h + (ptrdiff_t)k * h_apart + j, &a[k]);
@@ -163,10 +164,19 @@ static void couple_fours(int count, const double* h, int h_apart, const double* 
     for (int k = 0; k < 9; ++k) {
         w[k] += sum_of(&s[k]);
     }
+    for (; j < count; ++j) {
+        for (int k = 0; k < 9; ++k) {
+            w[k] += h[(ptrdiff_t)(k % 3) * h_apart + j] * y[(ptrdiff_t)(k / 3) * y_apart + j];
+        }
+    }
 }
 
 static void couple_run(int d, int count, const double* h, int h_apart, const double* y, int y_apart,
                        double* w) {
+    if (d == 3) {
+        couple_three(count, h, h_apart, y, y_apart, w);
+        return;
+    }
     for (int k = 0; k < d * d; ++k) {
         w[k] += dot_product((size_t)count, h + (ptrdiff_t)(k % d) * h_apart,
                             y + (ptrdiff_t)(k / d) * y_apart);
@@ -177,19 +187,23 @@ static int coordinate_of(const Rows* x, int i) {
     return x->list == NULL ? x->first + i : x->list[i];
 }
 
-// Lists of any kind, entry by entry.
-static void couple_entries(int d, Rows h, Rows y, double* w) {
+// Lists of any kind: by runs that they have in common. Those of a sheet have long ones, the fronts
+// of its factor.
+static void couple_runs(int d, Rows h, Rows y, double* w) {
     for (int i = 0, j = 0; i < h.count && j < y.count;) {
-        int a = coordinate_of(&h, i), b = coordinate_of(&y, j);
+        int a = coordinate_of(&h, i), b = coordinate_of(&y, j), run = 0;
         if (a < b) {
             ++i;
         } else if (a > b) {
             ++j;
         } else {
-            const double *x = h.row + i++, *z = y.row + j++;
-            for (int k = 0; k < d * d; ++k) {
-                w[k] += x[(ptrdiff_t)(k % d) * h.apart] * z[(ptrdiff_t)(k / d) * y.apart];
+            while (i + run < h.count && j + run < y.count &&
+                   coordinate_of(&h, i + run) == coordinate_of(&y, j + run)) {
+                ++run;
             }
+            couple_run(d, run, h.row + i, h.apart, y.row + j, y.apart, w);
+            i += run;
+            j += run;
         }
     }
 }
@@ -198,16 +212,12 @@ void listed_couple(const TdlFrictionProblem* p, Rows h, Rows y, double* w) {
     // whether two sides have one list in memory is no matter of the problem, a side's own is
     bool same = h.list == y.list && h.count == y.count && (p->ways || p->nodal != NULL);
     if (!same && (!p->ways || h.list == NULL || y.list == NULL)) {
-        couple_entries(p->d, h, y, w);
+        couple_runs(p->d, h, y, w);
         return;
     }
     ListedRun run = {0, 0, h.count};
     if (!same) {
         run = listed_run(h.list, h.count, y.list, y.count, p->fours ? FOUR : 1);
     }
-    if (p->fours && p->d == 3) {
-        couple_fours(run.count, h.row + run.a, h.apart, y.row + run.b, y.apart, w);
-    } else {
-        couple_run(p->d, run.count, h.row + run.a, h.apart, y.row + run.b, y.apart, w);
-    }
+    couple_run(p->d, run.count, h.row + run.a, h.apart, y.row + run.b, y.apart, w);
 }

@@ -44,6 +44,13 @@ TdlStatus run_insist(Run* run);                // the same with more steps from 
 TdlStatus run_inside(Run* run, double sweeps); // the same, where it costs no more than so many
 TdlStatus run_near(Run* run);  // the same from near the best iterate, given up where it gets stuck
 TdlStatus run_nodes(Run* run); // over the nodes of bodies that have their A; others are left as is
+TdlStatus run_nodal(Run* run); // S4 3.14: sweeps over the nodes of bodies with their A
+
+// Whether contacts are about one node each of bodies that have their A.
+bool primal_fits(const Run* run);
+
+// Diagonal of A over what is mass in it, at most, where they are; infinite where they are not.
+double primal_stiffness(const Run* run);
 TdlStatus run_path(Run* run);
 TdlStatus run_wedges(Run* run);
 TdlStatus run_wedged(Run* run); // the same, and where it does not do all else

@@ -102,6 +102,10 @@ TdlStatus tdl_friction_solver_create(const TdlHost* host, const TdlFrictionOptio
     return friction_solver_create_lent(host, options, NULL, out);
 }
 
+void friction_solver_set_tolerance(TdlFrictionSolver* solver, double tolerance) {
+    solver->options.tolerance = tolerance;
+}
+
 TdlStatus friction_solver_create_lent(const TdlHost* host, const TdlFrictionOptions* options,
                                       Pool* pool, TdlFrictionSolver** out) {
     TdlStatus status = check_options(host, options);
@@ -207,7 +211,7 @@ static bool sweeps_only(TdlFrictionSolverKind kind) {
     return kind == TDL_FRICTION_AUTO || kind == TDL_FRICTION_GAUSS_SEIDEL ||
            kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_GRADIENT ||
            kind == TDL_FRICTION_ALTERNATING || kind == TDL_FRICTION_PROXIMAL ||
-           kind == TDL_FRICTION_INTERIOR || kind == TDL_FRICTION_PATH;
+           kind == TDL_FRICTION_INTERIOR || kind == TDL_FRICTION_PATH || kind == TDL_FRICTION_NODAL;
 }
 
 static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
@@ -224,11 +228,13 @@ static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
         [TDL_FRICTION_PATH] = run_path,
         [TDL_FRICTION_WEDGED] = run_wedged,
         [TDL_FRICTION_FACETED] = run_faceted,
+        [TDL_FRICTION_NODAL] = run_nodal,
         [TDL_FRICTION_OWN] = run_own,
     };
     TdlFrictionSolverKind kind = run->options->solver;
     *used = kind;
-    if (!(run->sys->sweep_bodies && sweeps_only(kind))) {
+    bool without = run->sys->sweep_bodies && sweeps_only(kind);
+    if (!without && !(kind == TDL_FRICTION_NODAL && primal_fits(run))) {
         TdlStatus status = system_form_rows(run->sys, run->arena);
         if (status != TDL_STATUS_OK) {
             return status;
@@ -498,8 +504,9 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
 
 const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
     static const char* const names[TDL_FRICTION_SOLVER_COUNT + 1] = {
-        "auto",        "gauss-seidel", "anderson",    "newton", "proximal", "interior", "admm",
-        "fixed-point", "gradient",     "alternating", "path",   "wedged",   "faceted",  "own",
+        "auto",     "gauss-seidel", "anderson",    "newton",   "proximal",
+        "interior", "admm",         "fixed-point", "gradient", "alternating",
+        "path",     "wedged",       "faceted",     "nodal",    "own",
     };
     return (int)kind >= 0 && kind <= TDL_FRICTION_OWN ? names[kind] : "unknown";
 }

@@ -10,4 +10,7 @@
 TdlStatus friction_solver_create_lent(const TdlHost* host, const TdlFrictionOptions* options,
                                       Pool* pool, TdlFrictionSolver** out);
 
+// Of the solves that follow.
+void friction_solver_set_tolerance(TdlFrictionSolver* solver, double tolerance);
+
 #endif

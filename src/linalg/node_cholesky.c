@@ -442,47 +442,95 @@ static int find_in(const int* list, int from, int coordinate) {
     return from;
 }
 
-// The same as forward(), on a list whose `own` entry is the front's first.
-static void forward_list(const NodeCholesky* c, const NodeFront* front, const int* list, int own,
-                         double* g) {
-    const double* l = c->factor + front->at;
-    int w = front->width, p = front->pivots, at = own + p;
-    double sum[CHUNK];
-    tdl_lower_solve(p, l, w, false, 1, g + own, p);
-    for (int i0 = p; i0 < w; i0 += CHUNK) {
-        int rows = w - i0 < CHUNK ? w - i0 : CHUNK;
-        memset(sum, 0, sizeof sum);
-        for (int k = 0; k < p; ++k) {
-            const double *column = l + (size_t)k * (size_t)w + i0, y = g[own + k];
-            for (int i = 0; i < rows; ++i) {
-                sum[i] += column[i] * y;
-            }
+// Three right-hand sides side by side, so that a column of L is read once for all.
+typedef struct Three {
+    double* x[3];
+} Three;
+
+// The first of the front's coordinates at which one of them is not zero; before it all is.
+static int first_filled(int count, const Three* g) {
+    int k = 0;
+    while (k < count && g->x[0][k] == 0.0 && g->x[1][k] == 0.0 && g->x[2][k] == 0.0) {
+        ++k;
+    }
+    return k;
+}
+
+// L y = x within a front of `count` coordinates, from `first` on.
+static void solve_three(int first, int count, const double* l, size_t w, const Three* g) {
+    double* restrict x = g->x[0], * restrict y = g->x[1], * restrict z = g->x[2];
+    for (int j = first; j < count; ++j) {
+        const double* restrict column = l + (size_t)j * w;
+        double inverse = 1.0 / column[j];
+        double a = x[j] *= inverse, b = y[j] *= inverse, c = z[j] *= inverse;
+        for (int i = j + 1; i < count; ++i) {
+            x[i] -= column[i] * a;
+            y[i] -= column[i] * b;
+            z[i] -= column[i] * c;
         }
+    }
+}
+
+// sum += `rows` rows of the columns from `first` to `end`, times g; two columns at a time.
+static void multiply_three(int rows, int first, int end, const double* l, size_t w, const Three* g,
+                           double sum[3][CHUNK]) {
+    double* restrict s = sum[0], * restrict t = sum[1], * restrict u = sum[2];
+    int k = first;
+    for (; k + 1 < end; k += 2) {
+        const double* restrict p = l + (size_t)k * w, * restrict q = p + w;
+        double a = g->x[0][k], b = g->x[1][k], c = g->x[2][k];
+        double d = g->x[0][k + 1], e = g->x[1][k + 1], f = g->x[2][k + 1];
+        for (int i = 0; i < rows; ++i) {
+            s[i] += p[i] * a + q[i] * d;
+            t[i] += p[i] * b + q[i] * e;
+            u[i] += p[i] * c + q[i] * f;
+        }
+    }
+    for (int i = 0; i < rows && k < end; ++i) {
+        double p = l[(size_t)k * w + (size_t)i];
+        s[i] += p * g->x[0][k];
+        t[i] += p * g->x[1][k];
+        u[i] += p * g->x[2][k];
+    }
+}
+
+// The same as forward(), on a list whose `own` entry is the front's first, for three rows of g.
+static void forward_list(const NodeCholesky* c, const NodeFront* front, const int* list, int own,
+                         int length, double* g) {
+    const double* l = c->factor + front->at;
+    size_t w = (size_t)front->width;
+    int p = front->pivots, at = own + p;
+    Three three = {{g + own, g + length + own, g + (ptrdiff_t)2 * length + own}};
+    int first = first_filled(p, &three);
+    if (first == p) {
+        return;
+    }
+    solve_three(first, p, l, w, &three);
+    for (int i0 = p; i0 < front->width; i0 += CHUNK) {
+        int rows = front->width - i0 < CHUNK ? front->width - i0 : CHUNK;
+        double sum[3][CHUNK] = {{0.0}};
+        multiply_three(rows, first, p, l + i0, w, &three, sum);
         for (int i = 0; i < rows; i += D) {
             at = find_in(list, at, D * c->row[front->row_start + (i0 - p + i) / D]);
-            for (int k = 0; k < D; ++k) {
-                g[at + k] -= sum[i + k];
+            for (int k = 0; k < 3 * D; ++k) {
+                g[(ptrdiff_t)(k / D) * length + at + k % D] -= sum[k / D][i + k % D];
             }
         }
     }
 }
 
-void node_cholesky_whiten(const NodeCholesky* c, int count, const int* nodes, int rows,
-                          const double* f, const int* list, int length, double* g) {
-    memset(g, 0, (size_t)rows * (size_t)length * sizeof *g);
+void node_cholesky_whiten(const NodeCholesky* c, int count, const int* nodes, const double* f,
+                          const int* list, int length, double* g) {
+    memset(g, 0, 3 * (size_t)length * sizeof *g);
     for (int i = 0; i < count; ++i) {
         int at = find_in(list, 0, D * c->place[nodes[i]]);
-        for (int r = 0; r < rows; ++r) {
-            for (int k = 0; k < D; ++k) {
-                g[(ptrdiff_t)r * length + at + k] += f[(ptrdiff_t)(r * count + i) * D + k];
-            }
+        for (int k = 0; k < 3 * D; ++k) {
+            g[(ptrdiff_t)(k / D) * length + at + k % D] += f[(k / D * count + i) * D + k % D];
         }
     }
     for (int own = 0; own < length;) {
         const NodeFront* front = &c->front[c->front_of[list[own] / D]];
-        for (int r = 0; r < rows; ++r) {
-            forward_list(c, front, list, own, g + (ptrdiff_t)r * length);
-        }
+        forward_list(c, front, list, own, length, g);
         own += front->pivots;
     }
 }

@@ -51,9 +51,9 @@ void node_cholesky_unwhiten(const NodeCholesky* c, const double* z, double* v);
 // from these to the roots. At most `capacity` are written; returns how many there are.
 int node_cholesky_reach(const NodeCholesky* c, int count, const int* nodes, int capacity, int* out);
 
-// g <- L^-1 P f on such a list, rows of g one after the other: `rows` forces, f[rows][3 count] on
-// the nodes.
-void node_cholesky_whiten(const NodeCholesky* c, int count, const int* nodes, int rows,
-                          const double* f, const int* list, int length, double* g);
+// g <- L^-1 P f on such a list for three forces f[3][3 count] on the nodes, rows of g one after the
+// other.
+void node_cholesky_whiten(const NodeCholesky* c, int count, const int* nodes, const double* f,
+                          const int* list, int length, double* g);
 
 #endif

@@ -41,6 +41,7 @@ typedef struct KeyframeSpec {
 typedef struct RecordingSpec {
     const Node* node; // null: none
     const char* file;
+    const char* marker; // null: columns have no name before theirs
     double scale;
     int up;           // 0: z, 1: y
     int from;         // 0: the first place of the recording, 1: the origin of its axes
@@ -168,19 +169,58 @@ typedef struct RectangleSpec {
     int nodes[2];     // columns, rows
 } RectangleSpec;
 
+typedef struct TubeSpec {
+    const Node* node;      // null: none
+    double radius, length; // m
+    int nodes[2];          // around, along
+} TubeSpec;
+
+typedef struct ShortsSpec {
+    const Node* node; // null: none
+    double width, depth, rise, legs, spread;
+    int nodes[3]; // across, rows of the rise, of the legs
+} ShortsSpec;
+
 typedef struct SheetSpec {
     const Node* node; // null: none
     const char* file;
+    const char* group; // null: all
     double scale;
     int up;           // 0: z, 1: y
     const char* hash; // null: any
 } SheetSpec;
+
+// One of these, and where it is.
+typedef struct ShapeSpec {
+    RectangleSpec rectangle;
+    TubeSpec tube;
+    ShortsSpec shorts;
+    SheetSpec mesh;
+    TdlVec3 position, direction, normal;
+} ShapeSpec;
+
+typedef struct ClothPieceSpec {
+    const Node* node;
+    ShapeSpec shape;
+    int first; // filled by scene_make_sheet: its vertices among those of all
+} ClothPieceSpec;
+
+typedef struct SeamSpec {
+    const Node* node;
+    IntList from, to;
+    IntList edges; // two of a rectangle's
+    int pieces[2]; // that have them
+    bool reversed;
+    double within, time;
+    TdlClothSeam sewn; // filled by scene_make_sheet
+} SeamSpec;
 
 typedef struct HoldSpec {
     const Node* node;
     IntList vertices, corners; // the latter of the choices of a rectangle's corners
     TdlVec3 near;
     int edge; // of a rectangle's
+    int rim;  // of a tube's or of shorts
     MotionSpec motion;
     IntList held; // filled by scene_check_cloth: the vertices that one of these says
 } HoldSpec;
@@ -188,17 +228,22 @@ typedef struct HoldSpec {
 typedef struct ClothSpec {
     const Node* node;
     const char *name, *material; // null: none
-    RectangleSpec rectangle;
-    SheetSpec mesh, rest;
-    TdlVec3 position, direction, normal;
-    double density, weight, damping, stretch, shear, bending, bending_damping, drag, thickness;
+    ShapeSpec shape;
+    GroupList pieces, seams; // of ClothPieceSpec, SeamSpec
+    SheetSpec rest;
+    int model; // a TdlClothModel
+    double density, weight, damping, stretch, shear, weft, poisson, bending, bending_damping, drag,
+        thickness;
     bool self;
-    TdlVec3 velocity;
+    TdlVec3 velocity, warp;
     GroupList holds; // of HoldSpec
     // filled by scene_check_cloth, in the arena: where it is at first, and its rest shape or null
     TdlClothMesh placed;
     const TdlVec3* rest_shape;
-    const int* hold_of; // [placed.vertex_count] which hold has a vertex; -1: none
+    TdlClothSeam* sewn; // [seams.count]
+    int* number;        // [placed.vertex_count] of each in the sewn sheet
+    int sewn_count;     // vertices of that
+    const int* hold_of; // [sewn_count] which hold has a vertex; -1: none
 } ClothSpec;
 
 typedef struct PairSpec {
@@ -370,6 +415,16 @@ TdlStatus scene_check_motion(TdlScene* scene, MotionSpec* motion);
 
 // The same for a cloth; makes or reads its mesh, and finds what is held of it.
 TdlStatus scene_check_cloth(TdlScene* scene, ClothSpec* cloth);
+
+// Makes or reads the mesh of a cloth, puts it where it is at first, and finds its seams.
+TdlStatus scene_make_sheet(TdlScene* scene, ClothSpec* cloth);
+
+// Vertices along an edge of a rectangle, in the order of the choices; into `out`, null: none.
+int scene_edge_vertices(const RectangleSpec* rectangle, int edge, int* out);
+
+// Vertices of a rim of a tube or of shorts, in the order of the choices; into `out`, null: none.
+// 0: it has no such rim.
+int scene_rim_vertices(const ShapeSpec* shape, int rim, int* out);
 
 // The same for what is observed, when the rest is known to be right.
 TdlStatus scene_check_observers(TdlScene* scene);

@@ -1,170 +1,18 @@
-// Cloth of a scene: its mesh is made or read when the scene is loaded, what holds it is found, and
-// the definition is made of both when the world is built. Cost: linear in vertices and faces.
+// Cloth of a scene: its mesh is made or read when the scene is loaded (scene_cloth_mesh.c), what
+// holds it is found, and the definition is made of both when the world is built. Cost: linear in
+// vertices and faces.
 #include "scene/scene.h"
 
 #include "base/check.h"
 #include "base/log.h"
-#include "formats/obj.h"
 
 #include <math.h>
 #include <string.h>
 
-// Vertices of all cloths: what a processor can step, with room.
-enum { VERTICES_MAX = 4000000 };
-
-// --- the mesh ------------------------------------------------------------------------------------
-
-// Adds the vertices of a cloth to the sum, before anything is allocated for them.
-static TdlStatus count_vertices(TdlScene* scene, const ClothSpec* cloth, int64_t count, Mark mark) {
-    if (count > VERTICES_MAX - scene->cloth_vertex_count) {
-        return fail_at(&scene->host, mark,
-                       "%lld vertices of '%s' bring the scene above %d vertices of cloth",
-                       (long long)count, cloth->name, VERTICES_MAX);
-    }
-    scene->cloth_vertex_count += (int)count;
-    return TDL_STATUS_OK;
-}
-
-static TdlStatus make_rectangle(TdlScene* scene, ClothSpec* cloth) {
-    const RectangleSpec* r = &cloth->rectangle;
-    int64_t count = (int64_t)r->nodes[0] * r->nodes[1];
-    TdlStatus status = count_vertices(scene, cloth, count, scene_mark_of(r->node, "nodes"));
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    size_t faces = (size_t)(r->nodes[0] - 1) * (size_t)(r->nodes[1] - 1);
-    TdlVec3* vertices = ARENA_NEW(&scene->arena, TdlVec3, (size_t)count);
-    int* corners = ARENA_NEW(&scene->arena, int, 4 * faces);
-    if (vertices == NULL || corners == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    cloth->placed =
-        tdl_cloth_rectangle(r->size[0], r->size[1], r->nodes[0], r->nodes[1], vertices, corners);
-    return TDL_STATUS_OK;
-}
-
-// Reads the faces of a file; the caller frees them.
-static TdlStatus read_faces(TdlScene* scene, const SheetSpec* spec, const char* what,
-                            ObjFaces* out) {
-    const Node* file = node_find(spec->node, "file");
-    size_t length = strlen(file->text);
-    if (length < 5 || strcmp(file->text + length - 4, ".obj") != 0) {
-        return fail_at(&scene->host, file->mark, "meshes come from .obj files");
-    }
-    const Source* source = NULL;
-    TdlStatus status = scene_import(scene, spec->node, spec->hash, what, &source);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    return obj_parse_faces(&scene->host, source->name, source->text, source->size, out);
-}
-
-// The places of a file in the scene's units and axes.
-static TdlVec3* take_places(TdlScene* scene, const SheetSpec* spec, const ObjFaces* all) {
-    TdlVec3* places = ARENA_NEW(&scene->arena, TdlVec3, all->vertex_count);
-    for (int i = 0; places != NULL && i < all->vertex_count; ++i) {
-        places[i] = scene_import_point(all->vertices[i], spec->scale, spec->up);
-    }
-    return places;
-}
-
-// A mesh that no cloth can have is told with the line of its face.
-static TdlStatus take_faces(TdlScene* scene, ClothSpec* cloth, const ObjFaces* all) {
-    const Node* file = node_find(cloth->mesh.node, "file");
-    TdlStatus status = count_vertices(scene, cloth, all->vertex_count, file->mark);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    TdlVec3* places = take_places(scene, &cloth->mesh, all);
-    int* corners = ARENA_NEW(&scene->arena, int, 4 * (size_t)all->face_count);
-    if (places == NULL || corners == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    memcpy(corners, all->corners, 4 * (size_t)all->face_count * sizeof *corners);
-    cloth->placed = (TdlClothMesh){places, all->vertex_count, corners, all->face_count};
-    int face = -1;
-    const char* fault = tdl_cloth_mesh_fault(&cloth->placed, &face);
-    if (fault == NULL) {
-        return TDL_STATUS_OK;
-    }
-    if (face < 0) {
-        return fail_at(&scene->host, file->mark, "%s", fault);
-    }
-    return fail_at(&scene->host, file->mark, "face %d, line %d of the file: %s", face,
-                   all->lines[face], fault);
-}
-
-static TdlStatus read_mesh(TdlScene* scene, ClothSpec* cloth) {
-    ObjFaces all = {0};
-    TdlStatus status = read_faces(scene, &cloth->mesh, "mesh", &all);
-    if (status == TDL_STATUS_OK) {
-        status = take_faces(scene, cloth, &all);
-    }
-    obj_free_faces(&scene->host, &all);
-    return status;
-}
-
-static TdlStatus take_rest(TdlScene* scene, ClothSpec* cloth, const ObjFaces* all) {
-    const Node* file = node_find(cloth->rest.node, "file");
-    if (all->vertex_count != cloth->placed.vertex_count) {
-        return fail_at(&scene->host, file->mark, "the rest shape has %d vertices, the cloth %d",
-                       all->vertex_count, cloth->placed.vertex_count);
-    }
-    cloth->rest_shape = take_places(scene, &cloth->rest, all);
-    if (cloth->rest_shape == NULL) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    // with the faces of the cloth
-    TdlClothMesh at_rest = cloth->placed;
-    at_rest.vertices = cloth->rest_shape;
-    int face = -1;
-    const char* fault = tdl_cloth_mesh_fault(&at_rest, &face);
-    return fault == NULL
-               ? TDL_STATUS_OK
-               : fail_at(&scene->host, file->mark, "face %d of the cloth at rest: %s", face, fault);
-}
-
-static TdlStatus read_rest(TdlScene* scene, ClothSpec* cloth) {
-    ObjFaces all = {0};
-    TdlStatus status = read_faces(scene, &cloth->rest, "rest shape", &all);
-    if (status == TDL_STATUS_OK) {
-        status = take_rest(scene, cloth, &all);
-    }
-    obj_free_faces(&scene->host, &all);
-    return status;
-}
-
-// Moves the mesh to where the cloth is; the shape at rest stays what it was.
-static void place_mesh(ClothSpec* cloth) {
-    TdlMat3 axes = scene_axes(cloth->direction, cloth->normal);
-    TdlVec3* vertices = (TdlVec3*)(uintptr_t)cloth->placed.vertices; // the scene's own
-    for (int i = 0; i < cloth->placed.vertex_count; ++i) {
-        vertices[i] = tdl_add3(cloth->position, tdl_mul33_3(axes, vertices[i]));
-    }
-}
-
-static TdlStatus make_mesh(TdlScene* scene, ClothSpec* cloth) {
-    bool flat = cloth->rectangle.node != NULL, given = cloth->mesh.node != NULL;
-    if (flat == given) {
-        return fail_at(&scene->host, cloth->node->mark,
-                       flat ? "a cloth is a rectangle or a mesh, not both"
-                            : "the cloth needs the key 'rectangle' or the key 'mesh'");
-    }
-    TdlStatus status = flat ? make_rectangle(scene, cloth) : read_mesh(scene, cloth);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    status = cloth->rest.node != NULL ? read_rest(scene, cloth) : TDL_STATUS_OK;
-    if (status == TDL_STATUS_OK) {
-        place_mesh(cloth);
-    }
-    return status;
-}
-
 // --- holds ---------------------------------------------------------------------------------------
 
-static const char* const HOLD_KEYS[] = {"vertices", "corners", "edge", "near"};
-enum { HOLD_KEY_COUNT = 4 };
+static const char* const HOLD_KEYS[] = {"vertices", "corners", "edge", "rim", "near"};
+enum { HOLD_KEY_COUNT = 5 };
 
 // The one key that says what is held.
 static TdlStatus find_key(const TdlScene* scene, const ClothSpec* cloth, const HoldSpec* hold,
@@ -180,28 +28,28 @@ static TdlStatus find_key(const TdlScene* scene, const ClothSpec* cloth, const H
         *out = node != NULL ? node : *out;
     }
     if (*out == NULL) {
-        return fail_at(&scene->host, hold->node->mark,
-                       "the hold needs one of the keys 'vertices', 'corners', 'edge', 'near'");
+        return fail_at(
+            &scene->host, hold->node->mark,
+            "the hold needs one of the keys 'vertices', 'corners', 'edge', 'rim', 'near'");
     }
     bool of_rectangle = hold->corners.count > 0 || strcmp((*out)->key, "edge") == 0;
-    return of_rectangle && cloth->rectangle.node == NULL
-               ? fail_at(&scene->host, (*out)->key_mark, "only a rectangle has %s",
-                         hold->corners.count > 0 ? "corners" : "an edge")
-               : TDL_STATUS_OK;
+    if (of_rectangle && cloth->shape.rectangle.node == NULL) {
+        return fail_at(&scene->host, (*out)->key_mark, "only a rectangle has %s",
+                       hold->corners.count > 0 ? "corners" : "an edge");
+    }
+    bool no_rim =
+        strcmp((*out)->key, "rim") == 0 && scene_rim_vertices(&cloth->shape, hold->rim, NULL) == 0;
+    return no_rim ? fail_at(&scene->host, (*out)->mark,
+                            "'%s' has no rim %s: a tube has bottom and top, shorts have waist, "
+                            "right and left",
+                            cloth->name, (*out)->text)
+                  : TDL_STATUS_OK;
 }
 
-// Vertices of a rectangle: the corners in the order of their choices, and every `*step`-th from
-// `*first` on of an edge.
+// Of a rectangle, in the order of the choices.
 static int corner_of(const RectangleSpec* r, int corner) {
     int column = corner % 2 == 0 ? 0 : r->nodes[0] - 1, row = corner < 2 ? 0 : r->nodes[1] - 1;
     return row * r->nodes[0] + column;
-}
-
-static int edge_of(const RectangleSpec* r, int edge, int* first, int* step) {
-    bool upright = edge < 2;
-    *step = upright ? r->nodes[0] : 1;
-    *first = corner_of(r, edge == 1 ? 1 : edge == 3 ? 2 : 0);
-    return upright ? r->nodes[1] : r->nodes[0];
 }
 
 static int nearest_vertex(const TdlClothMesh* mesh, TdlVec3 place) {
@@ -226,15 +74,13 @@ static void list_held(const ClothSpec* cloth, HoldSpec* hold, const char* key) {
         hold->held.count = hold->vertices.count;
     } else if (strcmp(key, "corners") == 0) {
         for (int i = 0; i < hold->corners.count; ++i) {
-            out[i] = corner_of(&cloth->rectangle, hold->corners.items[i]);
+            out[i] = corner_of(&cloth->shape.rectangle, hold->corners.items[i]);
         }
         hold->held.count = hold->corners.count;
     } else if (strcmp(key, "edge") == 0) {
-        int first, step;
-        hold->held.count = edge_of(&cloth->rectangle, hold->edge, &first, &step);
-        for (int i = 0; i < hold->held.count; ++i) {
-            out[i] = first + i * step;
-        }
+        hold->held.count = scene_edge_vertices(&cloth->shape.rectangle, hold->edge, out);
+    } else if (strcmp(key, "rim") == 0) {
+        hold->held.count = scene_rim_vertices(&cloth->shape, hold->rim, out);
     } else {
         out[0] = nearest_vertex(&cloth->placed, hold->near);
         hold->held.count = 1;
@@ -253,11 +99,13 @@ static TdlStatus check_held(const TdlScene* scene, const ClothSpec* cloth, const
             return fail_at(&scene->host, mark, "there is no vertex %d: '%s' has %d, counted from 0",
                            vertex, cloth->name, cloth->placed.vertex_count);
         }
-        if (hold_of[vertex] >= 0) {
-            return fail_at(&scene->host, mark, "vertex %d of '%s' is held twice", vertex,
-                           cloth->name);
+        int sewn = cloth->number[vertex];
+        if (hold_of[sewn] >= 0) {
+            return fail_at(&scene->host, mark, "vertex %d of '%s' is held twice%s", vertex,
+                           cloth->name,
+                           cloth->seams.count > 0 ? ", or one that it is sewn to" : "");
         }
-        hold_of[vertex] = number;
+        hold_of[sewn] = number;
     }
     return TDL_STATUS_OK;
 }
@@ -269,8 +117,9 @@ static TdlStatus check_hold(TdlScene* scene, ClothSpec* cloth, int number) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    int room = hold->vertices.count + hold->corners.count + cloth->rectangle.nodes[0] +
-               cloth->rectangle.nodes[1] + 1;
+    int room = hold->vertices.count + hold->corners.count + cloth->shape.rectangle.nodes[0] +
+               cloth->shape.rectangle.nodes[1] +
+               scene_rim_vertices(&cloth->shape, hold->rim, NULL) + 1;
     hold->held.items = ARENA_NEW(&scene->arena, int, room);
     if (hold->held.items == NULL) {
         return TDL_STATUS_NO_MEMORY;
@@ -284,11 +133,11 @@ static TdlStatus check_hold(TdlScene* scene, ClothSpec* cloth, int number) {
 }
 
 static TdlStatus check_holds(TdlScene* scene, ClothSpec* cloth) {
-    int* hold_of = ARENA_NEW(&scene->arena, int, cloth->placed.vertex_count);
+    int* hold_of = ARENA_NEW(&scene->arena, int, cloth->sewn_count);
     if (hold_of == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int i = 0; i < cloth->placed.vertex_count; ++i) {
+    for (int i = 0; i < cloth->sewn_count; ++i) {
         hold_of[i] = -1;
     }
     cloth->hold_of = hold_of;
@@ -306,6 +155,15 @@ TdlStatus scene_make_cloth(const TdlScene* scene, const ClothSpec* cloth, Arena*
     TdlClothDef def = tdl_cloth_def_default();
     def.mesh = cloth->placed;
     def.rest = cloth->rest_shape;
+    def.seams = cloth->sewn;
+    def.seam_count = cloth->seams.count;
+    def.model = (TdlClothModel)cloth->model;
+    def.weft = node_find(cloth->node, "weft") == NULL ? -1.0 : cloth->weft;
+    def.poisson = cloth->poisson;
+    def.warp =
+        cloth->rest_shape != NULL
+            ? cloth->warp
+            : tdl_mul33_3(scene_axes(cloth->shape.direction, cloth->shape.normal), cloth->warp);
     def.density = cloth->density;
     def.weight = node_find(cloth->node, "weight") == NULL ? -1.0 : cloth->weight;
     def.damping = cloth->damping;
@@ -344,8 +202,21 @@ static TdlStatus check_def(TdlScene* scene, const ClothSpec* cloth) {
     return fault == NULL ? TDL_STATUS_OK : fail_at(&scene->host, cloth->node->mark, "%s", fault);
 }
 
+// Keys that only elastic cloth has.
+static TdlStatus check_model(const TdlScene* scene, const ClothSpec* cloth) {
+    static const char* const KEYS[] = {"weft", "poisson", "warp"};
+    for (int i = 0; i < 3 && cloth->model == TDL_CLOTH_INEXTENSIBLE; ++i) {
+        const Node* key = node_find(cloth->node, KEYS[i]);
+        if (key != NULL) {
+            return fail_at(&scene->host, key->key_mark, "only cloth of `model: elastic` has '%s'",
+                           KEYS[i]);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
 TdlStatus scene_check_cloth(TdlScene* scene, ClothSpec* cloth) {
-    TdlStatus status = scene_check_axes(scene, cloth->node, cloth->direction, cloth->normal);
+    TdlStatus status = check_model(scene, cloth);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -353,7 +224,7 @@ TdlStatus scene_check_cloth(TdlScene* scene, ClothSpec* cloth) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = make_mesh(scene, cloth);
+    status = scene_make_sheet(scene, cloth);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -380,7 +251,7 @@ TdlSceneCloth tdl_scene_cloth(const TdlScene* scene, int index) {
     const TdlVec3* x = cloth->rest_shape != NULL ? cloth->rest_shape : cloth->placed.vertices;
     TdlSceneCloth out = {.name = cloth->name,
                          .material = cloth->material,
-                         .vertex_count = cloth->placed.vertex_count,
+                         .vertex_count = cloth->sewn_count,
                          .face_count = cloth->placed.face_count,
                          .hold_of = cloth->hold_of};
     const HoldSpec* holds = cloth->holds.items;

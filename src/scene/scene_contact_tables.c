@@ -33,7 +33,7 @@ static const char* start_choices(void) {
 // In the order of TdlFrictionSolverKind.
 static const char* solver_choices(void) {
     return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|"
-           "alternating|path|wedged|faceted";
+           "alternating|path|wedged|faceted|nodal";
 }
 
 static const Field PIECE_FIELDS[] = {

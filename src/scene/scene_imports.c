@@ -246,7 +246,8 @@ TdlStatus scene_read_recording(TdlScene* scene, MotionSpec* motion) {
         return status;
     }
     Recording all = {0};
-    status = recording_parse(&scene->host, source->name, source->text, source->size, &all);
+    status =
+        recording_parse(&scene->host, source->name, spec->marker, source->text, source->size, &all);
     if (status == TDL_STATUS_OK) {
         status = take_keys(scene, motion, &all);
     }

@@ -277,7 +277,7 @@ static TdlVec3 observe_cloth(const TdlScene* scene, const ObserverSpec* o, const
         return (TdlVec3){strain.largest, strain.area, 0.0};
     }
     const ClothSpec* cloth = (const ClothSpec*)scene->spec.cloths.items + o->first;
-    for (int i = 0; i < cloth->placed.vertex_count; ++i) {
+    for (int i = 0; i < cloth->sewn_count; ++i) {
         TdlVec3 force = {0};
         if (cloth->hold_of[i] >= 0) {
             tdl_cloth_hold_force(world, id, i, &force);

@@ -247,6 +247,13 @@ static const Field RECORDING_FIELDS[] = {
      .help = "A .csv with the columns time (s), x, y and z, and perhaps rx, ry and rz (as the "
              "rotation of a keyframe), relative to this file. A row in which a field is empty or "
              "nan is a gap: it is left out, and told."},
+    {.key = "marker",
+     .kind = FIELD_TEXT,
+     AT(RecordingSpec, marker),
+     .fallback_note = "none",
+     .help =
+         "Of a file with many markers, as `tendril fit` takes it: which, so that its columns are "
+         "called NAME.x, NAME.y and NAME.z."},
     {.key = "from",
      .kind = FIELD_CHOICE,
      AT(RecordingSpec, from),

@@ -74,7 +74,7 @@ typedef struct Group {
 } Group;
 
 // Defaults of the groups met so far, so that each is parsed once.
-enum { SCHEMA_GROUPS_MAX = 32 };
+enum { SCHEMA_GROUPS_MAX = 64 };
 typedef struct SchemaCache {
     const Group* group[SCHEMA_GROUPS_MAX];
     void* defaults[SCHEMA_GROUPS_MAX];

@@ -197,8 +197,8 @@ static TdlStatus solve_model(BarrierResponse* br, BarrierModel* m, bool same, Co
     return status == TDL_STATUS_OK ? mix(br, p->world, p) : status;
 }
 
-static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool same,
-                       ContactsSolved* out) {
+static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step,
+                       const ContactsRound* round, ContactsSolved* out) {
     BarrierResponse* br = self;
     Contacts* c = world->contacts;
     *out = (ContactsSolved){.converged = true};
@@ -232,7 +232,7 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool s
         return status;
     }
     start = clock_now();
-    status = solve_model(br, m, same, out);
+    status = solve_model(br, m, round->same, out);
     out->solve_seconds = clock_now() - start;
     return status;
 }

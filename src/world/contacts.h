@@ -88,10 +88,17 @@ typedef struct ContactsSolved {
     double build_seconds, solve_seconds;
 } ContactsSolved;
 
+typedef struct ContactsRound {
+    bool same;        // the contacts were solved in this attempt already: only v_free is another
+    double tolerance; // of the solve, relative: bodies may be further off than the world's own
+} ContactsRound;
+
 // After every body was predicted: what the contacts of a step do to the bodies, by the response
-// that the world is defined with. Adds to the bodies' v_free. `same`: the contacts were solved in
-// this attempt already, and only v_free is another.
-TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, bool same, ContactsSolved* out);
+// that the world is defined with. Adds to the bodies' v_free.
+TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, const ContactsRound* round,
+                         ContactsSolved* out);
+// Whether bodies of nodes that are far apart are among those that may touch.
+bool contacts_has_sheets(const Contacts* contacts);
 // Whether there is anything to be answered in the next attempt.
 bool contacts_ask(const Contacts* contacts);
 

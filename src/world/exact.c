@@ -17,6 +17,7 @@ enum { NODAL_LEAST = 250 };
 typedef struct Exact {
     TdlHost host;
     TdlFrictionSolver* solver;
+    TdlFrictionSolver* nodal;    // the same of bodies of many nodes
     TdlFrictionSolver* thorough; // for what the first one leaves, where there are few contacts
     const TdlWorld* world;       // of the last solve
 
@@ -28,6 +29,7 @@ typedef struct Exact {
 static void destroy(void* self) {
     Exact* exact = self;
     tdl_friction_solver_destroy(exact->solver);
+    tdl_friction_solver_destroy(exact->nodal);
     tdl_friction_solver_destroy(exact->thorough);
     tdl_free(&exact->host.mem, exact);
 }
@@ -50,6 +52,12 @@ static TdlStatus create(const TdlHost* host, const TdlWorldDef* def, Pool* pool,
     options.stop = asked_to_stop;
     options.stop_user = exact;
     TdlStatus status = friction_solver_create_lent(host, &options, pool, &exact->solver);
+    if (status == TDL_STATUS_OK) {
+        // sheets hardly stretch, so what sweeps leave is lost on them: Newton steps alone (W.32)
+        bool chosen = options.solver != TDL_FRICTION_ALTERNATING;
+        options.solver = chosen ? options.solver : TDL_FRICTION_PROXIMAL;
+        status = friction_solver_create_lent(host, &options, pool, &exact->nodal);
+    }
     if (status == TDL_STATUS_OK) {
         options.solver = TDL_FRICTION_AUTO;
         status = friction_solver_create_lent(host, &options, pool, &exact->thorough);
@@ -88,10 +96,24 @@ static void show_problem(const Problem* p, const TdlFrictionProblem* problem, co
     world->watch.problem(world->watch.problem_user, &solved);
 }
 
+static bool has_matrix(const Problem* p, int side) {
+    int body = p->body[side];
+    return body >= 0 && p->world->body[body]->kind->matrix != NULL;
+}
+
+static bool touches_nodes(const Problem* p) {
+    bool found = false;
+    for (int side = 0; side < 2 * p->count && !found; ++side) {
+        found = has_matrix(p, side);
+    }
+    return found;
+}
+
 // The solver, and where it stops short the thorough one.
 static TdlStatus run_solvers(const Exact* exact, Problem* p, const TdlFrictionProblem* problem,
                              TdlFrictionInfo* info, ContactsSolved* out) {
-    TdlStatus status = tdl_friction_solver_solve(exact->solver, problem, p->r, p->u, info);
+    TdlFrictionSolver* first = touches_nodes(p) ? exact->nodal : exact->solver;
+    TdlStatus status = tdl_friction_solver_solve(first, problem, p->r, p->u, info);
     out->iterations = info->iterations;
     if (status == TDL_STATUS_OK && info->outcome == TDL_FRICTION_STOPPED) {
         return TDL_STATUS_STOPPED;
@@ -135,8 +157,7 @@ static TdlStatus solve_problem(const Exact* exact, Problem* p, const TdlFriction
 static bool is_nodal(const Problem* p) {
     bool given = p->whitened && p->law_count >= NODAL_LEAST;
     for (int side = 0; side < 2 * p->count && given; ++side) {
-        int body = p->body[side];
-        given = body < 0 || p->world->body[body]->kind->matrix != NULL;
+        given = p->body[side] < 0 || has_matrix(p, side);
     }
     return given;
 }
@@ -217,14 +238,19 @@ static TdlStatus make_friction(Exact* exact, Problem* p) {
     return status == TDL_STATUS_OK && is_nodal(p) ? add_nodes(exact, p) : status;
 }
 
-static TdlStatus solve_friction(Exact* exact, Problem* p, bool same, ContactsSolved* out) {
-    if (same) {
+static TdlStatus solve_friction(Exact* exact, Problem* p, const ContactsRound* round,
+                                ContactsSolved* out) {
+    if (round->same) {
         problem_set_free(exact->friction, p->before, p->bias);
     } else {
         TdlStatus status = make_friction(exact, p);
         if (status != TDL_STATUS_OK) {
             return status;
         }
+    }
+    TdlFrictionSolver* all[] = {exact->solver, exact->nodal, exact->thorough};
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+        friction_solver_set_tolerance(all[k], round->tolerance);
     }
     return solve_problem(exact, p, exact->friction, out);
 }
@@ -281,8 +307,8 @@ static void let_be(Problem* p) {
     }
 }
 
-static TdlStatus answer(Exact* exact, Problem* p, bool same, ContactsSolved* out) {
-    TdlStatus status = p->law_count > 0 ? solve_friction(exact, p, same, out) : TDL_STATUS_OK;
+static TdlStatus answer(Exact* exact, Problem* p, const ContactsRound* round, ContactsSolved* out) {
+    TdlStatus status = p->law_count > 0 ? solve_friction(exact, p, round, out) : TDL_STATUS_OK;
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -312,15 +338,15 @@ static TdlStatus build(Exact* exact, TdlWorld* world, const BodyStep* step, bool
     return problem_build(&exact->problem);
 }
 
-static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool same,
-                       ContactsSolved* out) {
+static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step,
+                       const ContactsRound* round, ContactsSolved* out) {
     Exact* exact = self;
     Contacts* c = world->contacts;
     Problem* p = &exact->problem;
     *out = (ContactsSolved){.converged = true};
     exact->world = world;
     double start = clock_now();
-    TdlStatus status = build(exact, world, step, same);
+    TdlStatus status = build(exact, world, step, round->same);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -332,7 +358,7 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step, bool s
     }
     double built = clock_now();
     out->build_seconds = built - start;
-    status = answer(exact, p, same, out);
+    status = answer(exact, p, round, out);
     out->solve_seconds = clock_now() - built;
     return status;
 }

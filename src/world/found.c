@@ -467,7 +467,8 @@ TdlStatus contacts_widen(TdlWorld* world, double reach) {
 
 bool contacts_take_part(const Candidate* x, double dt) {
     double near = NEAR_RADII * x->radius + NEAR_STEPS * dt * fmax(0.0, x->closing);
-    bool asked = x->missed || x->held || (!x->spare && x->site.contact.gap <= near);
+    bool missed = x->missed && !(x->site.feature && x->spare);
+    bool asked = missed || x->held || (!x->spare && x->site.contact.gap <= near);
     return !x->jointed && !x->passed_on && asked;
 }
 
@@ -488,13 +489,18 @@ void contacts_expect(Contacts* c, double dt) {
     }
 }
 
-TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, bool same, ContactsSolved* out) {
+TdlStatus contacts_solve(TdlWorld* world, const BodyStep* step, const ContactsRound* round,
+                         ContactsSolved* out) {
     Contacts* c = world->contacts;
-    return c->response->solve(c->responder, world, step, same, out);
+    return c->response->solve(c->responder, world, step, round, out);
 }
 
 TdlStatus contacts_push(TdlWorld* world) {
     return world->contacts->response->push(world->contacts->responder);
+}
+
+bool contacts_has_sheets(const Contacts* c) {
+    return c->seen.spacing > 0.0;
 }
 
 bool contacts_ask(const Contacts* c) {

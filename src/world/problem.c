@@ -502,7 +502,8 @@ static double common_product(const Problem* p, int a, int b, int row) {
     const double* y = p->y + p->y_at[b] + (ptrdiff_t)row * nb;
     const int* la = p->z_list == NULL ? NULL : p->z_list[a];
     const int* lb = p->z_list == NULL ? NULL : p->z_list[b];
-    if (la == lb && (la != NULL || a == b)) {
+    // an empty rest of a list begins where the next list does
+    if (na == nb && la == lb && (la != NULL || a == b)) {
         return tdl_dot(na, g, y);
     }
     double sum = 0.0;

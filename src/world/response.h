@@ -11,8 +11,8 @@ typedef struct Response {
     TdlStatus (*create)(const TdlHost* host, const TdlWorldDef* def, Pool* pool, void** out);
     void (*destroy)(void* self);
     // See contacts_solve; also notes what the candidates carry. See contacts_push.
-    TdlStatus (*solve)(void* self, TdlWorld* world, const BodyStep* step, bool same,
-                       ContactsSolved* out);
+    TdlStatus (*solve)(void* self, TdlWorld* world, const BodyStep* step,
+                       const ContactsRound* round, ContactsSolved* out);
     TdlStatus (*push)(void* self);
 
     // --- optional, all or none: a response that goes by the shape at the end of a step

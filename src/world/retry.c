@@ -173,7 +173,8 @@ static bool is_sunk(const Seen* seen, const Candidate* x) {
 // A place of a sheet that touches, or nearly so, at the end of the step: all of them are asked for
 // along the normals that they have there. (W.31)
 static bool is_near(const Candidate* x) {
-    return x->site.feature && !x->jointed && x->site.contact.gap < FEATURE_RADII * x->radius;
+    double most = x->spare ? -SUNK_RADII : FEATURE_RADII;
+    return x->site.feature && !x->jointed && x->site.contact.gap < most * x->radius;
 }
 
 // Those of sheets are noted anew in every attempt. Returns how many are left.

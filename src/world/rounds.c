@@ -11,6 +11,10 @@
 enum { MAX_ROUNDS = 30 };
 static const double ROUND_TOLERANCE = 1.0e-10;
 
+// Where there are sheets, contacts of a round are solved to what bodies were off by, the first time
+// to this. (W.32)
+static const double ROUGH = 1.0e-3;
+
 // With less than this left a round keeps A, and the next again if that divided it by ten.
 static const double SAME_BELOW = 1.0e-5, SAME_GAIN = 0.1;
 
@@ -57,6 +61,15 @@ static double worst_residual(Round* round, Body** whose) {
 static bool is_asked_again(const TdlWorld* world) {
     for (int i = 0; i < world->body_count; ++i) {
         if (body_has_rounds(world->body[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_sheets(const TdlWorld* world) {
+    for (int i = 0; i < world->body_count; ++i) {
+        if (world->body[i]->kind->matrix != NULL) {
             return true;
         }
     }
@@ -120,9 +133,9 @@ static bool correct(TdlWorld* world) {
     return true;
 }
 
-static TdlStatus solve_round(Round* round, bool same, Rounds* out) {
+static TdlStatus solve_round(Round* round, const ContactsRound* how, Rounds* out) {
     ContactsSolved before = out->solved;
-    TdlStatus status = contacts_solve(round->world, round->step, same, &out->solved);
+    TdlStatus status = contacts_solve(round->world, round->step, how, &out->solved);
     out->solved.iterations += before.iterations;
     out->solved.build_seconds += before.build_seconds;
     out->solved.solve_seconds += before.solve_seconds;
@@ -133,7 +146,9 @@ static TdlStatus solve_round(Round* round, bool same, Rounds* out) {
 TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
     Round round = {world, step};
     *out = (Rounds){0};
-    bool asked = is_asked_again(world), same = false;
+    bool asked = is_asked_again(world);
+    double tolerance = world->def.contacts.tolerance;
+    ContactsRound how = {false, has_sheets(world) ? fmax(tolerance, ROUGH) : tolerance};
     if (asked && !tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity,
                               world_dof_count(world), sizeof *world->free_velocity)) {
         return TDL_STATUS_NO_MEMORY;
@@ -142,7 +157,7 @@ TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
         world_gather_free(world, world->free_velocity);
     }
     for (double before = INFINITY; out->count < MAX_ROUNDS; before = out->residual) {
-        TdlStatus status = solve_round(&round, same, out);
+        TdlStatus status = solve_round(&round, &how, out);
         if (status != TDL_STATUS_OK) {
             return status;
         }
@@ -151,12 +166,14 @@ TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
             return TDL_STATUS_OK;
         }
         out->residual = asked ? worst_residual(&round, &out->culprit) : 0.0;
-        out->ended = !(out->residual > ROUND_TOLERANCE);
+        out->ended = !(out->residual > ROUND_TOLERANCE) && how.tolerance <= tolerance;
         if (out->ended) {
             return contacts_push(world);
         }
-        same = out->residual < SAME_BELOW && out->residual <= SAME_GAIN * before && correct(world);
-        Body* failed = same ? NULL : linearise_again(&round);
+        how.tolerance = fmin(fmax(tolerance, out->residual), how.tolerance);
+        how.same =
+            out->residual < SAME_BELOW && out->residual <= SAME_GAIN * before && correct(world);
+        Body* failed = how.same ? NULL : linearise_again(&round);
         if (failed != NULL) {
             out->culprit = failed;
             return TDL_STATUS_OK;

@@ -1,5 +1,6 @@
 // As many contacts as hold: where a body lies level on an obstacle its seats take part, or its
 // joints and least gaps, and not both. What is left out is judged all the same. world.md (W.26)
+#include "detect/sheet.h"
 #include "world/contact_data.h"
 
 #include <string.h>
@@ -112,12 +113,71 @@ static void mark_seats(const Row* row) {
     }
 }
 
+// --- sheets --------------------------------------------------------------------------------------
+
+// What a sheet that lies on a round obstacle has near it.
+typedef struct Patch {
+    Candidate* at; // [count]
+    int count;
+    const struct Surface* surface;
+    int* least; // [vertex_count] the candidate of least gap about a vertex; -1: none
+} Patch;
+
+static int vertices_of(const Patch* p, int i, int out[3]) {
+    const ContactSite* site = &p->at[i].site;
+    return site->feature ? feature_vertices(p->surface, (int)site->arc[0], out) : 0;
+}
+
+// Of each vertex the candidate that is nearest of all about it; how many vertices have one, and
+// how many candidates there are.
+static bool has_more_than_vertices(const Patch* p) {
+    int candidates = 0, vertices = 0, v[3];
+    for (int i = 0; i < p->count; ++i) {
+        int count = vertices_of(p, i, v);
+        candidates += count > 0;
+        for (int k = 0; k < count; ++k) {
+            int* least = &p->least[v[k]];
+            vertices += *least < 0;
+            bool nearer = *least < 0 || p->at[i].site.contact.gap < p->at[*least].site.contact.gap;
+            *least = nearer ? i : *least;
+        }
+    }
+    return candidates > vertices;
+}
+
+// Faces, edges and corners on a round obstacle are about thrice as many as vertices. Those that
+// carried stay, and of each vertex the nearest. (W.33)
+static void mark_patch(Patch* p) {
+    for (int k = 0; k < p->surface->vertex_count; ++k) {
+        p->least[k] = -1;
+    }
+    bool many = has_more_than_vertices(p);
+    for (int i = 0; i < p->count && many; ++i) {
+        int v[3], count = vertices_of(p, i, v);
+        bool needed = count == 0 || tdl_dot3(p->at[i].force, p->at[i].force) > 0.0;
+        for (int k = 0; k < count; ++k) {
+            needed = needed || p->least[v[k]] == i;
+        }
+        p->at[i].spare = !needed;
+    }
+}
+
+static bool mark_sheet(Contacts* c, int first, int end) {
+    const struct Surface* s = c->seen.shape[c->found.at[first].site.contact.body[0]].surface;
+    Patch patch = {c->found.at + first, end - first, s, ARENA_NEW(&c->arena, int, s->vertex_count)};
+    if (patch.least != NULL) {
+        mark_patch(&patch);
+    }
+    return patch.least != NULL;
+}
+
 // Marks as spare what others hold of a body that lies level on an obstacle. (W.26)
 TdlStatus contacts_mark_spare(Contacts* c) {
     Candidates* found = &c->found;
     ArenaMark mark = arena_mark(&c->arena);
     int* order = ARENA_NEW(&c->arena, int, found->count + 1);
-    for (int i = 0, end; i < found->count && order != NULL; i = end) {
+    bool good = order != NULL;
+    for (int i = 0, end; i < found->count && good; i = end) {
         const int* body = found->at[i].site.contact.body;
         for (end = i + 1;
              end < found->count && contacts_same_bodies(&found->at[i], &found->at[end]);) {
@@ -129,8 +189,10 @@ TdlStatus contacts_mark_spare(Contacts* c) {
             sort_along(&row, i);
             mark_between_seats(&row);
             mark_seats(&row);
+        } else if (shape->spacing > 0.0 && body[1] < 0) {
+            good = mark_sheet(c, i, end);
         }
     }
     arena_release(&c->arena, mark);
-    return order == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    return good ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }

@@ -44,6 +44,10 @@ enum { MAX_ERROR_HALVINGS = 10, MAX_JUMP_HALVINGS = 4 };
 // A longer part is tried when its error is foreseen to be below this share of the allowed one.
 static const double ERROR_ROOM = 0.8;
 
+// Where there are sheets a part that took so many attempts is followed by one half as long, and one
+// that took one by a longer one. (W.34)
+enum { MANY_TRIES = 3, MAX_SHEET_HALVINGS = 4 };
+
 enum { FAULT_TEXT = 700 }; // bytes of a message
 
 // Items of work for one body are small; enough of them make a block worth a lock.
@@ -97,6 +101,7 @@ typedef struct Step {
     bool looked;       // it was made again so
     int held;          // and so often with places held
     int expected;      // and so often with the forces of the attempt before
+    int tries;         // attempts at it
     double sunk;       // new overlap in the attempt before, in radii
     bool told_kept;    // that a part was kept that should not have been
     bool told_giving;  // that a hold gave way
@@ -501,7 +506,7 @@ static TdlStatus begin_part(Step* s) {
     }
     s->worst = world->contacts == NULL ? 0.0 : contacts_worst(world->contacts);
     s->looked = false;
-    s->held = s->expected = 0;
+    s->held = s->expected = s->tries = 0;
     s->reach = 0.0;
     s->body_step = (BodyStep){.start = part->start,
                               .end = part->end,
@@ -526,6 +531,13 @@ static void choose_level(Step* s) {
     bool longer = 2.0 * s->attempt.error < ERROR_ROOM * world->def.error;
     world->level = longer && halvings > 0 ? halvings - 1 : halvings;
     world->level = world->level < MAX_ERROR_HALVINGS ? world->level : MAX_ERROR_HALVINGS;
+}
+
+// The same where there are sheets: a part that took many attempts would have cost less as two.
+static void choose_sheet_level(Step* s) {
+    int halvings = s->left[s->left_count - 1].halvings;
+    int level = halvings + (s->tries >= MANY_TRIES) - (s->tries == 1 && halvings > 0);
+    s->world->level = level < MAX_SHEET_HALVINGS ? level : MAX_SHEET_HALVINGS;
 }
 
 // Which of the holds gave way, the first time in a step.
@@ -572,6 +584,8 @@ static void keep_part(Step* s) {
     info->estimate += s->body_step.dt * attempt->error;
     if (is_adaptive(s->world)) {
         choose_level(s);
+    } else if (s->world->contacts != NULL && contacts_has_sheets(s->world->contacts)) {
+        choose_sheet_level(s);
     }
     if (s->world->contacts != NULL) {
         contacts_keep_attempt(s->world->contacts);
@@ -664,6 +678,7 @@ static TdlStatus make_parts(Step* s) {
         }
         make_attempt(s);
         ++s->info->attempts;
+        ++s->tries;
         if (s->attempt.status == TDL_STATUS_STOPPED) {
             return TDL_STATUS_STOPPED;
         }

@@ -43,7 +43,7 @@ struct TdlWorld {
     TdlWorldDef def;
     Pool* pool;
     long step_count;
-    int level;   // how often the next step is halved from the start, with a wanted error
+    int level;   // how often the next step is halved from the start
     Body** body; // [body_count] in the order in which they were added
     int body_count, body_capacity;
     KindList* kind;

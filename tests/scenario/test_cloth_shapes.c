@@ -1,4 +1,5 @@
-// Strips of cloth whose shapes and forces are known: the heavy elastica, the catenary, the capstan.
+// Strips of cloth whose shapes and forces are known: the heavy elastica, a loop, the catenary, a
+// hanging chain that swings, the capstan.
 #include "tendril/cloth.h"
 #include "test.h"
 #include "things.h"
@@ -75,6 +76,92 @@ TEST(a_clamped_strip_is_the_heavy_elastica) {
     tdl_world_destroy(world);
 }
 
+// --- a loop
+// ---------------------------------------------------------------------------------------
+
+// Half a loop of weightless elastica from its apex, where it is level, to its two ends, which are
+// clamped upright beside each other: theta'' = p sin theta (the force is level there, by symmetry),
+// x = 0 and theta = pi / 2 after the length 1. Leaves x and theta - pi / 2; returns the height.
+static double shoot_loop(double bend, double p, double miss[2]) {
+    enum { N = 4000 };
+    double theta = 0.0, x = 0.0, y = 0.0, h = 1.0 / N;
+    for (int i = 0; i < N; ++i) {
+        double half = theta + 0.5 * h * bend;
+        double middle = bend + 0.5 * h * p * sin(theta);
+        x += h * cos(half);
+        y += h * sin(half);
+        bend += h * p * sin(half);
+        theta += h * middle;
+    }
+    miss[0] = x;
+    miss[1] = theta - 0.5 * M_PI;
+    return y;
+}
+
+// By Newton's method with differences.
+static double loop_height(void) {
+    double k = 3.0, p = -5.0, height = 0.0; // about what a pear looks like
+    for (int turn = 0; turn < 40; ++turn) {
+        double at0[2], a[2], b[2], d = 1.0e-6;
+        height = shoot_loop(k, p, at0);
+        shoot_loop(k + d, p, a);
+        shoot_loop(k, p + d, b);
+        double m[4] = {(a[0] - at0[0]) / d, (b[0] - at0[0]) / d, (a[1] - at0[1]) / d,
+                       (b[1] - at0[1]) / d};
+        double det = m[0] * m[3] - m[1] * m[2];
+        k -= (m[3] * at0[0] - m[1] * at0[1]) / det;
+        p -= (m[0] * at0[1] - m[2] * at0[0]) / det;
+    }
+    return height;
+}
+
+// A strip bent into a loop, its ends held upright beside each other: how high it stands.
+TEST(a_loop_is_as_high_as_the_elastica) {
+    const int along = 63, across = 3;
+    const double L = 0.2, h = L / (along - 3);
+    TdlWorld* world = make_world(0.01, 0.0);
+    TdlClothDef def = tdl_cloth_def_default();
+    static TdlVec3 rest[63 * 3];
+    TdlBodyId id;
+    def.mesh = tdl_cloth_rectangle(L + 2.0 * h, 0.03, along, across, vertices, faces);
+    memcpy(rest, vertices, sizeof rest);
+    def.rest = rest;
+    def.weight = 0.0;
+    def.damping = 3.0;
+    def.self = false;
+    // a circle of its edges at first, broken open at the bottom
+    double a = (2.0 * M_PI - 0.1) / (along - 1), r = 0.5 * h / sin(0.5 * a);
+    for (int i = 0; i < along * across; ++i) {
+        double angle = (i % along - along / 2) * a;
+        vertices[i] = (TdlVec3){r * sin(angle), rest[i].y, r * cos(angle)};
+    }
+    int left[6], right[6];
+    for (int j = 0; j < across; ++j) {
+        left[2 * j] = j * along;
+        left[2 * j + 1] = j * along + 1;
+        right[2 * j] = j * along + along - 1;
+        right[2 * j + 1] = j * along + along - 2;
+    }
+    // the ends turn until they stand upright, and come together
+    double turn = 0.5 * M_PI - 0.05 - 0.5 * a, way = r * sin(0.05 + 0.5 * a);
+    const TdlKeyframe one[2] = {
+        {.time = 0.0}, {.time = 0.5, .position = {way, 0.0, 0.0}, .rotation = {0.0, turn, 0.0}}};
+    const TdlKeyframe two[2] = {
+        {.time = 0.0}, {.time = 0.5, .position = {-way, 0.0, 0.0}, .rotation = {0.0, -turn, 0.0}}};
+    TdlClothHold hold[2] = {{.vertices = left, .count = 6, .motion = {one, 2, 0}},
+                            {.vertices = right, .count = 6, .motion = {two, 2, 0}}};
+    def.holds = hold;
+    def.hold_count = 2;
+    REQUIRE(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
+    step_all(world, 600);
+    tdl_cloth_state(world, id, at, NULL);
+    TdlVec3 foot = tdl_scale3(0.5, tdl_add3(at[1], at[along - 2]));
+    double got = (at[along / 2].z - foot.z) / (0.5 * L), want = loop_height();
+    printf("  %.5f of half its length, wanted %.5f\n", got, want);
+    CHECK_NEAR(got / want, 1.0, 5.0e-3);
+    tdl_world_destroy(world);
+}
+
 // --- a strip held at both ends
 // ---------------------------------------------------------------------
 
@@ -118,6 +205,57 @@ TEST(a_slack_strip_is_a_catenary) {
     CHECK_NEAR(got / sag, 1.0, 5.0e-3);
     CHECK_NEAR(force.x / pull, 1.0, 5.0e-3);
     tdl_world_destroy(world);
+}
+
+// --- a strip that hangs and swings
+// -----------------------------------------------------------------
+
+// A limp strip is a hanging chain: its n-th mode is J0(z (1 - s / L)^(1/2)), z the n-th zero of J0,
+// with the frequency z/2 (g/L)^(1/2).
+static double mode_period(double zero, int along, double step) {
+    const double L = 0.5;
+    TdlWorld* world = make_world(step, 0.0);
+    TdlClothDef def = tdl_cloth_def_default();
+    TdlBodyId id;
+    def.mesh = tdl_cloth_rectangle(L, 0.02, along, 2, vertices, faces);
+    def.bending = 0.0;
+    def.damping = 0.0;
+    def.self = false;
+    for (int i = 0; i < 2 * along; ++i) {
+        double s = vertices[i].x + 0.5 * L;
+        double off = 1.0e-4 * j0(zero * sqrt(fmax(1.0 - s / L, 0.0)));
+        vertices[i] = (TdlVec3){off, vertices[i].y, -s};
+    }
+    int held[2] = {0, along};
+    TdlClothHold hold = {.vertices = held, .count = 2};
+    def.holds = &hold;
+    def.hold_count = 1;
+    CHECK(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
+    double first = 0.0, last = 0.0, before = 1.0;
+    int crossed = 0;
+    for (int i = 1; crossed < 3 && i < 5000; ++i) {
+        step_all(world, 1);
+        tdl_cloth_state(world, id, at, NULL);
+        double now = at[along - 1].x;
+        if ((now > 0.0) != (before > 0.0)) { // where it crossed
+            last = step * (i - now / (now - before));
+            first = crossed == 0 ? last : first;
+            ++crossed;
+        }
+        before = now;
+    }
+    tdl_world_destroy(world);
+    return last - first;
+}
+
+TEST(a_hanging_strip_swings_as_a_chain) {
+    static const double zeros[2] = {2.404825557695773, 5.520078110286311};
+    for (int n = 0; n < 2; ++n) {
+        double got = mode_period(zeros[n], 41, 1.0e-3);
+        double want = 2.0 * M_PI / (0.5 * zeros[n] * sqrt(9.81 / 0.5));
+        printf("  mode %d: period %.5f s, wanted %.5f\n", n + 1, got, want);
+        CHECK_NEAR(got / want, 1.0, 5.0e-3);
+    }
 }
 
 // --- a ribbon over a cylinder

@@ -47,7 +47,7 @@ TEST(the_example_solves_files_like_any_other) {
     free(results);
     results = scratch_read(scratch_path(&scratch, "b/profile.csv"), NULL);
     REQUIRE(results != NULL);
-    CHECK(strstr(results, ",faceted,own,") != NULL);
+    CHECK(strstr(results, ",faceted,nodal,own,") != NULL);
     free(results);
     CHECK_INT(
         COMMAND(&scratch, "bench", "friction", "p.dat", "--no-peers", "--repeats", "1", "-o", "b"),

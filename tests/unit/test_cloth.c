@@ -1,6 +1,7 @@
 // Sheets by themselves: strains against differences, energies and shapes known on paper.
 #include "base/rng.h"
 #include "cloth/cloth.h"
+#include "tendril/tendril.h"
 #include "test.h"
 
 static TdlVec3 vertices[64 * 64];
@@ -275,6 +276,23 @@ TEST(a_taut_start_has_a_step) {
 }
 
 // What holds it has its weight, once it hangs still; and nothing pulls sideways by itself.
+// Before anything has looked at it, too.
+TEST(a_definition_tells_where_vertices_are) {
+    TdlHost host = tdl_host_default();
+    TdlWorldDef world_def = tdl_world_def_default();
+    TdlWorld* world;
+    TdlBodyId id;
+    TdlClothDef def = tdl_cloth_def_default(), got;
+    REQUIRE(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
+    def.mesh = tdl_cloth_rectangle(0.3, 0.2, 4, 3, vertices, faces);
+    REQUIRE(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
+    REQUIRE(tdl_cloth_def(world, id, &got) == TDL_STATUS_OK);
+    for (int i = 0; i < 12; ++i) {
+        CHECK(tdl_norm3(tdl_sub3(got.mesh.vertices[i], vertices[i])) == 0.0);
+    }
+    tdl_world_destroy(world);
+}
+
 TEST(holds_bear_the_weight) {
     TdlClothHold hold[2];
     int corner[2];

@@ -32,6 +32,7 @@ static const Named SOLVERS[] = {
     {"admm", run_admm, true},
     {"fixed point", run_fixed_point, false},
     {"faceted", run_faceted, true},
+    {"nodal", run_nodal, false},
 };
 enum { SOLVER_COUNT = sizeof SOLVERS / sizeof *SOLVERS };
 

@@ -2,7 +2,6 @@
 #include "base/hash.h"
 #include "bench/friction_cases.h"
 #include "friction/problem.h"
-#include "friction/study/nodal.h"
 #include "test.h"
 
 // The law at every contact, recomputed in long double from the definition: cone membership,
@@ -525,96 +524,6 @@ TEST(six_dimensional_blocks) {
         CHECK_BELOW(distance(6 * N, first, r), 1.0e-8);
     }
     tdl_friction_problem_destroy(p);
-}
-
-TEST(nodal_form_agrees_with_the_reduced_problem) {
-    // a row of nodes with springs; every second touches a floor. W = A^-1 of the nodes in contact
-    enum { N = 8 };
-    static double a[9 * N * N], inverse[9 * N * N];
-    int start[N + 1], column[3 * N], k = 0;
-    static double blocks[27 * N], b[3 * N], mu[N], u[3 * N], r[3 * N];
-    for (int i = 0; i < N; ++i) {
-        start[i] = k;
-        mu[i] = i % 2 == 0 ? 0.4 : -1.0;
-        for (int j = i - 1; j <= i + 1; ++j) {
-            for (int c = 0; c < 9 && j >= 0 && j < N; ++c) {
-                double v = i == j ? (c % 4 == 0 ? 3.0 : 0.1) : (c % 4 == 0 ? -1.0 : 0.0);
-                blocks[9 * k + c] = v;
-                a[(3 * i + c % 3) * 3 * N + 3 * j + c / 3] = v;
-            }
-            if (j >= 0 && j < N) {
-                column[k++] = j;
-            }
-        }
-        b[3 * i] = -1.0;
-        b[3 * i + 1] = 0.8 * sin(1.0 + i);
-        b[3 * i + 2] = 0.5;
-    }
-    start[N] = k;
-    NodalFormDef def = {N, mu, b, start, column, blocks};
-    TdlHost host = tdl_host_default();
-    TdlFrictionInfo info;
-    REQUIRE(nodal_form_solve(&host, &def, 1.0e-12, 2000, u, r, &info) == TDL_STATUS_OK);
-    CHECK(info.outcome == TDL_FRICTION_CONVERGED);
-
-    // Gauss-Jordan inverse of the dense matrix, then the reduced problem
-    int size = 3 * N;
-    for (int i = 0; i < size; ++i) {
-        inverse[i * size + i] = 1.0;
-    }
-    for (int p = 0; p < size; ++p) {
-        double pivot = a[p * size + p];
-        for (int j = 0; j < size; ++j) {
-            a[p * size + j] /= pivot;
-            inverse[p * size + j] /= pivot;
-        }
-        for (int i = 0; i < size; ++i) {
-            double factor = a[i * size + p];
-            for (int j = 0; i != p && j < size; ++j) {
-                a[i * size + j] -= factor * a[p * size + j];
-                inverse[i * size + j] -= factor * inverse[p * size + j];
-            }
-        }
-    }
-    enum { C = N / 2 };
-    int rows[C + 1], cols[C * C];
-    static double w[9 * C * C], q[3 * C], friction[C], reduced[3 * C], velocity[3 * C];
-    for (int i = 0; i < C; ++i) {
-        rows[i] = i * C;
-        friction[i] = 0.4;
-        for (int x = 0; x < 3; ++x) {
-            q[3 * i + x] = 0.0;
-            for (int j = 0; j < size; ++j) {
-                q[3 * i + x] += inverse[(6 * i + x) * size + j] * b[j];
-            }
-        }
-        for (int j = 0; j < C; ++j) {
-            cols[i * C + j] = j;
-            for (int c = 0; c < 9; ++c) {
-                w[9 * (i * C + j) + c] = inverse[(6 * i + c % 3) * size + 6 * j + c / 3];
-            }
-        }
-    }
-    rows[C] = C * C;
-    TdlFrictionMatrixDef matrix = {.laws = {.block_size = 3, .contact_count = C, .mu = friction},
-                                   .b = q,
-                                   .row_start = rows,
-                                   .column = cols,
-                                   .blocks = w};
-    TdlFrictionProblem* p;
-    REQUIRE(tdl_friction_problem_create(&host, &matrix, &p) == TDL_STATUS_OK);
-    TdlFrictionOptions o = tdl_friction_options_default();
-    o.tolerance = 1.0e-12;
-    CHECK(solve(p, &o, reduced, velocity).outcome == TDL_FRICTION_CONVERGED);
-    for (int i = 0; i < C; ++i) {
-        for (int x = 0; x < 3; ++x) {
-            CHECK_NEAR(r[6 * i + x], reduced[3 * i + x], 1.0e-9);
-            CHECK_NEAR(u[6 * i + x], velocity[3 * i + x], 1.0e-9);
-        }
-    }
-    tdl_friction_problem_destroy(p);
-    mu[0] = NAN;
-    CHECK(nodal_form_solve(&host, &def, 1.0e-12, 10, u, r, &info) == TDL_STATUS_BAD_ARGUMENT);
 }
 
 TEST(asymmetry_is_told_and_removed) {

@@ -80,18 +80,18 @@ static void compare(int columns, int rows, int far, uint64_t seed) {
     CHECK_NEAR(largest_difference(s.m, x, y), 0.0, 1.0e-14); // entries of 1/60
 
     int n = columns * rows, nodes[3] = {n / 2, n / 3, n - 1}, length = 0;
-    double f[18], wanted[2] = {0.0};
-    for (int k = 0; k < 18; ++k) {
+    double f[27], wanted[3] = {0.0};
+    for (int k = 0; k < 27; ++k) {
         f[k] = rng_range(&random, -1.0, 1.0);
     }
     length = node_cholesky_reach(&c, 3, nodes, 0, NULL);
     int* list = ARENA_NEW(&s.arena, int, length);
-    double* g = ARENA_NEW(&s.arena, double, 2 * length);
+    double* g = ARENA_NEW(&s.arena, double, 3 * length);
     double* force = ARENA_NEW(&s.arena, double, s.m);
     double* whole = ARENA_NEW(&s.arena, double, s.m);
     CHECK_INT(node_cholesky_reach(&c, 3, nodes, length, list), length);
-    node_cholesky_whiten(&c, 3, nodes, 2, f, list, length, g);
-    for (int r = 0; r < 2; ++r) {
+    node_cholesky_whiten(&c, 3, nodes, f, list, length, g);
+    for (int r = 0; r < 3; ++r) {
         memset(y, 0, (size_t)s.m * sizeof *y);
         memset(z, 0, (size_t)s.m * sizeof *z);
         for (int k = 0; k < 9; ++k) {

@@ -73,7 +73,7 @@ TEST(quads_and_triangles_are_kept) {
     TdlHost host = capture_host(&heard);
     ObjFaces faces;
     static const char TEXT[] = SQUARE "v 2 0 0\n\nf 1/1/1 2//1 3 4/2\nf -4 5 -3\n";
-    REQUIRE(obj_parse_faces(&host, "file", TEXT, strlen(TEXT), &faces) == TDL_STATUS_OK);
+    REQUIRE(obj_parse_faces(&host, "file", TEXT, strlen(TEXT), NULL, &faces) == TDL_STATUS_OK);
     const int want[8] = {0, 1, 2, 3, 1, 4, 2, -1};
     CHECK_INT(faces.vertex_count, 5);
     REQUIRE(faces.face_count == 2);
@@ -101,7 +101,7 @@ TEST(faces_that_no_cloth_has_are_told_with_their_line) {
         Capture heard;
         TdlHost host = capture_host(&heard);
         ObjFaces faces;
-        CHECK_INT(obj_parse_faces(&host, "file", BAD[i].text, strlen(BAD[i].text), &faces),
+        CHECK_INT(obj_parse_faces(&host, "file", BAD[i].text, strlen(BAD[i].text), NULL, &faces),
                   TDL_STATUS_BAD_INPUT);
         CHECK_INT(heard.errors, 1);
         CHECK_TEXT(heard.text, BAD[i].message);
@@ -117,7 +117,7 @@ TEST(memory_for_faces_may_end_anywhere) {
         host.mem = (TdlAllocator){failing_resize, &memory};
         ObjFaces faces;
         static const char TEXT[] = SQUARE "f 1 2 3 4\n";
-        TdlStatus status = obj_parse_faces(&host, "file", TEXT, strlen(TEXT), &faces);
+        TdlStatus status = obj_parse_faces(&host, "file", TEXT, strlen(TEXT), NULL, &faces);
         bool failed = memory.calls >= fail_at;
         CHECK_INT(status, failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK);
         obj_free_faces(&host, &faces);

@@ -7,7 +7,7 @@
 
 static TdlStatus parse(Capture* heard, const char* text, Recording* out) {
     TdlHost host = capture_host(heard);
-    return recording_parse(&host, "file", text, strlen(text), out);
+    return recording_parse(&host, "file", NULL, text, strlen(text), out);
 }
 
 TEST(columns_are_found_by_name) {
@@ -40,6 +40,26 @@ TEST(gaps_are_left_out_and_counted) {
     CHECK_INT(r.gap_count, 4);
     CHECK(r.keys[1].time == 5.0 && r.keys[1].position.z == 8.0);
     recording_free(&host, &r);
+}
+
+TEST(one_of_many_markers_is_chosen) {
+    static const char TEXT[] = "time,x,a:1.x,a:1.y,a:1.z,a.x,a.y,a.z,a.rx,a.ry,a.rz\n"
+                               "0,9,1,2,3,4,5,6,7,8,9\n1,9,1,2,3,,,,,,\n";
+    Capture heard;
+    Recording r;
+    TdlHost host = capture_host(&heard);
+    REQUIRE(recording_parse(&host, "file", "a:1", TEXT, sizeof TEXT - 1, &r) == TDL_STATUS_OK);
+    REQUIRE(r.count == 2);
+    CHECK_NEAR3(r.keys[1].position, ((TdlVec3){1, 2, 3}), 0.0);
+    CHECK_NEAR3(r.keys[1].rotation, (TdlVec3){0}, 0.0);
+    recording_free(&host, &r);
+    REQUIRE(recording_parse(&host, "file", "a", TEXT, sizeof TEXT - 1, &r) == TDL_STATUS_OK);
+    REQUIRE(r.count == 1 && r.gap_count == 1);
+    CHECK_NEAR3(r.keys[0].position, ((TdlVec3){4, 5, 6}), 0.0);
+    CHECK_NEAR3(r.keys[0].rotation, ((TdlVec3){7, 8, 9}), 0.0);
+    recording_free(&host, &r);
+    CHECK_INT(recording_parse(&host, "file", "b", TEXT, sizeof TEXT - 1, &r), TDL_STATUS_BAD_INPUT);
+    CHECK_TEXT(heard.text, "file:1: has no columns time and .x, .y, .z of the marker 'b'");
 }
 
 TEST(what_is_wrong_is_told_with_its_line) {
@@ -80,7 +100,7 @@ TEST(long_tables_grow_and_memory_may_end) {
         TdlHost host = capture_host(&heard);
         host.mem = (TdlAllocator){failing_resize, &memory};
         Recording r;
-        TdlStatus status = recording_parse(&host, "file", text, size, &r);
+        TdlStatus status = recording_parse(&host, "file", NULL, text, size, &r);
         bool failed = memory.calls >= fail_at;
         CHECK_INT(status, failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK);
         if (!failed) {

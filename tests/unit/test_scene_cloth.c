@@ -156,9 +156,11 @@ static void check_fails(const char* text, const char* message) {
 }
 
 TEST(each_mistake_of_cloth_is_told_at_its_place) {
-    check_fails(TIME CLOTH, "s:3:5: the cloth needs the key 'rectangle' or the key 'mesh'");
+    check_fails(
+        TIME CLOTH,
+        "s:3:5: the cloth needs one of the keys 'rectangle', 'tube', 'shorts', 'mesh', 'pieces'");
     check_fails(TIME SHEET "    mesh: {file: x.obj}\n",
-                "s:3:5: a cloth is a rectangle or a mesh, not both");
+                "s:5:5: a cloth is a rectangle or a mesh, not both");
     check_fails(TIME CLOTH "    mesh: {file: x.obj}\n", "s:4:18: only a file can name another");
     check_fails(TIME CLOTH "    mesh: {file: x.stl}\n", "s:4:18: meshes come from .obj files");
     check_fails(TIME CLOTH "    rectangle: {size: [1, 0], nodes: [3, 3]}\n",
@@ -192,8 +194,9 @@ TEST(each_mistake_of_cloth_is_told_at_its_place) {
 #define HOLD SHEET "    holds:\n      - "
 
 TEST(each_mistake_of_holds_is_told_at_its_place) {
-    check_fails(TIME HOLD "{motion: {keyframes: [{time: 0}]}}\n",
-                "s:6:9: the hold needs one of the keys 'vertices', 'corners', 'edge', 'near'");
+    check_fails(
+        TIME HOLD "{motion: {keyframes: [{time: 0}]}}\n",
+        "s:6:9: the hold needs one of the keys 'vertices', 'corners', 'edge', 'rim', 'near'");
     check_fails(TIME HOLD "{edge: left, near: [0, 0, 0]}\n",
                 "s:6:22: a hold has one of these: edge and near are two holds");
     check_fails(TIME HOLD "{vertices: [3, 12]}\n",
@@ -278,10 +281,38 @@ static void check_file_fails(const char* mesh, const char* rest, const char* mor
     scratch_remove(&s);
 }
 
+// Two pieces of one file by their groups, one of which is counted from the end.
+TEST(groups_of_a_file_are_pieces) {
+    Scratch s = scratch_make();
+    put(&s, "cloth.obj",
+        SQUARE "g front left\nf 1 2 3 4\n" SQUARE "v 9 9 9\ng back\nf -5 -4 -3 -2\n");
+    put(&s, "scene.yaml",
+        TIME CLOTH "    pieces:\n"
+                   "      - {mesh: {file: cloth.obj, group: left}}\n"
+                   "      - {mesh: {file: cloth.obj, group: back}, position: [1, 0, 0]}\n"
+                   "    seams: [{from: [1, 2], to: [4, 7]}]\n");
+    Capture capture;
+    TdlScene* scene;
+    REQUIRE(load_file(&s, &capture, &scene) == TDL_STATUS_OK);
+    TdlClothDef def = def_of(scene);
+    REQUIRE(def.mesh.vertex_count == 8 && def.mesh.face_count == 2);
+    CHECK(def.mesh.faces[4] == 4 && def.mesh.faces[7] == 7);
+    CHECK_NEAR3(def.mesh.vertices[6], ((TdlVec3){2, 1, 0}), 0.0);
+    CHECK_INT(tdl_scene_cloth(scene, 0).vertex_count, 6);
+    tdl_scene_destroy(scene);
+    put(&s, "scene.yaml", TIME CLOTH "    mesh: {file: cloth.obj, group: bakc}\n");
+    CHECK_INT(load_file(&s, &capture, &scene), TDL_STATUS_BAD_INPUT);
+    CHECK(strstr(capture.first, "cloth.obj: has no faces in a group 'bakc'") != NULL);
+    scratch_remove(&s);
+}
+
 TEST(each_mistake_of_a_mesh_is_told_with_its_face) {
     check_file_fails(SQUARE "f 1 2 3 4\nf 1 1 2\n", "", "",
                      "scene.yaml:4:18: face 1, line 6 of the file: ");
     check_file_fails(SQUARE "f 1 2 3 9\n", "", "", "cloth.obj:5: a face names vertex 9");
+    check_file_fails(SQUARE "v 0 0 1\ng one\nf 1 2 3 4\nf 2 1 5\n# fin\nf 1 2 5\n", "", "",
+                     "scene.yaml:4:18: face 2, line 10 of the file: more than two faces meet at an "
+                     "edge");
     check_file_fails("", "", "", "cloth.obj: has no faces");
     check_file_fails(SQUARE "f 1 2 3 4\n", SQUARE "v 0 0 1\nf 1 2 3\n",
                      "    rest: {file: rest.obj}\n",
@@ -292,6 +323,144 @@ TEST(each_mistake_of_a_mesh_is_told_with_its_face) {
                      "scene.yaml:5:14: only a rectangle has corners");
     check_file_fails(SQUARE "f 1 2 3 4\n", "", "    holds: [{edge: left}]\n",
                      "scene.yaml:5:14: only a rectangle has an edge");
+}
+
+// --- tubes, shorts, pieces -----------------------------------------------------------------------
+
+TEST(tubes_and_shorts_are_held_by_their_rims) {
+    static const struct {
+        const char *shape, *rim;
+        int vertices, count, first;
+    } RIMS[] = {
+        {"tube: {radius: 0.1, length: 0.4, nodes: [6, 3]}", "bottom", 18, 6, 0},
+        {"tube: {radius: 0.1, length: 0.4, nodes: [6, 3]}", "top", 18, 6, 12},
+        {"shorts: {width: 0.4, depth: 0.1, rise: 0.2, legs: 0.2, spread: 0.05, nodes: [2, 3, 4]}",
+         "waist", 104, 12, 0},
+        {"shorts: {width: 0.4, depth: 0.1, rise: 0.2, legs: 0.2, spread: 0.05, nodes: [2, 3, 4]}",
+         "right", 104, 7, 48 + 21},
+        {"shorts: {width: 0.4, depth: 0.1, rise: 0.2, legs: 0.2, spread: 0.05, nodes: [2, 3, 4]}",
+         "left", 104, 7, 76 + 21},
+    };
+    for (int i = 0; i < 5; ++i) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 TIME CLOTH "    %s\n    position: [0, 0, 5]\n"
+                            "    holds: [{rim: %s}]\n",
+                 RIMS[i].shape, RIMS[i].rim);
+        TdlScene* scene = load_well(text);
+        REQUIRE(scene != NULL);
+        TdlClothDef def = def_of(scene);
+        CHECK_INT(def.mesh.vertex_count, RIMS[i].vertices);
+        REQUIRE(def.holds[0].count == RIMS[i].count);
+        CHECK_INT(def.holds[0].vertices[0], RIMS[i].first);
+        double z = def.mesh.vertices[RIMS[i].first].z;
+        for (int k = 0; k < RIMS[i].count; ++k) {
+            CHECK_NEAR(def.mesh.vertices[def.holds[0].vertices[k]].z, z, 1.0e-15);
+        }
+        CHECK_NEAR(z, i == 0 ? 4.8 : i == 3 || i == 4 ? 4.8 : 5.2, 1.0e-15);
+        tdl_scene_destroy(scene);
+    }
+    check_fails(TIME SHEET "    holds: [{rim: waist}]\n",
+                "s:5:19: 'towel' has no rim waist: a tube has bottom and top, shorts have waist, "
+                "right and left");
+    check_fails(TIME CLOTH "    tube: {radius: 0.1, length: 0.4, nodes: [2, 3]}\n",
+                "s:4:45: a tube has 3 vertices around or more");
+    check_fails(TIME CLOTH "    shorts: {width: 0.1, depth: 0.1, rise: 0.2, legs: 0.2, spread: 0.1,"
+                           " nodes: [2, 3, 4]}\n",
+                "s:4:33: shorts are less deep than wide");
+}
+
+#define PIECES                                                                                     \
+    CLOTH "    pieces:\n      - {rectangle: {size: [0.4, 0.6], nodes: [3, 4]}}\n"                  \
+          "      - {rectangle: {size: [0.2, 0.6], nodes: [2, 4]}, position: [0.3, 0, 0]}\n"
+
+TEST(pieces_are_sewn) {
+    TdlScene* scene = load_well(TIME PIECES "    seams: [{edges: [right, left], pieces: [0, 1]}]\n"
+                                            "    holds: [{vertices: [14]}, {vertices: [13, 19]}]\n"
+                                            "observe: [{hold: towel}]\n");
+    REQUIRE(scene != NULL);
+    TdlClothDef def = def_of(scene);
+    REQUIRE(def.mesh.vertex_count == 20 && def.mesh.face_count == 9 && def.seam_count == 1);
+    for (int k = 0; k < 4; ++k) {
+        CHECK_INT(def.seams[0].from[k], 3 * k + 2);
+        CHECK_INT(def.seams[0].to[k], 12 + 2 * k);
+    }
+    TdlSceneCloth cloth = tdl_scene_cloth(scene, 0);
+    CHECK_INT(cloth.vertex_count, 16);
+    CHECK_INT(cloth.held_count, 3);
+    CHECK_NEAR(cloth.area, 0.36, 1.0e-15);
+    CHECK_INT(cloth.hold_of[5], 0);  // 14 was sewn to it
+    CHECK_INT(cloth.hold_of[12], 1); // 13, the first that is left of the second piece
+    CHECK_INT(cloth.hold_of[15], 1);
+    TdlWorld* world;
+    REQUIRE(tdl_scene_build(scene, 1, &world) == TDL_STATUS_OK);
+    REQUIRE(tdl_cloth_def(world, tdl_world_body(world, "cloth", 0), &def) == TDL_STATUS_OK);
+    CHECK_INT(def.mesh.vertex_count, 16);
+    REQUIRE(tdl_world_step(world, NULL) == TDL_STATUS_OK);
+    CHECK(tdl_scene_observe(scene, 0, world).z > 0.0);
+    tdl_world_destroy(world);
+    tdl_scene_destroy(scene);
+    // by vertices, from the other end
+    scene =
+        load_well(TIME SHEET "    seams: [{from: [0, 3], to: [11, 8], reversed: true, within: 0, "
+                             "time: 0.5}]\n");
+    REQUIRE(scene != NULL);
+    def = def_of(scene);
+    CHECK(def.seams[0].to[0] == 8 && def.seams[0].to[1] == 11 && def.seams[0].time == 0.5);
+    tdl_scene_destroy(scene);
+}
+
+TEST(each_mistake_of_seams_is_told_at_its_place) {
+    check_fails(TIME SHEET "    seams: [{edges: [left, right]}]\n",
+                "s:5:13: vertices 0 and 2, 0.4 m apart: two vertices are farther apart than "
+                "`within`, and no `time` draws them together");
+    check_fails(TIME SHEET "    seams: [{edges: [left, top], time: 1}]\n",
+                "s:5:21: the edges have 4 and 3 vertices");
+    check_fails(TIME SHEET "    seams: [{edges: [left], time: 1}]\n",
+                "s:5:21: a seam joins two edges");
+    check_fails(TIME SHEET "    seams: [{edges: [left, right], pieces: [0, 1], time: 1}]\n",
+                "s:5:21: there is no rectangle 1 in 'towel'");
+    check_fails(TIME SHEET "    seams: [{from: [1], time: 1}]\n",
+                "s:5:13: a seam has the key 'edges', or the keys 'from' and 'to'");
+    check_fails(TIME SHEET "    seams: [{from: [1, 2], to: [3], time: 1}]\n",
+                "s:5:32: 2 vertices are sewn to 1");
+    check_fails(TIME SHEET "    seams: [{from: [1], to: [12], time: 1}]\n",
+                "s:5:13: there is no vertex 12: 'towel' has 12, counted from 0");
+    check_fails(TIME SHEET "    seams: [{from: [0], to: [1], within: 1}]\n",
+                "s:5:12: seams sew two corners of a face together");
+    check_fails(TIME PIECES "    rectangle: {size: 1, nodes: [2, 2]}\n",
+                "s:4:5: a cloth is a rectangle or of pieces, not both");
+    check_fails(TIME CLOTH "    pieces: [{position: [0, 0, 0]}]\n",
+                "s:4:14: the piece needs one of the keys 'rectangle', 'tube', 'shorts', 'mesh'");
+    check_fails(TIME PIECES "    seams: [{edges: [right, left], pieces: [0, 1]}]\n"
+                            "    holds: [{vertices: [5]}, {vertices: [14]}]\n",
+                "s:8:42: vertex 14 of 'towel' is held twice, or one that it is sewn to");
+}
+
+// --- elastic cloth -------------------------------------------------------------------------------
+
+TEST(elastic_cloth_has_its_keys) {
+    TdlScene* scene = load_well(TIME SHEET "    direction: [0, 1, 0]\n    model: elastic\n"
+                                           "    stretch: 800\n    weft: 300\n    poisson: 0.5\n"
+                                           "    shear: 20\n    warp: [0, 2, 0]\n");
+    REQUIRE(scene != NULL);
+    TdlClothDef def = def_of(scene);
+    CHECK(def.model == TDL_CLOTH_ELASTIC && def.stretch == 800.0 && def.weft == 300.0);
+    CHECK(def.poisson == 0.5 && def.shear == 20.0);
+    CHECK_NEAR3(def.warp, ((TdlVec3){-2, 0, 0}), 1e-15); // turned with the cloth
+    tdl_scene_destroy(scene);
+    scene = load_well(TIME SHEET "    model: elastic\n");
+    REQUIRE(scene != NULL);
+    def = def_of(scene);
+    CHECK(def.weft == -1.0 && def.poisson == 0.3 && def.shear == -1.0);
+    tdl_scene_destroy(scene);
+    check_fails(TIME SHEET "    weft: 300\n", "s:5:5: only cloth of `model: elastic` has 'weft'");
+    check_fails(TIME SHEET "    model: elastic\n    poisson: 1\n",
+                "s:3:5: weft must be positive, and poisson from 0 to below sqrt(stretch / weft)");
+    check_fails(TIME CLOTH
+                "    tube: {radius: 0.1, length: 0.4, nodes: [8, 3]}\n"
+                "    model: elastic\n    warp: [0.923879532511286, 0.38268343236509, 0]\n",
+                "s:3:5: the warp goes across a face: give a direction that lies along all of them");
 }
 
 // --- recorded motions ----------------------------------------------------------------------------
@@ -322,6 +491,15 @@ TEST(holds_follow_a_recording) {
     TdlHost host = capture_host(&capture);
     REQUIRE(tdl_scene_load(&host, scratch_path(&s, "copy.yaml"), NULL, 0, &again) == TDL_STATUS_OK);
     tdl_scene_destroy(again);
+    put(&s, "many.csv", "time,l.x,l.y,l.z,r.x,r.y,r.z\n0,1,2,3,0,0,0\n1,1,2,4,5,6,7\n");
+    put(&s, "scene.yaml",
+        TIME SHEET "    holds: [{edge: top, motion: {recording: {file: many.csv, marker: r}}}]\n");
+    REQUIRE(load_file(&s, &capture, &scene) == TDL_STATUS_OK);
+    def = def_of(scene);
+    CHECK_NEAR3(def.holds[0].motion.keys[1].position, ((TdlVec3){5, 6, 7}), 0.0);
+    tdl_scene_destroy(scene);
+    put(&s, "scene.yaml",
+        TIME SHEET "    holds: [{edge: top, motion: {recording: {file: hand.csv}}}]\n");
     put(&s, "hand.csv", "time,x,y,z\n0,1,2,3\n0,1,2,4\n");
     CHECK_INT(load_file(&s, &capture, &scene), TDL_STATUS_BAD_INPUT);
     CHECK(strstr(capture.first, "hand.csv:3: the times of a recording must grow") != NULL);
@@ -377,7 +555,15 @@ TEST(memory_for_cloth_may_end_anywhere) {
     put(&s, "scene.yaml",
         TIME SHEET "    holds: [{edge: top}]\n"
                    "  - {name: other, mesh: {file: cloth.obj}, rest: {file: cloth.obj}, position: "
-                   "[5, 0, 0]}\n");
+                   "[5, 0, 0]}\n"
+                   "  - name: sewn\n"
+                   "    position: [9, 0, 0]\n"
+                   "    pieces: [{mesh: {file: cloth.obj}}, {tube: {radius: 0.1, length: 0.4, "
+                   "nodes: [4, 3]}, position: [0.5, 0.5, 2]}]\n"
+                   "    seams: [{from: [0, 1], to: [4, 5], time: 1}]\n"
+                   "    holds: [{vertices: [3]}]\n"
+                   "    model: elastic\n"
+                   "    warp: [0.1, 0.2, 1]\n");
     int failures = 0;
     for (long fail_at = 1;; ++fail_at) {
         Capture capture;
