@@ -1,7 +1,8 @@
-// Files of other programs: frictional contact problems. Part of libtendril_io.
+// Files of other programs: frictional contact problems. Formulas as text. Part of libtendril_io.
 #ifndef TENDRIL_FORMATS_H
 #define TENDRIL_FORMATS_H
 
+#include "tendril/collider.h"
 #include "tendril/friction.h"
 
 #ifdef __cplusplus
@@ -27,6 +28,13 @@ TDL_API TdlStatus tdl_friction_problem_read(const TdlHost* host, const char* pat
 TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
                                              const TdlFrictionProblem* problem,
                                              const double* guess);
+
+/// An implicit surface from an expression in x, y and z, such as "z - 0.1*sin(20*x)": numbers, pi,
+/// + - * / ^ (to a constant power), parentheses, sin, cos, exp, sqrt, abs, min, max. Sets the
+/// functions and the data of `out`; tdl_implicit_free gives the data back. What is wrong in it is
+/// told with its place: TDL_STATUS_BAD_INPUT.
+TDL_API TdlStatus tdl_implicit_parse(const TdlHost* host, const char* text, TdlImplicit* out);
+TDL_API void tdl_implicit_free(const TdlHost* host, TdlImplicit* implicit);
 
 #ifdef __cplusplus
 }

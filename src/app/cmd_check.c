@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/json.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static double step_count(const TdlSceneInfo* info) {
@@ -109,6 +110,29 @@ static void print_json_overlaps(const Overlaps* overlaps) {
     printf("]");
 }
 
+// How many peaks an implicit collider has, and the radius of the sharpest, m; nothing of others.
+static void print_peaks(const Overlaps* overlaps, int index, const char* shape, bool json) {
+    int count = 0;
+    double sharpest = INFINITY;
+    if (overlaps->world == NULL || strcmp(shape, "implicit") != 0) {
+        return;
+    }
+    TdlBodyId id = tdl_world_body(overlaps->world, "collider", index);
+    tdl_collider_peaks(overlaps->world, id, 0, NULL, &count);
+    TdlPeak* peaks = calloc((size_t)count + 1, sizeof *peaks);
+    if (peaks != NULL) {
+        tdl_collider_peaks(overlaps->world, id, count, peaks, &count);
+        for (int i = 0; i < count; ++i) {
+            sharpest = fmin(sharpest, peaks[i].radius);
+        }
+    }
+    free(peaks);
+    printf(json ? ", \"peaks\": %d" : ", %d peaks along its z", count);
+    if (isfinite(sharpest)) {
+        printf(json ? ", \"sharpest\": %.17g" : ", the sharpest of radius %.3g m", sharpest);
+    }
+}
+
 static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("{\"title\": ");
@@ -130,6 +154,7 @@ static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
                i == 0 ? "" : ", ", collider.name, collider.shape,
                collider.moves ? "true" : "false");
         print_json_name(collider.material);
+        print_peaks(overlaps, i, collider.shape, true);
         printf("}");
     }
     printf("], \"observe\": [");
@@ -179,7 +204,7 @@ static void print_cloths(const TdlScene* scene, const TdlSceneInfo* info) {
     }
 }
 
-static void print_plain(const TdlScene* scene) {
+static void print_plain(const TdlScene* scene, const Overlaps* overlaps) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("%s\n", info.title);
     printf("  time       %g s in %.0f steps of %g s, from %s\n", info.end, step_count(&info),
@@ -214,10 +239,12 @@ static void print_plain(const TdlScene* scene) {
     printf("  colliders  %d\n", info.collider_count);
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);
-        printf("    %-16s %s%s%s%s\n", collider.name, collider.shape,
+        printf("    %-16s %s%s%s%s", collider.name, collider.shape,
                collider.material == NULL ? "" : ", ",
                collider.material == NULL ? "" : collider.material,
                collider.moves ? ", moving" : "");
+        print_peaks(overlaps, i, collider.shape, false);
+        printf("\n");
     }
     print_contacts(scene);
     for (int i = 0; i < info.observer_count; ++i) {
@@ -246,7 +273,7 @@ static int run_check(const Args* args) {
     if (args_has(args, "json")) {
         print_json(scene, &overlaps);
     } else {
-        print_plain(scene);
+        print_plain(scene, &overlaps);
         print_overlaps(&overlaps);
     }
     bool refused = overlaps.count > 0 && tdl_scene_contacts(scene).refuse_overlap;

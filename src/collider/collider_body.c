@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "body/body.h"
 #include "body/surface.h"
+#include "collider/implicit.h"
 #include "collider/shape.h"
 #include "curve/curve.h"
 
@@ -13,7 +14,10 @@ typedef struct ColliderBody {
     Motion motion;
     TdlCurve* curves; // [curve_count] in its own frame, where it is made of curves
     int curve_count;
-    Surface* surface;      // of a mesh; null: none
+    Surface* surface;          // of a mesh; null: none
+    ImplicitSurface* implicit; // null: none
+    TdlPeak* peak;             // [peak_count] of it
+    int peak_count;
     VertexMotion vertices; // of a mesh; its vertices in `def` and `surface` are the present ones
     TdlPose pose;          // in the present state
     Twist rate;            // in the step under way, at its position
@@ -25,6 +29,8 @@ static void destroy(const TdlHost* host, Body* body) {
     ColliderBody* cb = (ColliderBody*)body;
     motion_destroy(host, &cb->motion);
     surface_destroy(host, cb->surface);
+    implicit_destroy(host, cb->implicit);
+    tdl_free(&host->mem, cb->peak);
     vertex_motion_destroy(host, &cb->vertices);
     tdl_free(&host->mem, cb->vertex_rate);
     tdl_free(&host->mem, cb->curves);
@@ -94,7 +100,8 @@ static BodyShape shape(const Body* body, int segments) {
                        .pieces = 1,
                        .stiff = true,
                        .surface = cb->surface,
-                       .obstacle = cb->def.shape <= TDL_SHAPE_PLATE || cb->surface != NULL};
+                       .obstacle = cb->def.shape <= TDL_SHAPE_PLATE || cb->surface != NULL ||
+                                   cb->implicit != NULL};
 }
 
 static void curves(Body* body, int segments, TdlCurve* out) {
@@ -166,12 +173,37 @@ static TdlStatus own_mesh(const TdlHost* host, ColliderBody* cb) {
     return cb->vertex_rate == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
 }
 
+// The surface of one that is implicit, and triangles for pictures of it.
+static TdlStatus own_implicit(const TdlHost* host, ColliderBody* cb) {
+    TdlImplicit given = cb->def.implicit;
+    cb->def.implicit = (TdlImplicit){0};
+    cb->def.found = NULL;
+    if (cb->def.shape != TDL_SHAPE_IMPLICIT) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = implicit_create(host, &given, &cb->implicit);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    cb->def.implicit = cb->implicit->h;
+    cb->def.found = cb->implicit;
+    status =
+        implicit_peaks(host, cb->implicit, (TdlVec3){0.0, 0.0, 1.0}, &cb->peak, &cb->peak_count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return implicit_mesh(host, cb->implicit, cb->peak, cb->peak_count, &cb->def.mesh);
+}
+
 // Copies what the definition points to, and makes the collider's curves and surface.
 static TdlStatus own_parts(const TdlHost* host, ColliderBody* cb) {
     const TdlCurvePiece* pieces = cb->def.pieces;
     size_t count = pieces == NULL ? 0 : (size_t)cb->def.piece_count;
     cb->def.pieces = NULL;
     TdlStatus status = own_mesh(host, cb);
+    if (status == TDL_STATUS_OK) {
+        status = own_implicit(host, cb);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -241,5 +273,19 @@ TdlStatus tdl_collider_pose(const TdlWorld* world, TdlBodyId id, TdlPose* out) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
     *out = cb->pose;
+    return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_collider_peaks(const TdlWorld* world, TdlBodyId id, int capacity, TdlPeak* out,
+                             int* count) {
+    const ColliderBody* cb = (const ColliderBody*)world_find_body(world, id, &COLLIDER_BODY);
+    *count = 0;
+    if (cb == NULL || cb->implicit == NULL) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    *count = cb->peak_count;
+    for (int i = 0; i < capacity && i < cb->peak_count; ++i) {
+        out[i] = cb->peak[i];
+    }
     return TDL_STATUS_OK;
 }

@@ -2,6 +2,7 @@
 #include "collider/shape.h"
 
 #include "body/surface.h"
+#include "collider/implicit.h"
 
 #include "curve/curve.h"
 
@@ -52,16 +53,19 @@ static const char* find_shape_fault(const TdlColliderDef* def) {
                    ? fault
                    : tdl_vertex_motion_fault(&def->vertex_motion, &def->mesh, &(int){0}, &(int){0});
     }
+    case TDL_SHAPE_IMPLICIT:
+        return implicit_find_fault(&def->implicit);
     }
-    return "shape must be plane, sphere, cylinder, capsule, plate, comb, curves or mesh";
+    return "shape must be plane, sphere, cylinder, capsule, plate, comb, curves, mesh or implicit";
 }
 
 const char* collider_find_fault(const TdlColliderDef* def) {
+    bool round = def->shape != TDL_SHAPE_PLANE && def->shape != TDL_SHAPE_IMPLICIT;
     bool may_be_zero = def->shape == TDL_SHAPE_MESH && def->radius == 0.0;
     if (def->shape != TDL_SHAPE_MESH && def->vertex_motion.sample_count != 0) {
         return "only the vertices of a mesh can move";
     }
-    if (def->shape != TDL_SHAPE_PLANE && !positive(def->radius) && !may_be_zero) {
+    if (round && !positive(def->radius) && !may_be_zero) {
         return "radius must be positive";
     }
     const char* fault = find_shape_fault(def);
@@ -87,6 +91,7 @@ int collider_curve_count(const TdlColliderDef* def) {
     case TDL_SHAPE_CYLINDER:
     case TDL_SHAPE_CAPSULE:
     case TDL_SHAPE_MESH:
+    case TDL_SHAPE_IMPLICIT:
         break;
     case TDL_SHAPE_PLATE:
         return RIM_ARCS;

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "curve/curve.h"
+#include "detect/on_implicit.h"
 #include "detect/sheet.h"
 #include "detect/sheet_sweep.h"
 
@@ -564,6 +565,101 @@ static TdlStatus find_through_obstacles(const TdlAllocator* mem, const Moved* m,
     return TDL_STATUS_OK;
 }
 
+// --- implicit surfaces ----------------------------------------------------------------------
+
+typedef struct ImplicitSearch {
+    const Moved* moved;
+    const TdlColliderDef *before, *after;
+    TdlPose was, is; // into its frame
+    const SurfaceBody* sheet;
+    bool* met; // by triangle of the sheet, or by curve
+} ImplicitSearch;
+
+static bool swept_is_met(const ImplicitSearch* x, TdlVec3* from, TdlVec3* to, int count,
+                         double radius) {
+    Nearness near = crossing_nearness(radius, radius);
+    double travel = 0.0;
+    for (int k = 0; k < count; ++k) {
+        from[k] = pose_point(x->was, from[k]);
+        to[k] = pose_point(x->is, to[k]);
+        travel = fmax(travel, tdl_norm3(tdl_sub3(to[k], from[k])));
+    }
+    return radius > 0.0 && travel >= CROSSING_DEEP_SHARE * radius &&
+           implicit_is_met(x->after->found, from, to, count, &near);
+}
+
+static void look_at_implicit_triangle(void* user, int triangle, int worker) {
+    (void)worker;
+    const ImplicitSearch* x = user;
+    const Surface* s = x->sheet->surface;
+    TdlVec3 from[3], to[3];
+    for (int k = 0; k < 3; ++k) {
+        int v = s->corner[3 * triangle + k];
+        from[k] = pose_point(x->sheet->before, s->before == NULL ? s->vertex[v] : s->before[v]);
+        to[k] = pose_point(x->sheet->pose, s->vertex[v]);
+    }
+    x->met[triangle] = swept_is_met(x, from, to, 3, s->radius);
+}
+
+static void look_at_implicit_curve(void* user, int curve, int worker) {
+    (void)worker;
+    const ImplicitSearch* x = user;
+    const TdlCurve *before = &x->moved->before[curve], *after = &x->moved->curve[curve];
+    double radius = curve_radius(after);
+    Track track;
+    x->met[curve] = false;
+    if (radius == 0.0 || x->moved->fibre[fibre_of(x->moved, curve)].fixed) {
+        return;
+    }
+    sample(before, after, chord_count(before, after), &track);
+    for (int i = 0; i < track.count && !x->met[curve]; ++i) {
+        TdlVec3 from[2] = {track.before[i], track.before[i + 1]},
+                to[2] = {track.after[i], track.after[i + 1]};
+        x->met[curve] = swept_is_met(x, from, to, 2, radius);
+    }
+}
+
+// Curves, and triangles of sheets, that went into one.
+static TdlStatus find_into_implicit(const TdlAllocator* mem, Pool* pool, const Moved* m, int index,
+                                    CrossingList* out) {
+    ImplicitSearch x = {
+        .moved = m, .before = &m->obstacle_before[index], .after = &m->obstacle[index]};
+    x.was = pose_inverse(x.before->pose);
+    x.is = pose_inverse(x.after->pose);
+    for (int k = -1; k < m->surface_count; ++k) {
+        x.sheet = k < 0 ? NULL : &m->surface[k];
+        if (x.sheet != NULL && !surface_is_sheet(x.sheet)) {
+            continue;
+        }
+        int count = k < 0 ? m->curve_count : x.sheet->surface->triangle_count;
+        if (!tdl_reserve(mem, &out->met, &out->met_capacity, count, sizeof *out->met)) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        x.met = out->met;
+        pool_run(pool, count, 16, k < 0 ? look_at_implicit_curve : look_at_implicit_triangle, &x);
+        for (int i = 0; i < count; ++i) {
+            int fibre = k < 0 && out->met[i] ? fibre_of(m, i) : 0;
+            Pair pair = {{k < 0 ? fibre : x.sheet->body, -1 - index},
+                         {k < 0 ? i - m->first[fibre] : x.sheet->element + i, 0}};
+            if (out->met[i] && !add_pair(mem, out, pair)) {
+                return TDL_STATUS_NO_MEMORY;
+            }
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+static TdlStatus find_into_implicits(const TdlAllocator* mem, Pool* pool, const Moved* m,
+                                     CrossingList* out) {
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; i < m->obstacle_count && status == TDL_STATUS_OK; ++i) {
+        if (m->obstacle[i].shape == TDL_SHAPE_IMPLICIT) {
+            status = find_into_implicit(mem, pool, m, i, out);
+        }
+    }
+    return status;
+}
+
 static TdlStatus find_through_sheets(const TdlAllocator* mem, Pool* pool, const Moved* m,
                                      CrossingList* out) {
     for (int k = 0; k < m->surface_count; ++k) {
@@ -607,6 +703,9 @@ TdlStatus crossings_find(const TdlAllocator* mem, Pool* pool, const Moved* m, Cr
     status = find_through_surfaces(mem, pool, m, out);
     if (status == TDL_STATUS_OK) {
         status = find_through_sheets(mem, pool, m, out);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = find_into_implicits(mem, pool, m, out);
     }
     *found = out->count - before;
     return status;

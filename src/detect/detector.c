@@ -10,6 +10,7 @@
 #include "curve/curve.h"
 #include "detect/broad.h"
 #include "detect/narrow.h"
+#include "detect/on_implicit.h"
 #include "detect/sheet_pairs.h"
 #include "detect/tree.h"
 
@@ -296,7 +297,8 @@ static TdlStatus check_colliders(TdlDetector* d, const TdlColliderDef* colliders
     for (int i = 0; i < count; ++i) {
         const TdlColliderDef* c = &colliders[i];
         TdlMat3 r = c->pose.rotation;
-        bool plane = c->shape == TDL_SHAPE_PLANE || c->shape == TDL_SHAPE_MESH;
+        bool plane = c->shape == TDL_SHAPE_PLANE || c->shape == TDL_SHAPE_MESH ||
+                     (c->shape == TDL_SHAPE_IMPLICIT && c->found != NULL);
         bool long_one = c->shape == TDL_SHAPE_CAPSULE || c->shape == TDL_SHAPE_PLATE;
         if (!tdl_finite3(c->pose.position) || !(fabs(tdl_det33(r) - 1.0) < 1.0e-6) ||
             (!plane && !(c->radius > 0.0 && isfinite(c->radius))) ||
@@ -370,13 +372,31 @@ static void narrow_surfaces(const TdlDetector* d, int i, SiteList* out) {
     }
 }
 
-// A sheet and round or flat colliders; of another surface the edges of colliders' meshes, where it
-// is of a fibre, and its corners under sheets.
+// An element and round, flat or implicit colliders.
+static void narrow_obstacles(const TdlDetector* d, int i, SiteList* out) {
+    const Element* e = &d->element[i];
+    int own = d->own_surface[e->fibre];
+    for (int c = 0; c < d->collider_count && !e->fixed; ++c) {
+        if (d->collider[c].shape == TDL_SHAPE_IMPLICIT) {
+            implicit_on_element(&d->host, &d->def, e, own < 0 ? NULL : &d->surface[own],
+                                &d->collider[c], c, out);
+        } else {
+            narrow_obstacle(&d->host, &d->def, e, &d->capsules[i], &d->collider[c], c, out);
+        }
+    }
+}
+
+// A sheet and round, flat or implicit colliders; of another surface the edges of colliders' meshes,
+// where it is of a fibre, and its corners under sheets.
 static void narrow_surface_block(const TdlDetector* d, int i, SiteList* out) {
     const SurfaceBody* own = &d->surface[i];
     bool sheet = surface_is_sheet(own);
-    for (int c = 0; c < d->collider_count && sheet; ++c) {
-        sheet_on_obstacle(&d->host, &d->def, own, &d->collider[c], c, out);
+    for (int c = 0; c < d->collider_count; ++c) {
+        if (d->collider[c].shape == TDL_SHAPE_IMPLICIT && own->body >= 0) {
+            implicit_on_surface(&d->host, &d->def, own, &d->collider[c], c, out);
+        } else if (sheet) {
+            sheet_on_obstacle(&d->host, &d->def, own, &d->collider[c], c, out);
+        }
     }
     for (int k = 0; k < d->surface_count && !sheet; ++k) {
         const SurfaceBody* other = &d->surface[k];
@@ -448,10 +468,7 @@ static void narrow_block(void* user, int block, int worker) {
     int end = (block - blocks + 1) * ELEMENT_BLOCK;
     end = end < d->element_count ? end : d->element_count;
     for (int i = (block - blocks) * ELEMENT_BLOCK; i < end; ++i) {
-        for (int c = 0; c < d->collider_count && !d->element[i].fixed; ++c) {
-            narrow_obstacle(&d->host, &d->def, &d->element[i], &d->capsules[i], &d->collider[c], c,
-                            out);
-        }
+        narrow_obstacles(d, i, out);
         narrow_surfaces(d, i, out);
     }
 }

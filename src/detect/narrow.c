@@ -367,6 +367,7 @@ bool narrow_meets(const TdlDetectorDef* def, const Element* a, const TdlCollider
     case TDL_SHAPE_COMB:
     case TDL_SHAPE_CURVES:
     case TDL_SHAPE_MESH:
+    case TDL_SHAPE_IMPLICIT:
         return false;
     case TDL_SHAPE_SPHERE:
     case TDL_SHAPE_CYLINDER:
@@ -390,6 +391,7 @@ void narrow_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Eleme
     case TDL_SHAPE_CURVES:
         return; // fixed fibres
     case TDL_SHAPE_MESH:
+    case TDL_SHAPE_IMPLICIT:
         return; // surfaces
     case TDL_SHAPE_SPHERE:
     case TDL_SHAPE_CYLINDER:

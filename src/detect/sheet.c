@@ -264,6 +264,7 @@ void sheet_on_obstacle(const TdlHost* host, const TdlDetectorDef* def, const Sur
     case TDL_SHAPE_COMB:
     case TDL_SHAPE_CURVES:
     case TDL_SHAPE_MESH:
+    case TDL_SHAPE_IMPLICIT:
         return; // fixed fibres and surfaces
     case TDL_SHAPE_SPHERE:
         break;

@@ -104,6 +104,12 @@ int result_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* 
             out->mesh = def->mesh;
         }
         return 1;
+    case TDL_SHAPE_IMPLICIT:
+        put(out, 0, "mesh", body, at_origin(), 0.0, 0.0, 0.0);
+        if (out != NULL) {
+            out->mesh = def->mesh;
+        }
+        return 1;
     }
     return 0;
 }

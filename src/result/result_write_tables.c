@@ -147,6 +147,8 @@ static const char* shape_name(TdlShape shape) {
         return "mesh";
     case TDL_SHAPE_CURVES:
         return "curves";
+    case TDL_SHAPE_IMPLICIT:
+        return "implicit";
     }
     return "unknown";
 }
@@ -169,7 +171,7 @@ static TdlStatus write_colliders(TableWriter* writer, const ResultDef* def) {
     const Column columns[] = {
         {"shape",
          "1",
-         "plane, sphere, cylinder, capsule, plate, comb, curves or mesh",
+         "plane, sphere, cylinder, capsule, plate, comb, curves, mesh or implicit",
          word,
          word,
          {n, 0},

@@ -143,8 +143,8 @@ static double body_density(const TdlScene* scene, const BodySpec* body) {
 
 TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index) {
     TDL_ASSERT(index >= 0 && index < scene->spec.colliders.count);
-    static const char* const SHAPES[] = {"plane", "sphere", "cylinder", "capsule",
-                                         "plate", "comb",   "curves",   "mesh"};
+    static const char* const SHAPES[] = {"plane", "sphere", "cylinder", "capsule", "plate",
+                                         "comb",  "curves", "mesh",     "implicit"};
     const ColliderSpec* collider = (const ColliderSpec*)scene->spec.colliders.items + index;
     bool goes = tdl_norm3(collider->velocity) + tdl_norm3(collider->angular_velocity) > 0.0;
     return (TdlSceneCollider){.name = collider->name,
@@ -395,7 +395,7 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
     } else {
         def.pose.rotation = tdl_frame_from_tangent(spec->direction);
     }
-    if (def.shape != TDL_SHAPE_PLANE) {
+    if (def.shape != TDL_SHAPE_PLANE && def.shape != TDL_SHAPE_IMPLICIT) {
         def.radius = spec->radius;
         def.length = spec->length;
     }
@@ -404,6 +404,7 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
     def.pieces = make_pieces(arena, &spec->pieces);
     def.piece_count = spec->pieces.count;
     def.mesh = spec->mesh.mesh;
+    def.implicit = spec->implicit;
     def.vertex_motion = spec->mesh.cache.motion;
     def.velocity = spec->velocity;
     def.angular_velocity = spec->angular_velocity;

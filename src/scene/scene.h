@@ -5,6 +5,7 @@
 #include "formats/curves.h"
 #include "scene/schema.h"
 #include "tendril/cloth.h"
+#include "tendril/collider.h"
 #include "tendril/scene.h"
 
 typedef struct TimeSpec {
@@ -140,6 +141,12 @@ typedef struct MeshSpec {
     TdlMesh mesh;     // filled by scene_read_mesh: in the scene's axes, in the arena
 } MeshSpec;
 
+typedef struct BoxSpec {
+    const Node* node; // null: none
+    TdlVec3 from, to;
+    double finest;
+} BoxSpec;
+
 typedef struct ColliderSpec {
     const Node* node;
     const char *name, *material; // null: none
@@ -149,6 +156,9 @@ typedef struct ColliderSpec {
     int teeth;
     GroupList pieces; // of PieceSpec
     MeshSpec mesh;
+    const char* expression; // null: none
+    BoxSpec box;
+    TdlImplicit implicit; // filled by the checks, its data in the arena
     MotionSpec motion;
     TdlVec3 velocity, angular_velocity;
 } ColliderSpec;

@@ -4,6 +4,8 @@
 #include "scene/scene.h"
 
 #include "base/log.h"
+#include "formats/expression.h"
+#include "tendril/formats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -395,7 +397,9 @@ static TdlStatus check_keys(const TdlScene* scene, const Node* map, const ShapeK
             return fail_at(&scene->host, map->mark, "the %s needs the key '%s'", shape->name, *key);
         }
         if (node != NULL && !needed && !has_key(shape->takes, *key)) {
-            return fail_at(&scene->host, node->key_mark, "a %s has no %s", shape->name, *key);
+            const char* article = strchr("aeiou", *shape->name) != NULL ? "an" : "a";
+            return fail_at(&scene->host, node->key_mark, "%s %s has no %s", article, shape->name,
+                           *key);
         }
     }
     return TDL_STATUS_OK;
@@ -414,8 +418,9 @@ static TdlStatus check_pieces(const TdlScene* scene, const GroupList* list) {
     return TDL_STATUS_OK;
 }
 
-static const char* const COLLIDER_KEYS[] = {"normal", "direction", "radius", "length", "teeth",
-                                            "pitch",  "pieces",    "mesh",   NULL};
+static const char* const COLLIDER_KEYS[] = {"normal",     "direction", "radius", "length",
+                                            "teeth",      "pitch",     "pieces", "mesh",
+                                            "expression", "box",       NULL};
 static const ShapeKeys COLLIDER_SHAPES[] = {
     [TDL_SHAPE_PLANE] = {"plane", {0}, {"normal"}},
     [TDL_SHAPE_SPHERE] = {"sphere", {"radius"}, {0}},
@@ -425,7 +430,46 @@ static const ShapeKeys COLLIDER_SHAPES[] = {
     [TDL_SHAPE_COMB] = {"comb", {"radius", "length", "teeth", "pitch"}, {"normal", "direction"}},
     [TDL_SHAPE_CURVES] = {"chain of curves", {"radius", "pieces"}, {"normal", "direction"}},
     [TDL_SHAPE_MESH] = {"mesh", {"mesh"}, {"normal", "direction", "radius"}},
+    [TDL_SHAPE_IMPLICIT] = {"implicit surface", {"expression", "box"}, {"normal", "direction"}},
 };
+
+// Reads the expression; its data goes to the arena.
+static TdlStatus check_implicit(TdlScene* scene, ColliderSpec* collider) {
+    const TdlHost* host = &scene->host;
+    ExpressionFault fault = {0};
+    TdlImplicit parsed = {0};
+    TdlVec3 side = tdl_sub3(collider->box.to, collider->box.from);
+    if (!(side.x > 0.0 && side.y > 0.0 && side.z > 0.0)) {
+        return fail_at(host, scene_mark_of(collider->box.node, "to"),
+                       "the box must have a size: every number of `to` above that of `from`");
+    }
+    const char* what = expression_parse(host, collider->expression, &parsed, &fault);
+    if (what != NULL && fault.what[0] == '\0') {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    if (what != NULL) {
+        return fail_at(host, scene_mark_of(collider->node, "expression"),
+                       "expression, at character %d: %s", fault.place + 1, what);
+    }
+    void* data = arena_alloc(&scene->arena, 1, parsed.size);
+    if (data != NULL) {
+        memcpy(data, parsed.data, parsed.size);
+    }
+    collider->implicit = (TdlImplicit){.at = parsed.at,
+                                       .over = parsed.over,
+                                       .data = data,
+                                       .size = parsed.size,
+                                       .low = collider->box.from,
+                                       .high = collider->box.to,
+                                       .finest = collider->box.finest};
+    tdl_implicit_free(host, &parsed);
+    if (data == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    what = tdl_implicit_fault(host, &collider->implicit);
+    return what == NULL ? TDL_STATUS_OK
+                        : fail_at(host, scene_mark_of(collider->node, "expression"), "%s", what);
+}
 
 static TdlStatus check_collider_shape(TdlScene* scene, ColliderSpec* collider) {
     int shape = collider->shape;
@@ -446,6 +490,9 @@ static TdlStatus check_collider_shape(TdlScene* scene, ColliderSpec* collider) {
     status = check_pieces(scene, &collider->pieces);
     if (status != TDL_STATUS_OK) {
         return status;
+    }
+    if (shape == TDL_SHAPE_IMPLICIT) {
+        return check_implicit(scene, collider);
     }
     return shape == TDL_SHAPE_MESH ? scene_read_mesh(scene, &collider->mesh) : TDL_STATUS_OK;
 }

@@ -12,7 +12,7 @@ static const char* body_choices(void) {
 
 // in the order of TdlShape
 static const char* shape_choices(void) {
-    return "plane|sphere|cylinder|capsule|plate|comb|curves|mesh";
+    return "plane|sphere|cylinder|capsule|plate|comb|curves|mesh|implicit";
 }
 
 // in the order of DetectionChoice
@@ -229,6 +229,40 @@ static const Group MESH_GROUP = {
     .fields = MESH_FIELDS,
 };
 
+static const Field BOX_FIELDS[] = {
+    {.key = "from",
+     .kind = FIELD_VEC3,
+     AT(BoxSpec, from),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .required = true,
+     .help = "Its least x, y and z, in the frame of the collider."},
+    {.key = "to",
+     .kind = FIELD_VEC3,
+     AT(BoxSpec, to),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .required = true,
+     .help = "Its largest."},
+    {.key = "finest",
+     .kind = FIELD_REAL,
+     AT(BoxSpec, finest),
+     .unit = "m",
+     .range = {1.0e-9, 1.0e9, false, false},
+     .fallback_note = "1/500 of the diagonal",
+     .help = "Edges and points of the surface, which have no one normal, are seen as points so far "
+             "apart."},
+    {0},
+};
+
+static const Group BOX_GROUP = {
+    .name = "box",
+    .help = "The box in which an implicit surface is; beyond it there is nothing. Things must not "
+            "come in from its sides.",
+    .size = sizeof(BoxSpec),
+    .fields = BOX_FIELDS,
+};
+
 static const Field COLLIDER_FIELDS[] = {
     {.key = "name",
      .kind = FIELD_NAME,
@@ -240,11 +274,13 @@ static const Field COLLIDER_FIELDS[] = {
      AT(ColliderSpec, shape),
      .choices = shape_choices,
      .required = true,
-     .help = "A cylinder has no ends; a capsule is a cylinder with round caps. A plate is a disc, "
-             "touched from above, with a round rim that stands out by its `radius`. A comb has "
-             "`teeth`, capsules in a row along `direction` that point against `normal`, and a "
-             "handle of twice their radius across their tops. Curves are a chain of tubes, such as "
-             "a rail. A mesh is a surface of triangles from a file."},
+     .help =
+         "A cylinder has no ends; a capsule is a cylinder with round caps. A plate is a disc, "
+         "touched from above, with a round rim that stands out by its `radius`. A comb has "
+         "`teeth`, capsules in a row along `direction` that point against `normal`, and a "
+         "handle of twice their radius across their tops. Curves are a chain of tubes, such as "
+         "a rail. A mesh is a surface of triangles from a file. An implicit surface is where an "
+         "`expression` is 0 in a `box`."},
     {.key = "position",
      .kind = FIELD_VEC3,
      AT(ColliderSpec, position),
@@ -252,7 +288,9 @@ static const Field COLLIDER_FIELDS[] = {
      .range = ANY_LENGTH,
      .fallback = "[0, 0, 0]",
      .help = "A point of the plane or of a cylinder's axis; the centre of a sphere, a plate or a "
-             "comb's handle; the start of a capsule's axis or of a chain; the origin of a mesh."},
+             "comb's handle; the start of a capsule's axis or of a chain; the origin of a mesh or "
+             "of x, y and z of "
+             "an expression."},
     {.key = "normal",
      .kind = FIELD_DIRECTION,
      AT(ColliderSpec, normal),
@@ -309,6 +347,20 @@ static const Field COLLIDER_FIELDS[] = {
      .group = &MESH_GROUP,
      .fallback_note = "required for a mesh",
      .help = "Of a mesh only: where its triangles are."},
+    {.key = "expression",
+     .kind = FIELD_FORMULA,
+     AT(ColliderSpec, expression),
+     .fallback_note = "required for implicit",
+     .help = "Of an implicit surface only: h(x, y, z), which is 0 on the surface and positive "
+             "where it is free, such as \"z - 0.1*sin(20*x)\". It need not be a distance. Numbers, "
+             "`pi`, `+ - * /`, `^` to a constant power, parentheses, `sin`, `cos`, `exp`, `sqrt`, "
+             "`abs`, `min`, `max`."},
+    {.key = "box",
+     .kind = FIELD_GROUP,
+     AT(ColliderSpec, box),
+     .group = &BOX_GROUP,
+     .fallback_note = "required for implicit",
+     .help = "Of an implicit surface only: where it is."},
     {.key = "material",
      .kind = FIELD_NAME,
      AT(ColliderSpec, material),

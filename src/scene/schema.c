@@ -22,6 +22,7 @@ Phrase schema_say_expected(const Field* field) {
         [FIELD_BOOL] = "true or false",
         [FIELD_TEXT] = "a text",
         [FIELD_PATH] = "the path of a file",
+        [FIELD_FORMULA] = "an expression",
         [FIELD_NAME] = "a name",
         [FIELD_NAMES] = "a list of 2 names",
         [FIELD_CHOICE] = "one of ",
@@ -130,7 +131,8 @@ static TdlStatus read_text(const SchemaReader* r, const Field* field, const Node
         return wrong_kind(r, field, node);
     }
     size_t size = strlen(node->text);
-    int limit = field->kind == FIELD_PATH ? PATH_BYTES_MAX : TEXT_MAX;
+    bool long_one = field->kind == FIELD_PATH || field->kind == FIELD_FORMULA;
+    int limit = long_one ? PATH_BYTES_MAX : TEXT_MAX;
     if (size > (size_t)limit) {
         return fail_at(r->host, node->mark, "%s is longer than %d bytes", field->key, limit);
     }
@@ -338,6 +340,7 @@ static TdlStatus read_field(SchemaReader* r, const Field* field, const Node* nod
         return read_bool(r, field, node, target);
     case FIELD_TEXT:
     case FIELD_PATH:
+    case FIELD_FORMULA:
         return read_text(r, field, node, target);
     case FIELD_NAME:
         return read_name(r, field, node, target);

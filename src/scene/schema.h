@@ -18,6 +18,7 @@ typedef enum FieldKind { //  read into
     FIELD_BOOL,          // bool
     FIELD_TEXT,          // const char*, at most 255 bytes
     FIELD_PATH,          // const char*: of a file, at most 4095 bytes
+    FIELD_FORMULA,       // const char*: an expression, at most 4095 bytes
     FIELD_NAME,          // const char*: a letter, then letters, digits, '-' and '_'
     FIELD_NAMES,         // const char*[2]: two such names
     FIELD_CHOICE,        // int: which of `choices`

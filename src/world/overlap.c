@@ -182,6 +182,52 @@ static void probe_all(const Seen* s, int surface, OverlapList* list) {
     }
 }
 
+// --- what is inside an implicit surface
+// -----------------------------------------------------------
+
+static void probe_inside(const TdlColliderDef* o, const Body* owner, const Body* body, int element,
+                         TdlVec3 point, double radius, OverlapList* list) {
+    TdlVec3 x = pose_point(pose_inverse(o->pose), point), low = o->implicit.low,
+            high = o->implicit.high;
+    TdlImplicitPoint h;
+    o->implicit.at(o->implicit.data, x, &h);
+    if (!(h.value < 0.0) || x.x < low.x || x.y < low.y || x.z < low.z || x.x > high.x ||
+        x.y > high.y || x.z > high.z) {
+        return;
+    }
+    double steep = tdl_norm3(h.gradient);
+    TdlOverlap overlap = {.body = {body->id, owner->id},
+                          .element = {element, 0},
+                          .depth = radius + (steep > 0.0 ? -h.value / steep : 0.0),
+                          .point = point,
+                          .through = true};
+    add(list, &overlap);
+}
+
+static void probe_implicit(const Seen* s, int obstacle, OverlapList* list) {
+    const TdlColliderDef* o = &s->obstacle[obstacle];
+    const Body* owner = s->obstacle_body[obstacle];
+    for (int i = 0; i < s->moving_count; ++i) {
+        for (int k = 0; k < s->fibre[i].count; ++k) {
+            const TdlCurve* curve = &s->curve[s->first[i] + k];
+            for (int n = 0; n <= CHORDS; ++n) {
+                double at = n * curve->end / CHORDS;
+                probe_inside(o, owner, s->fibre_body[i], k / s->shape[i].pieces,
+                             tdl_curve_point(curve, at), tdl_curve_radius(curve, at), list);
+            }
+        }
+    }
+    for (int i = 0; i < s->surface_count; ++i) {
+        const SurfaceBody* own = &s->surface[i];
+        for (int v = 0; own->body >= 0 && v < own->surface->vertex_count; ++v) {
+            int triangle = own->surface->from != NULL ? own->surface->vertex_triangle[v] : 0;
+            probe_inside(o, owner, s->surface_body[i], triangle > 0 ? triangle : 0,
+                         pose_point(own->pose, own->surface->vertex[v]), own->surface->radius,
+                         list);
+        }
+    }
+}
+
 // A sheet and a surface, or itself, of which an edge of either goes through a face of the other:
 // the faces are told.
 static void probe_sheet(const Seen* s, int sheet, int surface, OverlapList* list) {
@@ -268,6 +314,11 @@ TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int
     for (int i = 0; i < c->seen.surface_count && c->seen.moving_count > 0; ++i) {
         probe_all(&c->seen, i, &list);
         probe_sheets(&c->seen, i, &list);
+    }
+    for (int i = 0; i < c->seen.obstacle_count; ++i) {
+        if (c->seen.obstacle[i].shape == TDL_SHAPE_IMPLICIT) {
+            probe_implicit(&c->seen, i, &list);
+        }
     }
     sort_out(&list);
     if (!list.failed) {

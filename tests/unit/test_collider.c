@@ -86,8 +86,9 @@ TEST(faults_are_named) {
     check_fault(def, "length of a piece must be positive, its curvature finite");
     piece.length = 1.0;
     check_fault(def, "none");
-    check_fault(plain_def((TdlShape)9),
-                "shape must be plane, sphere, cylinder, capsule, plate, comb, curves or mesh");
+    check_fault(
+        plain_def((TdlShape)9),
+        "shape must be plane, sphere, cylinder, capsule, plate, comb, curves, mesh or implicit");
     const double bad[] = {0.0, -1.0, NAN, INFINITY};
     for (int i = 0; i < 4; ++i) {
         def = plain_def(TDL_SHAPE_COMB);

@@ -122,7 +122,7 @@ TEST(each_mistake_is_told_at_its_place) {
     // colliders
     check_fails(TIME HAIR ROD "colliders: [{name: c, shape: ball, radius: 1}]\n",
                 "s:5:30: shape must be one of "
-                "plane|sphere|cylinder|capsule|plate|comb|curves|mesh, not 'ball'");
+                "plane|sphere|cylinder|capsule|plate|comb|curves|mesh|implicit, not 'ball'");
     check_fails(TIME HAIR ROD "colliders: [{name: c, shape: sphere}]\n",
                 "s:5:13: the sphere needs the key 'radius'");
     check_fails(TIME HAIR ROD "colliders: [{name: c, shape: capsule, radius: 1}]\n",
@@ -217,6 +217,26 @@ TEST(each_mistake_of_new_colliders_is_told_at_its_place) {
                 "s:6:51: velocity must be a list of 3 numbers, not the text '3'");
     check_fails(COLLIDER "shape: sphere, radius: 1, angular_velocity: [0, 0, 1e9]}\n",
                 "s:6:66: angular_velocity must be in [-1e6, 1e6] rad/s, not 1e9");
+}
+
+TEST(each_mistake_of_implicit_colliders_is_told_at_its_place) {
+#define IMPLICIT COLLIDER "shape: implicit, "
+#define BOX ", box: {from: [-1, -1, -1], to: [1, 1, 1]}}\n"
+    check_fails(IMPLICIT "expression: z}\n", "s:6:5: the implicit surface needs the key 'box'");
+    check_fails(
+        IMPLICIT "expression: z - sni(x)" BOX,
+        "s:6:44: expression, at character 5: 'sni' is not x, y, z, pi, sin, cos, exp, sqrt, "
+        "abs, min or max");
+    check_fails(IMPLICIT "expression: z + 5" BOX,
+                "s:6:44: h is nowhere 0 in the box of the implicit surface");
+    check_fails(IMPLICIT "expression: z - sin(1e4*x)*sin(1e4*y)" BOX,
+                "s:6:44: the implicit surface is too rough for its box, it needs more than 524288 "
+                "cells; a smaller box helps, or a larger finest size");
+    check_fails(IMPLICIT "expression: z, box: {from: [0, 0, 0], to: [1, 0, 1]}}\n",
+                "s:6:74: the box must have a size: every number of `to` above that of `from`");
+    check_fails(IMPLICIT "expression: z, radius: 1" BOX,
+                "s:6:47: an implicit surface has no radius");
+    check_fails(COLLIDER "shape: plane, expression: z}\n", "s:6:29: a plane has no expression");
 }
 
 TEST(each_mistake_of_contacts_is_told_at_its_place) {
