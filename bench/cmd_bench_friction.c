@@ -53,9 +53,11 @@ static const char* solver_name(int k) {
                     : siconos_name((SiconosSolver)(k - OURS));
 }
 
-// Whether it is there: the one of the caller's may not be.
+// Whether it is there: the one of the caller's may not be, and S3's solve another law.
 static bool is_there(const Bench* b, int k) {
-    return k != TDL_FRICTION_OWN || b->own != NULL;
+    return k == TDL_FRICTION_OWN
+               ? b->own != NULL
+               : k != TDL_FRICTION_ACTIVE_SET && k != TDL_FRICTION_NORMAL_INTERIOR;
 }
 
 static FILE* open_out(const Bench* b, const char* name) {

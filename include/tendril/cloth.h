@@ -80,6 +80,13 @@ typedef struct TdlClothHold {
     TdlMotionDef motion; // default: they stay where they are
 } TdlClothHold;
 
+/// How a sheet keeps its lengths and angles.
+typedef enum TdlClothIsometry {
+    TDL_ISOMETRY_EDGES = 0, // every edge, and every quad's angle
+    TDL_ISOMETRY_S3, // of a flat sheet of rectangles the mean of its metric about every inner
+                     // vertex, and the edges of its rim: lengths in between may change by percents
+} TdlClothIsometry;
+
 /// A sheet obeys rho a = -delta g - (alpha + beta K) v - kappa K x per area, and keeps its lengths.
 typedef struct TdlClothDef {
     TdlClothMesh mesh;   // copied; where it is at first
@@ -89,11 +96,12 @@ typedef struct TdlClothDef {
                                  // faces of one vertex may have it at different places; null: rest
     const TdlClothSeam* seams;   // [seam_count]; holds and seams count vertices as the mesh does
     int seam_count;
-    TdlClothModel model; // default: inextensible
-    double density;      // rho, kg/m^2, > 0: what inertia sees; default 0.15
-    double weight;       // delta, kg/m^2, what gravity sees; negative (default): the density
-    double damping;      // alpha, kg/(m^2 s), >= 0; default 0.1
-    double stretch;      // Y, N/m, > 0: tension over strain; default 1e6. Elastic: along the warp
+    TdlClothModel model;       // default: inextensible
+    TdlClothIsometry isometry; // default edges; the other is to compare with
+    double density;            // rho, kg/m^2, > 0: what inertia sees; default 0.15
+    double weight;             // delta, kg/m^2, what gravity sees; negative (default): the density
+    double damping;            // alpha, kg/(m^2 s), >= 0; default 0.1
+    double stretch; // Y, N/m, > 0: tension over strain; default 1e6. Elastic: along the warp
     double shear;   // G, N/m: shear force over the change of a quad's angle; negative (default): Y,
                     // so that angles are kept as lengths are; woven cloth has far less. Elastic:
                     // negative is sqrt(stretch * weft) / (2 (1 + poisson)), as of no direction
@@ -148,7 +156,7 @@ TDL_API TdlStatus tdl_cloth_state(const TdlWorld* world, TdlBodyId cloth, TdlVec
 typedef struct TdlClothStrain {
     double largest; // the largest change of an edge's length over its length and, where shear is
                     // not softer than stretch, of an angle, rad; elastic: the largest principal
-                    // strain of a face
+                    // strain of a face; with S3's isometry of any edge, whether it keeps it or not
     double area;    // relative change of the area of all faces
 } TdlClothStrain;
 TDL_API TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId cloth, TdlClothStrain* out);

@@ -29,6 +29,8 @@ typedef enum TdlContactGeometry {
 typedef enum TdlContactResponse {
     TDL_RESPONSE_EXACT = 0, // impulses by Signorini's and Coulomb's law, to the solver's tolerance
     TDL_RESPONSE_BARRIER,   // forces that grow without bound as a gap closes: nothing ever overlaps
+    TDL_RESPONSE_S3,        // normal impulses by Signorini's law, and friction that always slides,
+                            // by the solver active-set or normal-interior: to compare with
 } TdlContactResponse;
 
 /// The barrier: a gap g below the distance d has the energy -stiffness (g - d)^2 ln(g / d), and
@@ -63,7 +65,8 @@ typedef struct TdlContactDef {
                                   // in every step by how far things moved in the last
     TdlContactResponse response;  // default exact
     TdlBarrierDef barrier;        // of the barrier
-    TdlFrictionSolverKind solver; // of the exact response; default alternating
+    TdlFrictionSolverKind solver; // of the exact response; default alternating. Of S3's it is
+                                  // active-set unless normal-interior
     double tolerance;             // > 0: relative error of the solver, or of the barrier's forces;
                                   // default 1e-8
     int max_iterations;           // > 0, of the solver of the exact response; default 1000

@@ -166,8 +166,11 @@ typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_PATH,        // the central path, followed through its turns
     TDL_FRICTION_WEDGED,      // auto, with contacts that wedge each other held first
     TDL_FRICTION_FACETED,     // a faceted cone, only to show what it costs: not exact
-    TDL_FRICTION_NODAL, // sweeps over the nodes of bodies with their A, each contact about one
-                        // node; of other problems over contacts
+    TDL_FRICTION_NODAL,      // sweeps over the nodes of bodies with their A, each contact about one
+                             // node; of other problems over contacts
+    TDL_FRICTION_ACTIVE_SET, // an active set on the normal impulses, with friction that always
+                             // slides: exact where nothing sticks
+    TDL_FRICTION_NORMAL_INTERIOR, // the same by interior points
     TDL_FRICTION_SOLVER_COUNT,
     TDL_FRICTION_OWN = TDL_FRICTION_SOLVER_COUNT, // the caller's: `own` of the options
 } TdlFrictionSolverKind;
@@ -280,13 +283,15 @@ typedef struct TdlFrictionInfo {
     TdlFrictionSolverKind solver; // that gave the result (of the island that took longest)
     int iterations;               // of all solvers tried, the largest over the islands
     long long failsafe_count;     // one-contact problems the fail-safe had to solve
-    long long unsolvable_count;   // one-contact problems certified to have no solution
+    long long unsolvable_count;   // one-contact problems, and normal problems of the active set and
+                                  // its rival, certified to have no solution
     int island_count, largest_island;
     int phase_count; // of a sweep, where it is made in parallel; the most of all islands
     double error;    // by the caller's kind, as the caller asked
     double errors[TDL_FRICTION_ERROR_COUNT]; // relative, each kind, recomputed
-    double nu;                               // block_size n / m; 0 when m is unknown
-    double seconds, setup_seconds;           // wall time, total and before the first iteration
+    double s3_error; // how far from the law that `active-set` solves, which never sticks; relative
+    double nu;       // block_size n / m; 0 when m is unknown
+    double seconds, setup_seconds; // wall time, total and before the first iteration
 } TdlFrictionInfo;
 
 /// A solver keeps its memory and threads between solves.

@@ -70,6 +70,7 @@ TDL_API TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index); // < 
 typedef struct TdlSceneCloth {
     const char* name;
     const char* material; // null: none
+    const char* isometry; // "edges" or "s3"
     int vertex_count, face_count;
     int held_count;    // vertices that are held
     double area, mass; // m^2, kg, of the rest shape
@@ -92,6 +93,7 @@ TDL_API TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index);
 /// How things touch.
 typedef struct TdlSceneContacts {
     const char* detection;        // "curves", "segments" or "off"
+    const char* response;         // "exact", "barrier" or "s3"
     double friction, restitution; // of all pairs of materials but `pair_count`
     int pair_count;
     bool refuse_overlap; // at the start

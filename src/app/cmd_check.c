@@ -48,9 +48,9 @@ static void print_json_cloths(const TdlScene* scene, int count) {
     for (int i = 0; i < count; ++i) {
         TdlSceneCloth cloth = tdl_scene_cloth(scene, i);
         printf("%s{\"name\": \"%s\", \"vertices\": %d, \"faces\": %d, \"held\": %d, "
-               "\"area\": %.17g, \"mass\": %.17g, \"material\": ",
+               "\"area\": %.17g, \"mass\": %.17g, \"isometry\": \"%s\", \"material\": ",
                i == 0 ? "" : ", ", cloth.name, cloth.vertex_count, cloth.face_count,
-               cloth.held_count, cloth.area, cloth.mass);
+               cloth.held_count, cloth.area, cloth.mass, cloth.isometry);
         print_json_name(cloth.material);
         printf("}");
     }
@@ -59,9 +59,11 @@ static void print_json_cloths(const TdlScene* scene, int count) {
 
 static void print_json_contacts(const TdlScene* scene) {
     TdlSceneContacts contacts = tdl_scene_contacts(scene);
-    printf(", \"contacts\": {\"detection\": \"%s\", \"friction\": %.17g, \"restitution\": %.17g, "
+    printf(", \"contacts\": {\"detection\": \"%s\", \"response\": \"%s\", \"friction\": %.17g, "
+           "\"restitution\": %.17g, "
            "\"pairs\": %d}",
-           contacts.detection, contacts.friction, contacts.restitution, contacts.pair_count);
+           contacts.detection, contacts.response, contacts.friction, contacts.restitution,
+           contacts.pair_count);
 }
 
 // --- overlaps -----------------------------------------------------------------------------------
@@ -188,6 +190,9 @@ static void print_contacts(const TdlScene* scene) {
     if (contacts.pair_count > 0) {
         printf(" but for %d pairs of materials", contacts.pair_count);
     }
+    if (strcmp(contacts.response, "s3") == 0) {
+        printf("; S3's friction, which always slides and never holds");
+    }
     printf("\n");
 }
 
@@ -201,6 +206,11 @@ static void print_cloths(const TdlScene* scene, const TdlSceneInfo* info) {
                cloth.vertex_count, cloth.held_count, cloth.face_count,
                cloth.material == NULL ? "" : cloth.material, cloth.material == NULL ? "" : ", ",
                cloth.area, cloth.mass);
+        if (strcmp(cloth.isometry, "s3") == 0) {
+            printf("%21sS3's isometry: means of the metric and the rim are kept, edges within and "
+                   "the area are not\n",
+                   "");
+        }
     }
 }
 

@@ -29,8 +29,12 @@ static void print_json_problem(const Solved* s, const char* error_kind) {
         printf("%s\"%s\": ", k == 0 ? "" : ", ", tdl_friction_error_name((TdlFrictionError)k));
         json_real(i->errors[k]);
     }
-    printf("}, \"ms\": %.6g, \"failsafe\": %lld, \"islands\": %d, \"asymmetry\": %.3g}",
-           1.0e3 * i->seconds, i->failsafe_count, i->island_count, s->size.asymmetry);
+    printf("}, \"s3_error\": ");
+    json_real(i->s3_error);
+    printf(", \"ms\": %.6g, \"failsafe\": %lld, \"unsolvable\": %lld, \"islands\": %d, "
+           "\"asymmetry\": %.3g}",
+           1.0e3 * i->seconds, i->failsafe_count, i->unsolvable_count, i->island_count,
+           s->size.asymmetry);
 }
 
 static void print_plain_problem(const Solved* s) {
@@ -40,11 +44,16 @@ static void print_plain_problem(const Solved* s) {
     if (i->nu > 0.0) {
         printf("  nu %5.2f", i->nu);
     }
+    bool s3 = i->solver >= TDL_FRICTION_ACTIVE_SET && i->solver < TDL_FRICTION_OWN;
     printf("  %-12s %6d iterations  natural %8.2e  alart-curnier %8.2e  fischer-burmeister %8.2e"
            "  %9.3f ms  fail-safe %lld  %s\n",
            tdl_friction_solver_name(i->solver), i->iterations, i->errors[0], i->errors[1],
            i->errors[2], 1.0e3 * i->seconds, i->failsafe_count,
            tdl_friction_outcome_name(i->outcome));
+    if (s3) {
+        printf("  by the law that never sticks: %8.2e%s\n", i->s3_error,
+               i->unsolvable_count > 0 ? "; it has no solution" : "");
+    }
 }
 
 // impulses and velocities, a row a contact
@@ -281,7 +290,7 @@ static int run_friction(const Args* args) {
 static const Option FRICTION_OPTIONS[] = {
     {"solver", 's', OPTION_CHOICE,
      "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|alternating|"
-     "path|wedged|faceted|nodal",
+     "path|wedged|faceted|nodal|active-set|normal-interior",
      0, 0, "how to solve; auto, the default, falls back from one to the next", false},
     {"own", 0, OPTION_FILE, "FILE.so", 0, 0, OWN_SOLVER_HELP, false},
     {"tolerance", 'e', OPTION_REAL, "E", 0, 1.0e300,

@@ -121,6 +121,11 @@ static ClothElement* new_element(Cloth* c, ClothStrain kind, int count) {
     return el;
 }
 
+// Whether a side is of an edge that another face has, too.
+static bool is_inner(const Builder* b, int s) {
+    return has_mate(b, s) || (s > 0 && has_mate(b, s - 1));
+}
+
 // An edge stands for half of its quads and for all of its triangles. (N.4) Where two pieces are
 // sewn whose sides are not equally long, each keeps its own.
 static void add_edges(Builder* b) {
@@ -130,7 +135,10 @@ static void add_edges(Builder* b) {
         const Side* side = &b->side[s];
         bool quad = corners_of(face_at(b, side->face)) == 4;
         double length = tdl_norm3(along(b, side));
-        bool same = s > 0 && same_edge(side - 1, side) && is_near(length, el->scale);
+        if (c->def.isometry == TDL_ISOMETRY_S3 && is_inner(b, s)) {
+            continue; // of edges it has the rim's alone
+        }
+        bool same = el != NULL && same_edge(side - 1, side) && is_near(length, el->scale);
         if (!same) {
             el = new_element(c, CLOTH_EDGE, 2);
             memcpy(el->node, side->node, sizeof side->node);
@@ -212,6 +220,9 @@ static bool add_strains(Builder* b) {
         return add_panels(b);
     }
     add_edges(b);
+    if (b->c->def.isometry == TDL_ISOMETRY_S3) {
+        return cloth_add_s3(b->c);
+    }
     add_shears(b);
     return true;
 }
@@ -424,7 +435,10 @@ static size_t add_keys(const int* node, int count, uint64_t* key, size_t at) {
 // Every two nodes of an element or a stencil meet in a block.
 static bool find_pattern(Builder* b) {
     Cloth* c = b->c;
-    size_t most = 16 * ((size_t)c->element_count + (size_t)b->stencil_count), count = 0, kept = 0;
+    size_t most = 16 * (size_t)b->stencil_count, count = 0, kept = 0;
+    for (int k = 0; k < c->element_count; ++k) {
+        most += (size_t)c->element[k].count * (size_t)c->element[k].count;
+    }
     uint64_t* key = ARENA_NEW(&c->arena, uint64_t, most);
     int* start = ARENA_NEW(&c->arena, int, (size_t)c->node_count + 1);
     if (key == NULL || start == NULL) {
@@ -462,11 +476,15 @@ static bool place_elements(Builder* b) {
     }
     for (int e = 0; e < c->element_count; ++e) {
         ClothElement* el = &c->element[e];
-        for (int i = 0; i < el->count; ++i) {
-            for (int j = 0; j < el->count; ++j) {
-                el->place[CLOTH_MOST * i + j] =
-                    block_pattern_place(&c->pattern, el->node[i], el->node[j]);
-            }
+        el->first = c->slope_count;
+        c->slope_count += el->count;
+        el->place = ARENA_NEW(&c->arena, int, el->count * el->count);
+        for (int k = 0; k < el->count * el->count && el->place != NULL; ++k) {
+            el->place[k] =
+                block_pattern_place(&c->pattern, el->node[k / el->count], el->node[k % el->count]);
+        }
+        if (el->place == NULL) {
+            return false;
         }
     }
     memset(c->bending, 0, blocks * sizeof *c->bending);

@@ -109,6 +109,12 @@ const char* tdl_cloth_def_fault(const TdlClothDef* def) {
     if (!tdl_finite3(def->velocity) || def->material < 0 || def->material >= TDL_MATERIAL_LIMIT) {
         return "velocity must be finite, and material from 0 to 63";
     }
+    if ((int)def->isometry < 0 || def->isometry > TDL_ISOMETRY_S3) {
+        return "isometry must be edges or s3";
+    }
+    if (def->isometry == TDL_ISOMETRY_S3 && cloth_s3_fault(def) != NULL) {
+        return cloth_s3_fault(def);
+    }
     return def->hold_count < 0 || (def->hold_count > 0 && def->holds == NULL)
                ? "hold_count must not be negative"
                : hold_fault(def);
@@ -228,7 +234,7 @@ static bool allocate(Cloth* c) {
     c->normal = ARENA_NEW(arena, TdlVec3, c->node_count);
     c->rest = ARENA_NEW(arena, double, elements);
     c->gain = ARENA_NEW(arena, double, elements);
-    c->slope = ARENA_NEW(arena, TdlVec3, CLOTH_MOST * elements);
+    c->slope = ARENA_NEW(arena, TdlVec3, c->slope_count);
     if (!c->x || !c->free || !c->expected || !c->aim || !c->missing || !c->force || !c->normal ||
         !c->rest || !c->gain || !c->slope || !allocate_base(c, &c->base) ||
         !allocate_base(c, &c->tried)) {
@@ -237,7 +243,7 @@ static bool allocate(Cloth* c) {
     c->v = c->x + n;
     c->stress = c->v + n;
     memset(c->force, 0, n * sizeof *c->force);
-    memset(c->slope, 0, CLOTH_MOST * elements * sizeof *c->slope);
+    memset(c->slope, 0, (size_t)c->slope_count * sizeof *c->slope);
     memset(c->stress, 0, elements * sizeof *c->stress);
     for (int i = 0; i < c->node_count; ++i) {
         tdl_store3(c->x, i, c->def.mesh.vertices[i]);

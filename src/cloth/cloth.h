@@ -8,14 +8,16 @@
 #include "linalg/node_cholesky.h"
 #include "tendril/cloth.h"
 
-enum { CLOTH_MOST = 4 }; // nodes of an element
+enum { CLOTH_MOST = 9 }; // nodes of an element
 
 typedef enum ClothStrain {
-    CLOTH_EDGE,  // change of an edge's length over its length
-    CLOTH_SHEAR, // of the angle between a quad's middle lines, where that is small
-    CLOTH_HINGE, // of the angle between two triangles
-    CLOTH_PANEL, // of an elastic face: a sum of the three at its middle
-    CLOTH_TWIST, // of an elastic quad: what its sides differ by
+    CLOTH_EDGE,         // change of an edge's length over its length
+    CLOTH_SHEAR,        // of the angle between a quad's middle lines, where that is small
+    CLOTH_HINGE,        // of the angle between two triangles
+    CLOTH_PANEL,        // of an elastic face: a sum of the three at its middle
+    CLOTH_TWIST,        // of an elastic quad: what its sides differ by
+    CLOTH_METRIC,       // S3's: of the mean of E or G about a node
+    CLOTH_METRIC_SHEAR, // of that of F; its form lies between those of E and G
 } ClothStrain;
 
 // One strain c of a few nodes, with the energy `stiffness` c^2 / 2. (N.1) to (N.4)
@@ -25,8 +27,10 @@ typedef struct ClothElement {
     double rest, scale;             // see strain.c
     const struct ClothPanel* panel; // of elastic faces, with weights of its strains
     double weight[3];
-    double stiffness;                   // J
-    int place[CLOTH_MOST * CLOTH_MOST]; // of its blocks among those of A
+    const double* form; // [count count] of a metric
+    double stiffness;   // J
+    int first;          // of its gradients
+    int* place;         // [count count] of its blocks among those of A
 } ClothElement;
 
 // Two nodes that a seam draws together. (N.51)
@@ -57,6 +61,7 @@ typedef struct Cloth {
     int node_count, element_count;
     int strain_count; // of the elements, the first: what stretches it
     int bend_count;   // of those that follow: hinges
+    int slope_count;  // nodes of all elements
     ClothElement* element;
     ClothStitch* stitch; // [stitch_count], of the last elements
     int stitch_count;
@@ -80,7 +85,7 @@ typedef struct Cloth {
     double* rest;            // [element_count] with what damping adds, (N.6)
     double* gain;            // [element_count] by how much it stiffens
     ClothBase base, tried;
-    TdlVec3* slope;           // [element_count][CLOTH_MOST] gradients where it is linearised
+    TdlVec3* slope;           // [slope_count] gradients where it is linearised
     double* missing;          // [3 node_count] what Newton's method would change, at `tried`
     double* force;            // [3 node_count] N, of holds, in the last step
     BlockPattern pattern;     // of A
@@ -106,6 +111,14 @@ double cloth_stretched(const ClothElement* el, const double* x);
 // part. (N.8)
 void cloth_add_geometric(const ClothElement* el, const double* x, double stress, double factor,
                          double share, double* blocks);
+
+// S3's isometry instead of edges and shears: what is wrong with a definition that has it; its
+// elements but for the rim's edges, false when memory runs out; their strains and stiffness.
+const char* cloth_s3_fault(const TdlClothDef* def);
+bool cloth_add_s3(Cloth* cloth);
+double cloth_metric_strain(const ClothElement* el, const double* x, TdlVec3 slope[CLOTH_MOST]);
+void cloth_metric_geometric(const ClothElement* el, double stress, double factor, double share,
+                            double* blocks);
 
 // --- seams
 

@@ -510,12 +510,37 @@ static bool counts(const Cloth* c, int e) {
     return kind == CLOTH_EDGE || kind == CLOTH_PANEL || (kind == CLOTH_SHEAR && !soft);
 }
 
+// The change of the length of a side of a quad over its length, from corner k to the next.
+static double side_strain(const Cloth* c, int f, int k) {
+    const int* face = c->def.mesh.faces + 4 * (ptrdiff_t)f;
+    const TdlVec3* rest = c->def.rest_corners + 4 * (ptrdiff_t)f;
+    int next = (k + 1) % 4;
+    double length = tdl_norm3(tdl_sub3(tdl_load3(c->x, face[next]), tdl_load3(c->x, face[k])));
+    return fabs(length / tdl_norm3(tdl_sub3(rest[next], rest[k])) - 1.0);
+}
+
+// S3's isometry, which has quads alone, does not keep all edges: what they changed by is told all
+// the same. Null: of no vertex.
+static double look_at_sides(const Cloth* c, double* of_vertex) {
+    double largest = 0.0;
+    for (int k = 0; k < 4 * c->def.mesh.face_count && c->def.isometry == TDL_ISOMETRY_S3; ++k) {
+        const int* face = c->def.mesh.faces + 4 * (ptrdiff_t)(k / 4);
+        double own = side_strain(c, k / 4, k % 4);
+        largest = fmax(largest, own);
+        for (int end = 0; end < 2 && of_vertex != NULL; ++end) {
+            double* to = &of_vertex[face[(k + end) % 4]];
+            *to = fmax(*to, own);
+        }
+    }
+    return largest;
+}
+
 TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId id, TdlClothStrain* out) {
     const Cloth* c = find(world, id);
     if (c == NULL) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
-    *out = (TdlClothStrain){0};
+    *out = (TdlClothStrain){.largest = look_at_sides(c, NULL)};
     for (int e = 0; e < c->strain_count; ++e) {
         double own = cloth_stretched(&c->element[e], c->x);
         out->largest = counts(c, e) ? fmax(out->largest, own) : out->largest;
@@ -530,6 +555,7 @@ TdlStatus tdl_cloth_vertex_strains(const TdlWorld* world, TdlBodyId id, double* 
         return TDL_STATUS_BAD_ARGUMENT;
     }
     memset(out, 0, (size_t)c->node_count * sizeof *out);
+    look_at_sides(c, out);
     for (int e = 0; e < c->strain_count; ++e) {
         const ClothElement* el = &c->element[e];
         double own = cloth_stretched(el, c->x);

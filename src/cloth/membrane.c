@@ -155,7 +155,7 @@ double panel_stretched(const ClothElement* el, const double* x) {
 static void add_outer(const ClothElement* el, const TdlVec3* m, double size, double* blocks) {
     for (int i = 0; i < el->count; ++i) {
         for (int j = 0; j < el->count; ++j) {
-            double* to = blocks + (ptrdiff_t)9 * el->place[CLOTH_MOST * i + j];
+            double* to = blocks + (ptrdiff_t)9 * el->place[el->count * i + j];
             const double b[3] = {size * m[j].x, size * m[j].y, size * m[j].z};
             for (int k = 0; k < 3; ++k) {
                 to[3 * k] += m[i].x * b[k];
@@ -170,7 +170,7 @@ static void add_outer(const ClothElement* el, const TdlVec3* m, double size, dou
 static void add_plain(const ClothElement* el, const double* m, double size, double* blocks) {
     for (int i = 0; i < el->count; ++i) {
         for (int j = 0; j < el->count; ++j) {
-            double* to = blocks + (ptrdiff_t)9 * el->place[CLOTH_MOST * i + j];
+            double* to = blocks + (ptrdiff_t)9 * el->place[el->count * i + j];
             double entry = size * m[i] * m[j];
             to[0] += entry;
             to[4] += entry;

@@ -7,7 +7,7 @@
 // Of a face at rest, by corner: x_u = sum a x along the warp, x_v = sum b x along the weft, and
 // g = sum twist x, which is 0 of what is mapped uniformly. (N.53), (N.56)
 typedef struct ClothPanel {
-    double a[CLOTH_MOST], b[CLOTH_MOST], twist[CLOTH_MOST];
+    double a[4], b[4], twist[4];
     double slope[2]; // 1/m: how g changes along the warp and the weft
 } ClothPanel;
 

@@ -257,8 +257,7 @@ static void find_stresses(Cloth* c, const ClothStep* t, const double* v) {
         c->missing[i] = t->dt * (v[i] - c->base.v[i]);
     }
     for (int e = 0; e < c->element_count; ++e) {
-        double more =
-            slope_product(&c->element[e], c->slope + (ptrdiff_t)CLOTH_MOST * e, c->missing);
+        double more = slope_product(&c->element[e], c->slope + c->element[e].first, c->missing);
         c->tried.stress[e] = c->base.stress[e] + stiffness(c, e) * (c->base.left[e] + more);
     }
 }
@@ -273,8 +272,7 @@ double cloth_residual(Cloth* c, const ClothStep* t, const double* v, const doubl
         double stress = c->tried.stress[e];
         c->tried.left[e] = cloth_strain(el, x, slope) - c->rest[e] - stress / stiffness(c, e);
         add_force(el, slope, -t->dt * stress, out);
-        add_force(el, c->slope + (ptrdiff_t)CLOTH_MOST * e,
-                  -t->dt * stiffness(c, e) * c->tried.left[e], out);
+        add_force(el, c->slope + el->first, -t->dt * stiffness(c, e) * c->tried.left[e], out);
     }
     double most = 0.0;
     for (int i = 0; i < 3 * c->node_count; ++i) {
@@ -324,7 +322,7 @@ static void add_square(const ClothElement* el, const TdlVec3* slope, double size
     for (int i = 0; i < el->count; ++i) {
         TdlVec3 a = tdl_scale3(size, slope[i]);
         for (int j = 0; j < el->count; ++j) {
-            double* to = blocks + (ptrdiff_t)9 * el->place[CLOTH_MOST * i + j];
+            double* to = blocks + (ptrdiff_t)9 * el->place[el->count * i + j];
             const double b[3] = {slope[j].x, slope[j].y, slope[j].z};
             for (int k = 0; k < 3; ++k) {
                 to[3 * k] += a.x * b[k];
@@ -357,7 +355,7 @@ static void take_base(Cloth* c, const ClothStep* t, const double* v, double shar
     const double* x = place_of(c, t, v);
     for (int e = 0; e < c->element_count; ++e) {
         const ClothElement* el = &c->element[e];
-        TdlVec3* slope = c->slope + (ptrdiff_t)CLOTH_MOST * e;
+        TdlVec3* slope = c->slope + el->first;
         double strain = cloth_strain(el, x, slope) - c->rest[e], stress = c->base.stress[e];
         c->base.left[e] = strain - stress / stiffness(c, e);
         add_square(el, slope, t->dt * t->dt * stiffness(c, e), c->blocks);

@@ -51,8 +51,13 @@ static double hinge_strain(const ClothElement* el, const double* x, TdlVec3 slop
 typedef double (*StrainFn)(const ClothElement* el, const double* x, TdlVec3 slope[CLOTH_MOST]);
 
 static const StrainFn STRAIN[] = {
-    [CLOTH_EDGE] = edge_strain,   [CLOTH_SHEAR] = shear_strain, [CLOTH_HINGE] = hinge_strain,
-    [CLOTH_PANEL] = panel_strain, [CLOTH_TWIST] = twist_strain,
+    [CLOTH_EDGE] = edge_strain,
+    [CLOTH_SHEAR] = shear_strain,
+    [CLOTH_HINGE] = hinge_strain,
+    [CLOTH_PANEL] = panel_strain,
+    [CLOTH_TWIST] = twist_strain,
+    [CLOTH_METRIC] = cloth_metric_strain,
+    [CLOTH_METRIC_SHEAR] = cloth_metric_strain,
 };
 
 double cloth_strain(const ClothElement* el, const double* x, TdlVec3 slope[CLOTH_MOST]) {
@@ -72,7 +77,7 @@ static void add_spring(const ClothElement* el, int i, int j, TdlMat3 S, double* 
     tdl_store3(s, 2, S.cz);
     const int pair[4][2] = {{i, i}, {j, j}, {i, j}, {j, i}};
     for (int k = 0; k < 4; ++k) {
-        double* to = blocks + (ptrdiff_t)9 * el->place[CLOTH_MOST * pair[k][0] + pair[k][1]];
+        double* to = blocks + (ptrdiff_t)9 * el->place[el->count * pair[k][0] + pair[k][1]];
         for (int c = 0; c < 9; ++c) {
             to[c] += k < 2 ? s[c] : -s[c];
         }
@@ -99,5 +104,7 @@ void cloth_add_geometric(const ClothElement* el, const double* x, double stress,
         panel_add_second(el, x, factor * stress, share, blocks);
     } else if (el->kind == CLOTH_TWIST) {
         twist_add_second(el, x, factor * stress, share, blocks);
+    } else if (el->kind == CLOTH_METRIC || el->kind == CLOTH_METRIC_SHEAR) {
+        cloth_metric_geometric(el, stress, factor, share, blocks);
     }
 }

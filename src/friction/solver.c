@@ -211,7 +211,9 @@ static bool sweeps_only(TdlFrictionSolverKind kind) {
     return kind == TDL_FRICTION_AUTO || kind == TDL_FRICTION_GAUSS_SEIDEL ||
            kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_GRADIENT ||
            kind == TDL_FRICTION_ALTERNATING || kind == TDL_FRICTION_PROXIMAL ||
-           kind == TDL_FRICTION_INTERIOR || kind == TDL_FRICTION_PATH || kind == TDL_FRICTION_NODAL;
+           kind == TDL_FRICTION_INTERIOR || kind == TDL_FRICTION_PATH ||
+           kind == TDL_FRICTION_NODAL || kind == TDL_FRICTION_ACTIVE_SET ||
+           kind == TDL_FRICTION_NORMAL_INTERIOR;
 }
 
 static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
@@ -229,6 +231,8 @@ static TdlStatus dispatch(Run* run, TdlFrictionSolverKind* used) {
         [TDL_FRICTION_WEDGED] = run_wedged,
         [TDL_FRICTION_FACETED] = run_faceted,
         [TDL_FRICTION_NODAL] = run_nodal,
+        [TDL_FRICTION_ACTIVE_SET] = run_active_set,
+        [TDL_FRICTION_NORMAL_INTERIOR] = run_normal_interior,
         [TDL_FRICTION_OWN] = run_own,
     };
     TdlFrictionSolverKind kind = run->options->solver;
@@ -443,6 +447,24 @@ static void summarise(const TdlFrictionSolver* s, TdlFrictionInfo* info) {
     info->nu = p->dof_count > 0 ? (double)p->d * p->n / p->dof_count : 0.0;
 }
 
+// What is left of S3's law: the normal part, and friction that is mu r_N wherever anything slides.
+// (F.93)
+static double s3_error(const TdlFrictionProblem* p, const double* r, const double* u) {
+    double sum = 0.0;
+    for (int i = 0; i < p->n; ++i) {
+        const double *own = r + (size_t)i * (size_t)p->d, *v = u + (size_t)i * (size_t)p->d;
+        double speed = v[0] - p->c[i], slip = tangent_norm(p->d, v), t = tangent_norm(p->d, own);
+        double normal = fmin(own[0], speed), off = fabs(t - p->mu[i] * own[0]);
+        off = p->law[i] == LAW_CONE ? fmin(off, hypot(t, slip)) : t;
+        if (p->law[i] == LAW_BILATERAL || p->law[i] == LAW_ROUGH) {
+            normal = p->law[i] == LAW_ROUGH ? normal : speed;
+            off = slip;
+        }
+        sum += normal * normal + off * off;
+    }
+    return sqrt(sum) / (p->q_norm > 0.0 ? p->q_norm : 1.0);
+}
+
 // Errors from the caller's own data, outside the solvers; the velocities too, where asked for.
 static TdlStatus measure(TdlFrictionSolver* s, const double* r, double* out,
                          TdlFrictionInfo* info) {
@@ -461,6 +483,7 @@ static TdlStatus measure(TdlFrictionSolver* s, const double* r, double* out,
         info->errors[kind] = error_norm(p, (TdlFrictionError)kind, true, r, u);
     }
     info->error = error_norm(p, s->options.error, s->options.relative, r, u);
+    info->s3_error = s3_error(p, r, u);
     if (s->large_impulses) {
         double norm = exact_norm(p, &s->arena, r), unit = p->q_norm > 0.0 ? p->q_norm : 1.0;
         info->errors[TDL_FRICTION_ERROR_NATURAL] = norm / unit;
@@ -504,9 +527,9 @@ TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProbl
 
 const char* tdl_friction_solver_name(TdlFrictionSolverKind kind) {
     static const char* const names[TDL_FRICTION_SOLVER_COUNT + 1] = {
-        "auto",     "gauss-seidel", "anderson",    "newton",   "proximal",
-        "interior", "admm",         "fixed-point", "gradient", "alternating",
-        "path",     "wedged",       "faceted",     "nodal",    "own",
+        "auto",    "gauss-seidel", "anderson",   "newton",          "proximal", "interior",
+        "admm",    "fixed-point",  "gradient",   "alternating",     "path",     "wedged",
+        "faceted", "nodal",        "active-set", "normal-interior", "own",
     };
     return (int)kind >= 0 && kind <= TDL_FRICTION_OWN ? names[kind] : "unknown";
 }

@@ -168,7 +168,9 @@ TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index) {
 TdlSceneContacts tdl_scene_contacts(const TdlScene* scene) {
     const ContactsSpec* contacts = &scene->spec.contacts;
     static const char* const DETECTION[] = {"curves", "segments", "baseline", "off"};
+    static const char* const RESPONSE[] = {"exact", "barrier", "s3"};
     return (TdlSceneContacts){.detection = DETECTION[contacts->detection],
+                              .response = RESPONSE[contacts->response],
                               .friction = contacts->friction,
                               .restitution = contacts->restitution,
                               .pair_count = contacts->pairs.count,

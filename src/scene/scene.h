@@ -231,7 +231,8 @@ typedef struct ClothSpec {
     ShapeSpec shape;
     GroupList pieces, seams; // of ClothPieceSpec, SeamSpec
     SheetSpec rest;
-    int model; // a TdlClothModel
+    int model;    // a TdlClothModel
+    int isometry; // a TdlClothIsometry
     double density, weight, damping, stretch, shear, weft, poisson, bending, bending_damping, drag,
         thickness;
     bool self;

@@ -704,6 +704,19 @@ static TdlStatus check_response(TdlScene* scene) {
     return TDL_STATUS_OK;
 }
 
+// S3's law is solved by its own solvers alone.
+static TdlStatus check_s3(TdlScene* scene) {
+    const ContactsSpec* contacts = &scene->spec.contacts;
+    bool s3 = contacts->response == TDL_RESPONSE_S3;
+    const Node* solver = s3 ? node_find(contacts->node, "solver") : NULL;
+    if (solver != NULL && contacts->solver != TDL_FRICTION_ACTIVE_SET &&
+        contacts->solver != TDL_FRICTION_NORMAL_INTERIOR) {
+        return fail_at(&scene->host, solver->mark,
+                       "'response: s3' has the solver active-set or normal-interior");
+    }
+    return TDL_STATUS_OK;
+}
+
 TdlStatus scene_check(TdlScene* scene) {
     const SceneSpec* spec = &scene->spec;
     if (spec->rods.count + spec->bodies.count + spec->cloths.count == 0) {
@@ -712,8 +725,8 @@ TdlStatus scene_check(TdlScene* scene) {
     }
     // in this order: each may rely on those before
     static TdlStatus (*const CHECKS[])(TdlScene*) = {
-        check_times,     check_all_names, check_rods,     check_bodies,         check_cloths,
-        check_colliders, check_pairs,     check_response, scene_check_observers};
+        check_times,     check_all_names, check_rods,     check_bodies, check_cloths,
+        check_colliders, check_pairs,     check_response, check_s3,     scene_check_observers};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof CHECKS / sizeof *CHECKS; ++i) {
         status = CHECKS[i](scene);

@@ -164,6 +164,7 @@ TdlStatus scene_make_cloth(const TdlScene* scene, const ClothSpec* cloth, Arena*
         cloth->rest_shape != NULL
             ? cloth->warp
             : tdl_mul33_3(scene_axes(cloth->shape.direction, cloth->shape.normal), cloth->warp);
+    def.isometry = (TdlClothIsometry)cloth->isometry;
     def.density = cloth->density;
     def.weight = node_find(cloth->node, "weight") == NULL ? -1.0 : cloth->weight;
     def.damping = cloth->damping;
@@ -251,6 +252,7 @@ TdlSceneCloth tdl_scene_cloth(const TdlScene* scene, int index) {
     const TdlVec3* x = cloth->rest_shape != NULL ? cloth->rest_shape : cloth->placed.vertices;
     TdlSceneCloth out = {.name = cloth->name,
                          .material = cloth->material,
+                         .isometry = cloth->isometry == TDL_ISOMETRY_S3 ? "s3" : "edges",
                          .vertex_count = cloth->sewn_count,
                          .face_count = cloth->placed.face_count,
                          .hold_of = cloth->hold_of};

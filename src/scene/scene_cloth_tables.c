@@ -169,6 +169,11 @@ static const Group REST_GROUP = {
     .fields = SHEET_FIELDS,
 };
 
+// In the order of TdlClothIsometry.
+static const char* isometry_choices(void) {
+    return "edges|s3";
+}
+
 static const Field HOLD_FIELDS[] = {
     {.key = "vertices",
      .kind = FIELD_INTS,
@@ -367,6 +372,16 @@ static const Field CLOTH_FIELDS[] = {
      .range = {-1.0e6, 1.0e6, false, false},
      .fallback = "[0, 0, 0]",
      .help = "Of what is not held, at the start."},
+    {.key = "isometry",
+     .kind = FIELD_CHOICE,
+     AT(ClothSpec, isometry),
+     .choices = isometry_choices,
+     .fallback = "edges",
+     .help =
+         "What of its metric it keeps: `edges`, the length of every edge and the angle of every "
+         "quad; `s3`, to compare with, of a flat sheet of rectangles the mean of the metric "
+         "about every inner vertex and the edges of the rim, which leaves its area and the "
+         "edges within free to change by percents."},
     {.key = "density",
      .kind = FIELD_REAL,
      AT(ClothSpec, density),

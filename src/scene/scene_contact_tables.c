@@ -22,7 +22,7 @@ static const char* detection_choices(void) {
 
 // In the order of TdlContactResponse.
 static const char* response_choices(void) {
-    return "exact|barrier";
+    return "exact|barrier|s3";
 }
 
 // In the order of TdlContactStart.
@@ -33,7 +33,7 @@ static const char* start_choices(void) {
 // In the order of TdlFrictionSolverKind.
 static const char* solver_choices(void) {
     return "auto|gauss-seidel|anderson|newton|proximal|interior|admm|fixed-point|gradient|"
-           "alternating|path|wedged|faceted|nodal";
+           "alternating|path|wedged|faceted|nodal|active-set|normal-interior";
 }
 
 static const Field PIECE_FIELDS[] = {
@@ -521,7 +521,9 @@ static const Field CONTACTS_FIELDS[] = {
      .help =
          "How contacts answer: `exact`, by impulses that fulfil Signorini's and Coulomb's laws, "
          "to the `tolerance` of the `solver`; `barrier`, by forces that grow without bound as a "
-         "gap closes, and friction that is smooth about rest: to compare with."},
+         "gap closes, and friction that is smooth about rest; `s3`, by normal impulses and "
+         "friction "
+         "that always slides and never holds: both to compare with."},
     {.key = "barrier",
      .kind = FIELD_GROUP,
      AT(ContactsSpec, barrier),
@@ -533,7 +535,8 @@ static const Field CONTACTS_FIELDS[] = {
      AT(ContactsSpec, solver),
      .choices = solver_choices,
      .fallback = "alternating",
-     .help = "How the impulses are found."},
+     .help = "How the impulses are found. Of `response: s3` it is `active-set`, or "
+             "`normal-interior` where that is given."},
     {.key = "tolerance",
      .kind = FIELD_REAL,
      AT(ContactsSpec, tolerance),

@@ -1,4 +1,5 @@
-// The exact response: Signorini's and Coulomb's laws, by the friction solvers.
+// The exact response: Signorini's and Coulomb's laws, by the friction solvers. S3's is the same
+// with a solver whose friction always slides, judged by its own law.
 #include "base/clock.h"
 #include "friction/nodal.h"
 #include "friction/problem.h"
@@ -19,6 +20,8 @@ typedef struct Exact {
     TdlFrictionSolver* solver;
     TdlFrictionSolver* nodal;    // the same of bodies of many nodes
     TdlFrictionSolver* thorough; // for what the first one leaves, where there are few contacts
+    bool s3;                     // its law is S3's, which nothing else solves
+    double tolerance;            // of the last solve
     const TdlWorld* world;       // of the last solve
 
     // of the last solve, in the arena of the contacts
@@ -46,7 +49,9 @@ static TdlStatus create(const TdlHost* host, const TdlWorldDef* def, Pool* pool,
     }
     exact->host = *host;
     TdlFrictionOptions options = tdl_friction_options_default();
-    options.solver = def->contacts.solver;
+    exact->s3 = def->contacts.response == TDL_RESPONSE_S3;
+    bool given = !exact->s3 || def->contacts.solver == TDL_FRICTION_NORMAL_INTERIOR;
+    options.solver = given ? def->contacts.solver : TDL_FRICTION_ACTIVE_SET;
     options.tolerance = def->contacts.tolerance;
     options.max_iterations = def->contacts.max_iterations;
     options.stop = asked_to_stop;
@@ -118,7 +123,8 @@ static TdlStatus run_solvers(const Exact* exact, Problem* p, const TdlFrictionPr
     if (status == TDL_STATUS_OK && info->outcome == TDL_FRICTION_STOPPED) {
         return TDL_STATUS_STOPPED;
     }
-    bool enough = info->outcome == TDL_FRICTION_CONVERGED || p->count > FEW || p->hurried;
+    bool enough =
+        info->outcome == TDL_FRICTION_CONVERGED || p->count > FEW || p->hurried || exact->s3;
     if (status != TDL_STATUS_OK || enough) {
         return status;
     }
@@ -143,8 +149,9 @@ static TdlStatus solve_problem(const Exact* exact, Problem* p, const TdlFriction
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    out->error = info.error;
-    out->converged = info.outcome == TDL_FRICTION_CONVERGED;
+    out->error = exact->s3 ? info.s3_error : info.error;
+    out->converged =
+        exact->s3 ? info.s3_error <= exact->tolerance : info.outcome == TDL_FRICTION_CONVERGED;
     status = tdl_friction_body_velocity(problem, p->r, p->change);
     if (status == TDL_STATUS_OK && guess != NULL) {
         show_problem(p, problem, guess, &info);
@@ -248,6 +255,7 @@ static TdlStatus solve_friction(Exact* exact, Problem* p, const ContactsRound* r
             return status;
         }
     }
+    exact->tolerance = round->tolerance;
     TdlFrictionSolver* all[] = {exact->solver, exact->nodal, exact->thorough};
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
         friction_solver_set_tolerance(all[k], round->tolerance);

@@ -54,7 +54,10 @@ static const double SLID_MOST = 0.5;
 static const double DEEPER = 0.03;
 
 static const Response* const RESPONSES[] = {
-    [TDL_RESPONSE_EXACT] = &EXACT_RESPONSE, [TDL_RESPONSE_BARRIER] = &BARRIER_RESPONSE};
+    [TDL_RESPONSE_EXACT] = &EXACT_RESPONSE,
+    [TDL_RESPONSE_BARRIER] = &BARRIER_RESPONSE,
+    [TDL_RESPONSE_S3] = &EXACT_RESPONSE,
+};
 
 static TdlStatus create_parts(TdlWorld* world, Contacts* c) {
     const TdlContactDef* def = &world->def.contacts;

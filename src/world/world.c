@@ -41,8 +41,8 @@ static const char* find_contact_fault(const TdlContactDef* def) {
     if (!law_is_good(def->law)) {
         return "mu must not be negative and restitution be in [0, 1]";
     }
-    if (def->response != TDL_RESPONSE_EXACT && def->response != TDL_RESPONSE_BARRIER) {
-        return "response must be exact or barrier";
+    if ((int)def->response < 0 || def->response > TDL_RESPONSE_S3) {
+        return "response must be exact, barrier or s3";
     }
     const TdlBarrierDef* barrier = &def->barrier;
     if (!(barrier->distance >= 0.0 && isfinite(barrier->distance)) ||
@@ -52,6 +52,9 @@ static const char* find_contact_fault(const TdlContactDef* def) {
     }
     if (def->response == TDL_RESPONSE_BARRIER && !barrier_can(def->law)) {
         return BARRIER_CANNOT;
+    }
+    if (def->response == TDL_RESPONSE_S3 && isinf(def->law.mu)) {
+        return "response s3 has no friction without limit";
     }
     if (def->segments < 1 || def->segments > 1000) {
         return "segments must be from 1 to 1000";

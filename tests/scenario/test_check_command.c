@@ -56,8 +56,10 @@ TEST(bodies_colliders_and_contacts_are_described) {
     CHECK(strstr(said, "\"body_count\": 6"));
     CHECK(strstr(said, "\"bodies\": [{\"name\": \"ball\", \"shape\": \"sphere\", \"count\": 6, "
                        "\"density\": 1000, \"material\": \"hair\"}]"));
-    CHECK(strstr(said, "\"contacts\": {\"detection\": \"curves\", \"friction\": 0.25, "
-                       "\"restitution\": 0, \"pairs\": 1}"));
+    CHECK(strstr(
+        said,
+        "\"contacts\": {\"detection\": \"curves\", \"response\": \"exact\", \"friction\": 0.25, "
+        "\"restitution\": 0, \"pairs\": 1}"));
     CHECK(strstr(said, "\"moves\": true, \"material\": null}], \"observe\": [{\"name\": "
                        "\"force_comb\", \"quantity\": \"force\", \"unit\": \"N\"}]}"));
 }

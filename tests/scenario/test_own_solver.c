@@ -82,13 +82,14 @@ TEST(wrong_solvers_are_refused) {
 
 TEST(every_solver_leaves_a_history) {
     static const char* const solvers[] = {
-        "auto",        "gauss-seidel", "anderson",    "newton", "proximal", "interior", "admm",
-        "fixed-point", "gradient",     "alternating", "path",   "wedged",   "faceted"};
+        "auto",     "gauss-seidel", "anderson",    "newton",     "proximal",
+        "interior", "admm",         "fixed-point", "gradient",   "alternating",
+        "path",     "wedged",       "faceted",     "active-set", "normal-interior"};
     Scratch scratch = scratch_make();
     write_problem(&scratch);
     for (size_t k = 0; k < sizeof solvers / sizeof *solvers; ++k) {
         int code = COMMAND(&scratch, "dfcp", "p.dat", "--solver", solvers[k], "--history", "h.csv");
-        CHECK(code == 0 || strcmp(solvers[k], "faceted") == 0);
+        CHECK(code == 0 || k >= 12); // the last three are not exact
         char* text = scratch_read(scratch_path(&scratch, "h.csv"), NULL);
         REQUIRE(text != NULL);
         CHECK(strncmp(text, "island,iteration,stage,solver,contacts,error,changed,ms\n0,0,", 60) ==

@@ -110,7 +110,7 @@ static double* second_of(Cloth* c, const ClothElement* el, double size, double s
 
 // The entry of coordinates i and j of an element's nodes.
 static double entry(const ClothElement* el, const double* blocks, int i, int j) {
-    return blocks[9 * el->place[CLOTH_MOST * (i / 3) + j / 3] + 3 * (j % 3) + i % 3];
+    return blocks[9 * el->place[el->count * (i / 3) + j / 3] + 3 * (j % 3) + i % 3];
 }
 
 TEST(second_derivatives_are_those_of_differences) {

@@ -33,6 +33,8 @@ static const Named SOLVERS[] = {
     {"fixed point", run_fixed_point, false},
     {"faceted", run_faceted, true},
     {"nodal", run_nodal, false},
+    {"active set", run_active_set, true},
+    {"its rival", run_normal_interior, true},
 };
 enum { SOLVER_COUNT = sizeof SOLVERS / sizeof *SOLVERS };
 
@@ -51,6 +53,9 @@ static void spend(const Named* solver, double budget, Spent* out) {
     }
     f.effort.work = 0.0;
     f.effort.budget = budget;
+    if (solver->run == run_normal_interior) {
+        f.run.limit = 20; // of normal problems, each with many dense factorisations
+    }
     CHECK(solver->run(&f.run) == TDL_STATUS_OK);
     CHECK(f.effort.budget == budget || solver->run == run_all);
     *out = (Spent){f.effort.work, run_sweep_work(&f.run), f.run.error, f.run.iterations};

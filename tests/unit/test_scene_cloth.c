@@ -176,6 +176,8 @@ TEST(each_mistake_of_cloth_is_told_at_its_place) {
     check_fails(TIME CLOTH "    rectangle: {size: 1, nodes: [100000, 100000]}\n",
                 "s:4:33: 10000000000 vertices of 'towel' bring the scene above 4000000 vertices of "
                 "cloth");
+    check_fails(TIME SHEET "    isometry: S3\n",
+                "s:5:15: isometry must be one of edges|s3, not 'S3'; did you mean 's3'?");
     check_fails(TIME SHEET "    density: 0\n",
                 "s:5:14: density must be in [1e-9, 1e9] kg/m^2, not 0");
     check_fails(TIME SHEET "    stretch: -1\n",

@@ -266,11 +266,12 @@ TEST(each_mistake_of_contacts_is_told_at_its_place) {
                 "s:5:28: max_iterations must be in [1, 1e8], not 0");
     check_fails(CONTACTS "{self: maybe}\n", "s:5:18: self must be true or false, not the text "
                                             "'maybe'");
-    check_fails(
-        CONTACTS "{solver: newtn}\n",
-        "s:5:20: solver must be one of auto|gauss-seidel|anderson|newton|proximal|interior|"
-        "admm|fixed-point|gradient|alternating|path|wedged|faceted|nodal, not 'newtn'; did you "
-        "mean 'newton'?");
+    check_fails(CONTACTS "{solver: newtn}\n",
+                "s:5:20: solver must be one of auto|gauss-seidel|anderson|newton|proximal|interior|"
+                "admm|fixed-point|gradient|alternating|path|wedged|faceted|nodal|active-set|"
+                "normal-interior, not 'newtn'; did you mean 'newton'?");
+    check_fails(CONTACTS "{response: s3, solver: auto}\n",
+                "s:5:34: 'response: s3' has the solver active-set or normal-interior");
     check_fails(CONTACTS "{pairs: [{friction: 1}]}\n", "s:5:20: the pair needs the key 'between'");
     check_fails(CONTACTS "{pairs: [{between: hair}]}\n",
                 "s:5:30: between must be a list of 2 names, not the text 'hair'");

@@ -9,6 +9,9 @@ TdlStatus run_newton(Run* run);      // S1: nonsmooth Newton, Goldstein-Price se
 TdlStatus run_admm(Run* run);        // alternating directions with one factorisation
 TdlStatus run_fixed_point(Run* run); // Cadoux: a sequence of convex problems
 TdlStatus run_faceted(Run* run);     // a faceted cone: not exact
+// S3: normal impulses by an active set or interior points, friction that always slides.
+TdlStatus run_active_set(Run* run);
+TdlStatus run_normal_interior(Run* run);
 
 // Take-off, stick, slide through the quartic, cones of dimension 3 only. Certifies LOCAL_NONE.
 LocalResult local_enumerate(const double* prep, double mu, const double* b, double* r);
