@@ -397,7 +397,7 @@ static const Option OPTIONS[] = {
     {"columns", 'n', OPTION_INT, "COUNT", 7, 100,
      "sheets of up to so many columns: 7, 20, 40, 100; default 40", false},
     {"step", 's', OPTION_REAL, "S", 1e-5, 0.1, "length of a step, s; default 0.01", false},
-    {"time", 't', OPTION_REAL, "S", 1e-3, 100, "simulated time, s; default 1, of table3 4", false},
+    {"time", 0, OPTION_REAL, "S", 1e-3, 100, "simulated time, s; default 1, of table3 4", false},
     {0},
 };
 

@@ -5,9 +5,9 @@
 // acted on between two steps. viewer/src/live.js is the other side: a message is the state and a
 // row of the log as doubles, then a frame (frame_block.h).
 //
-// A hand pulls by a spring towards where the pointer is, as if the rod's mass sat at that point:
-// the force is mass / T^2 times the distance, less a damping. T is long against a step, so that the
-// force, which stands still during a step, does not stir up even a light end.
+// A hand pulls by a spring towards where the pointer is, as if the mass of what it holds sat at
+// that point: the force is mass / T^2 times the distance, less a damping. T is long against a step,
+// so that the force, which stands still during a step, does not stir up even a light end.
 #include "app/live.h"
 
 #include "app/frame_block.h"
@@ -56,8 +56,10 @@ typedef struct Wishes {
 // What the hand holds; the simulation's thread only.
 typedef struct Hand {
     bool holds, leads, end;
-    TdlBodyId rod;
-    double at;     // m
+    bool cloth; // a vertex of one
+    int vertex;
+    TdlBodyId body;
+    double at;     // m, along a rod
     TdlVec3 place; // of a led end; where the pulled point was
 } Hand;
 
@@ -108,11 +110,19 @@ static bool read_vec3(const char* text, TdlVec3* out) {
     return sscanf(text, "%lf %lf %lf", &out->x, &out->y, &out->z) == 3 && tdl_finite3(*out);
 }
 
+// A point of a rod or of a cloth; these come after all other surfaces.
+static bool may_be_held(const Live* live, int point) {
+    int things = live->rod_count + live->surface_count;
+    return point < live->point_start[live->rod_count] ||
+           (point >= live->point_start[things - live->cloth_count] &&
+            point < live->point_start[things]);
+}
+
 static void grab(const Live* live, const char* text, Wishes* wishes) {
     int point, used = 0;
     TdlVec3 target;
     if (sscanf(text, "%d %n", &point, &used) == 1 && used > 0 && read_vec3(text + used, &target) &&
-        live->ready && point >= 0 && point < live->point_start[live->rod_count]) {
+        live->ready && point >= 0 && may_be_held(live, point)) {
         wishes->grabbed = wishes->new_grab = true;
         wishes->point = point;
         wishes->target = target;
@@ -166,49 +176,77 @@ static int count_bodies(const TdlWorld* world, const char* kind) {
 
 // --- the hand ------------------------------------------------------------------------------------
 
+static void pull(const Hand* hand, TdlWorld* world, TdlVec3 force) {
+    if (hand->cloth) {
+        tdl_cloth_pull(world, hand->body, hand->vertex, force);
+    } else {
+        tdl_rod_pull(world, hand->body, hand->at, force);
+    }
+}
+
 static void let_go(Hand* hand, TdlWorld* world) {
     if (hand->holds && !hand->leads) {
-        tdl_rod_pull(world, hand->rod, hand->at, (TdlVec3){0});
+        pull(hand, world, (TdlVec3){0});
     }
     hand->holds = false;
 }
 
+// Where the hand's point is now.
+static TdlVec3 held_place(const Live* live, const TdlWorld* world) {
+    const Hand* hand = &live->hand;
+    TdlVec3 place = hand->place;
+    if (!hand->cloth) {
+        tdl_rod_point(world, hand->body, hand->at, &place);
+    } else if (tdl_cloth_state(world, hand->body, live->scratch, NULL) == TDL_STATUS_OK) {
+        place = live->scratch[hand->vertex];
+    }
+    return place;
+}
+
+static void take_rod(Hand* hand, TdlWorld* world, int rod, double share) {
+    TdlRodInfo info = {0};
+    hand->body = tdl_world_body(world, "rod", rod);
+    tdl_rod_info(world, hand->body, &info);
+    hand->at = fmin(info.length, info.length * share);
+    hand->end = share >= 1.0;
+    tdl_rod_point(world, hand->body, hand->at, &hand->place);
+    bool at_end = share <= 0.0 || share >= 1.0;
+    hand->leads =
+        at_end && tdl_rod_lead(world, hand->body, hand->end, hand->place) == TDL_STATUS_OK;
+}
+
 static void take_hold(Live* live, TdlWorld* world, int point) {
     Hand* hand = &live->hand;
-    int rod = 0;
-    while (live->point_start[rod + 1] <= point) {
-        ++rod;
+    int thing = 0;
+    while (live->point_start[thing + 1] <= point) {
+        ++thing;
     }
-    int first = live->point_start[rod], last = live->point_start[rod + 1] - 1;
-    TdlBodyId id = tdl_world_body(world, "rod", rod);
-    TdlRodInfo info = {0};
-    tdl_rod_info(world, id, &info);
-    double length = info.length;
-    *hand = (Hand){.holds = true, .end = point == last, .rod = id};
-    hand->at = fmin(length, length * (point - first) / (last > first ? last - first : 1));
-    tdl_rod_point(world, id, hand->at, &hand->place);
-    bool at_end = point == first || point == last;
-    hand->leads = at_end && tdl_rod_lead(world, id, hand->end, hand->place) == TDL_STATUS_OK;
+    int first = live->point_start[thing], last = live->point_start[thing + 1] - 1;
+    *hand = (Hand){.holds = true, .cloth = thing >= live->rod_count, .vertex = point - first};
+    if (hand->cloth) {
+        int others = live->rod_count + live->surface_count - live->cloth_count;
+        hand->body = tdl_world_body(world, "cloth", thing - others);
+        hand->place = held_place(live, world);
+    } else {
+        take_rod(hand, world, thing, (double)(point - first) / (last > first ? last - first : 1));
+    }
 }
 
 static void move_hand(Live* live, TdlWorld* world, TdlVec3 target, double dt) {
     Hand* hand = &live->hand;
-    TdlVec3 now = hand->place;
-    tdl_rod_point(world, hand->rod, hand->at, &now);
     if (hand->leads) {
         double share = 1.0 - exp(-dt / LEAD_TIME);
         hand->place = tdl_axpy3(hand->place, share, tdl_sub3(target, hand->place));
-        tdl_rod_lead(world, hand->rod, hand->end, hand->place);
+        tdl_rod_lead(world, hand->body, hand->end, hand->place);
         return;
     }
-    TdlRodInfo info = {0};
-    tdl_rod_info(world, hand->rod, &info);
-    double mass = info.mass;
-    double period = fmax(PULL_TIME, PULL_STEPS * dt);
+    TdlVec3 now = held_place(live, world), centre;
+    double mass = 0.0, period = fmax(PULL_TIME, PULL_STEPS * dt);
+    tdl_body_centre(world, hand->body, &centre, &mass);
     TdlVec3 velocity = tdl_scale3(1.0 / dt, tdl_sub3(now, hand->place));
     TdlVec3 force = tdl_scale3(mass / (period * period), tdl_sub3(target, now));
     force = tdl_axpy3(force, -PULL_DAMPING * mass / period, velocity);
-    tdl_rod_pull(world, hand->rod, hand->at, force);
+    pull(hand, world, force);
     hand->place = now;
 }
 
@@ -360,7 +398,9 @@ static bool allocate(Live* live, const TdlWorld* world) {
         tdl_world_surfaces(world, surfaces);
     }
     for (int i = rods; live->point_start != NULL && i < lines; ++i) {
-        live->point_start[i + 1] = live->point_start[i] + surfaces[i - rods].point_count;
+        int count = surfaces[i - rods].point_count;
+        live->point_start[i + 1] = live->point_start[i] + count;
+        most = count > most ? count : most;
     }
     if (live->point_start != NULL && live->cloth_count > 0) {
         live->cloth_first = surfaces[live->surface_count - live->cloth_count].first_point;

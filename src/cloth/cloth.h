@@ -77,6 +77,9 @@ typedef struct Cloth {
     double *x, *v, *stress; // [3 node_count] m, m/s; [element_count] J
     int state_count;
 
+    int pulled;   // the node that is pulled from outside
+    TdlVec3 pull; // N
+
     // the step under way
     double *free, *expected; // [3 node_count] v before contacts; N s
     double gave;             // N, what holds that gave way pull with; 0: none did

@@ -566,6 +566,16 @@ TdlStatus tdl_cloth_vertex_strains(const TdlWorld* world, TdlBodyId id, double* 
     return TDL_STATUS_OK;
 }
 
+TdlStatus tdl_cloth_pull(TdlWorld* world, TdlBodyId id, int vertex, TdlVec3 force) {
+    const Body* body = world_find_body(world, id, &CLOTH_BODY);
+    if (body == NULL || vertex < 0 || vertex >= cloth_of(body)->node_count || !tdl_finite3(force)) {
+        return TDL_STATUS_BAD_ARGUMENT;
+    }
+    cloth_of(body)->pulled = vertex;
+    cloth_of(body)->pull = force;
+    return TDL_STATUS_OK;
+}
+
 TdlStatus tdl_cloth_hold_force(const TdlWorld* world, TdlBodyId id, int vertex, TdlVec3* out) {
     const Cloth* c = find(world, id);
     if (c == NULL || vertex < 0 || vertex >= c->node_count) {

@@ -201,7 +201,7 @@ static void add_loads(const Cloth* c, const ClothStep* t, const double* v, doubl
             double wind = tdl_dot3(c->normal[i], tdl_sub3(t->wind, own));
             f = tdl_axpy3(f, drag * c->area[i] * wind, c->normal[i]);
         }
-        tdl_store3(out, i, f);
+        tdl_store3(out, i, i == c->pulled ? tdl_axpy3(f, t->dt, c->pull) : f);
     }
     if (c->bend_count > 0) {
         return; // hinges bend it
@@ -461,7 +461,8 @@ double cloth_advance(Cloth* c, const ClothStep* t, const double* impulse) {
     int n = 3 * c->node_count;
     cloth_residual(c, t, c->free, impulse);
     memcpy(c->stress, c->tried.stress, (size_t)c->element_count * sizeof(double));
-    double work = 0.0, drag = t->dt * c->def.drag;
+    double work = t->dt * tdl_dot3(c->pull, tdl_load3(c->free, c->pulled));
+    double drag = t->dt * c->def.drag;
     for (int i = 0; i < c->node_count; ++i) {
         TdlVec3 v = tdl_load3(c->free, i), f = {0};
         if (c->held[i]) {

@@ -293,6 +293,37 @@ TEST(a_definition_tells_where_vertices_are) {
     tdl_world_destroy(world);
 }
 
+// A free sheet that is pulled at a vertex goes where the force takes its mass, and the work is
+// told.
+TEST(a_pull_moves_its_mass) {
+    TdlHost host = tdl_host_default();
+    TdlWorldDef world_def = tdl_world_def_default();
+    TdlWorld* world;
+    TdlBodyId id;
+    TdlVec3 before, after, force = {0.01, -0.02, 0.005};
+    TdlClothDef def = tdl_cloth_def_default();
+    double mass;
+    world_def.gravity = (TdlVec3){0};
+    world_def.step = 0.005;
+    REQUIRE(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
+    def.mesh = tdl_cloth_rectangle(0.3, 0.2, 4, 3, vertices, faces);
+    def.damping = 0.0;
+    REQUIRE(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
+    CHECK(tdl_cloth_pull(world, id, 12, force) == TDL_STATUS_BAD_ARGUMENT);
+    CHECK(tdl_cloth_pull(world, id, 5, (TdlVec3){NAN, 0.0, 0.0}) == TDL_STATUS_BAD_ARGUMENT);
+    REQUIRE(tdl_cloth_pull(world, id, 5, force) == TDL_STATUS_OK);
+    tdl_body_centre(world, id, &before, &mass);
+    for (int i = 0; i < 20; ++i) {
+        TdlStepInfo info;
+        REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
+        CHECK(info.nowhere < 1.0e-12); // J, of some 1e-4
+    }
+    tdl_body_centre(world, id, &after, &mass);
+    double way = 0.005 * 0.005 * 0.5 * 20.0 * 21.0 / mass; // by Euler's rule
+    CHECK_NEAR(tdl_norm3(tdl_sub3(tdl_sub3(after, before), tdl_scale3(way, force))), 0.0, 1.0e-9);
+    tdl_world_destroy(world);
+}
+
 TEST(holds_bear_the_weight) {
     TdlClothHold hold[2];
     int corner[2];

@@ -1,5 +1,5 @@
-// The hand in a live run: takes an end of a fibre (with Shift any point), and moves it in the plane
-// that faces the eye.
+// The hand in a live run: takes an end of a fibre (with Shift any point of a fibre or of a cloth), and
+// moves it in the plane that faces the eye.
 import * as THREE from 'three';
 
 const REACH = 16; // px
@@ -30,12 +30,15 @@ export class Hand {
   down(event) {
     const point = event.button === 0 ? this.page.pickAt(event, REACH) : -1;
     this.point = point < 0 ? -1 : this.endNear(point, event.shiftKey);
+    if (this.point < 0 && event.button === 0 && event.shiftKey) {
+      this.point = this.page.pickCloth(event);
+    }
     if (this.point < 0) {
       return;
     }
     this.page.stage.controls.enabled = false;
     this.page.stage.canvas.setPointerCapture(event.pointerId);
-    this.page.fibres.place(this.point, this.target);
+    this.page.placeOf(this.point, this.target);
     this.say('grab');
   }
 
@@ -52,14 +55,8 @@ export class Hand {
     if (this.point < 0) {
       return;
     }
-    const { camera, canvas } = this.page.stage;
-    const area = canvas.getBoundingClientRect();
-    const pointer = new THREE.Vector2(
-      (2 * (event.clientX - area.left)) / area.width - 1,
-      1 - (2 * (event.clientY - area.top)) / area.height,
-    );
-    const ray = new THREE.Raycaster();
-    ray.setFromCamera(pointer, camera);
+    const { camera } = this.page.stage;
+    const ray = this.page.rayAt(event);
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(camera.getWorldDirection(new THREE.Vector3()), this.target);
     if (ray.ray.intersectPlane(plane, this.target) !== null) {
       this.say('move');
@@ -86,7 +83,7 @@ export class Hand {
   show() {
     this.line.visible = this.point >= 0;
     if (this.point >= 0) {
-      const from = this.page.fibres.place(this.point, new THREE.Vector3());
+      const from = this.page.placeOf(this.point, new THREE.Vector3());
       document.body.dataset.held = from.toArray().join(' ');
       this.line.geometry.setFromPoints([from, this.target]);
     }

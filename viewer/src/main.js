@@ -215,17 +215,39 @@ class Page {
     this.middle = middle;
   }
 
-  pickAt(event, reach = PICK_REACH) {
-    const { canvas, camera } = this.stage;
-    const area = canvas.getBoundingClientRect();
+  /** The pointer in normalised device coordinates, and how large these are on the screen. */
+  pointerAt(event) {
+    const area = this.stage.canvas.getBoundingClientRect();
     const x = (2 * (event.clientX - area.left)) / area.width - 1;
     const y = 1 - (2 * (event.clientY - area.top)) / area.height;
-    return this.fibres.pick(camera, x, y, area.width, area.height, reach);
+    return { x, y, width: area.width, height: area.height };
   }
 
-  /** Where a point of the fibres is, in metres and on the screen; for the console and tests. */
+  rayAt(event) {
+    const { x, y } = this.pointerAt(event);
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2(x, y), this.stage.camera);
+    return ray;
+  }
+
+  pickAt(event, reach = PICK_REACH) {
+    const { x, y, width, height } = this.pointerAt(event);
+    return this.fibres.pick(this.stage.camera, x, y, width, height, reach);
+  }
+
+  /** The point of a cloth under the pointer, or -1. */
+  pickCloth(event) {
+    return this.surfaces.pick(this.rayAt(event));
+  }
+
+  /** Where a point of the fibres or of a cloth is shown. */
+  placeOf(point, out) {
+    return this.surfaces.has(point) ? this.surfaces.placeOf(point, out) : this.fibres.place(point, out);
+  }
+
+  /** Where a point of the fibres or of a cloth is, in metres and on the screen; for the console and tests. */
   whereIs(point) {
-    const place = this.fibres.place(point, new THREE.Vector3());
+    const place = this.placeOf(point, new THREE.Vector3());
     const area = this.stage.canvas.getBoundingClientRect();
     const seen = place.clone().project(this.stage.camera);
     return {

@@ -110,6 +110,31 @@ export class Surfaces {
     }
   }
 
+  /** The point of a cloth that is nearest to where a ray meets it first, or -1. */
+  pick(ray) {
+    const cloths = this.parts.filter(({ mesh, cloth }) => cloth && mesh.visible);
+    cloths.forEach(({ mesh }) => mesh.geometry.computeBoundingSphere());
+    const hit = ray.intersectObjects(cloths.map(({ mesh }) => mesh))[0];
+    if (hit === undefined) {
+      return -1;
+    }
+    const { mesh, first } = cloths.find((part) => part.mesh === hit.object);
+    const { position } = mesh.geometry.attributes;
+    const away = (i) => new THREE.Vector3().fromBufferAttribute(position, i).distanceToSquared(hit.point);
+    const [a, b, c] = [hit.face.a, hit.face.b, hit.face.c];
+    return first + [a, b, c].reduce((best, i) => (away(i) < away(best) ? i : best));
+  }
+
+  /** Whether a point of a frame is a vertex of these. */
+  has(point) {
+    return this.parts.length > 0 && point >= this.parts[0].first;
+  }
+
+  placeOf(point, out) {
+    const { mesh, first } = this.parts.find((part) => point < part.first + part.points);
+    return out.fromBufferAttribute(mesh.geometry.attributes.position, point - first);
+  }
+
   /** The place of a vertex as shown, in metres; for the console and tests. */
   place(surface, vertex) {
     return Array.from(this.parts[surface].mesh.geometry.attributes.position.array.slice(3 * vertex, 3 * vertex + 3));
