@@ -1,32 +1,9 @@
 // Sheets by themselves: strains against differences, energies and shapes known on paper.
-#include "base/rng.h"
-#include "cloth/cloth.h"
+#include "one_cloth.h"
 #include "tendril/tendril.h"
-#include "test.h"
 
 static TdlVec3 vertices[64 * 64];
 static int faces[8 * 64 * 64];
-
-static Cloth* make(const TdlClothDef* def) {
-    TdlHost host = tdl_host_default();
-    Cloth* c = NULL;
-    if (tdl_cloth_def_fault(def) != NULL || cloth_create(&host, def, &c) != TDL_STATUS_OK) {
-        FAIL("no cloth: %s", tdl_cloth_def_fault(def));
-    }
-    return c;
-}
-
-static void drop(Cloth* c) {
-    TdlHost host = tdl_host_default();
-    cloth_destroy(&host, c);
-}
-
-static void shake(Cloth* c, double by, uint64_t seed) {
-    Rng rng = {seed};
-    for (int i = 0; i < 3 * c->node_count; ++i) {
-        c->x[i] += by * rng_range(&rng, -1.0, 1.0);
-    }
-}
 
 // Rolled onto a cylinder of 0.2 m: quads, or as many pairs of triangles.
 static TdlClothDef curved_def(int columns, int rows, bool triangles) {
@@ -46,29 +23,12 @@ static TdlClothDef curved_def(int columns, int rows, bool triangles) {
     return def;
 }
 
-// Gradients against differences of three sizes: the error falls with their square.
 static void check_gradients(const Cloth* c) {
     int kinds[3] = {0};
     for (int e = 0; e < c->element_count; ++e) {
         const ClothElement* el = &c->element[e];
-        TdlVec3 slope[CLOTH_MOST], other[CLOTH_MOST];
-        cloth_strain(el, c->x, slope);
+        check_gradient(c, el);
         ++kinds[el->kind];
-        for (int k = 0; k < 3 * el->count; ++k) {
-            double error[3], *at = &c->x[3 * el->node[k / 3] + k % 3], kept = *at;
-            const double exact = (&slope[k / 3].x)[k % 3];
-            for (int s = 0; s < 3; ++s) {
-                double h = 1.0e-4 / (1 << s);
-                *at = kept + h;
-                double high = cloth_strain(el, c->x, other);
-                *at = kept - h;
-                double low = cloth_strain(el, c->x, other);
-                *at = kept;
-                error[s] = fabs((high - low) / (2.0 * h) - exact);
-            }
-            CHECK(error[2] < 1.0e-3 * (1.0 + fabs(exact)));
-            CHECK(error[2] < 0.3 * error[1] + 1.0e-9 && error[1] < 0.3 * error[0] + 1.0e-9);
-        }
     }
     printf("  %d edges, %d shears, %d hinges\n", kinds[0], kinds[1], kinds[2]);
 }

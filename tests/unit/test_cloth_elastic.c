@@ -1,26 +1,10 @@
 // Elastic cloth: derivatives against differences, uniform stretches whose tension is known, a ring
 // whose answer is on paper.
-#include "base/rng.h"
-#include "cloth/cloth.h"
-#include "test.h"
+#include "one_cloth.h"
 
 enum { SIDE = 33 };
 static TdlVec3 vertices[4 * SIDE * SIDE];
 static int faces[8 * SIDE * SIDE];
-
-static Cloth* make(const TdlClothDef* def) {
-    TdlHost host = tdl_host_default();
-    Cloth* c = NULL;
-    if (tdl_cloth_def_fault(def) != NULL || cloth_create(&host, def, &c) != TDL_STATUS_OK) {
-        FAIL("no cloth: %s", tdl_cloth_def_fault(def));
-    }
-    return c;
-}
-
-static void drop(Cloth* c) {
-    TdlHost host = tdl_host_default();
-    cloth_destroy(&host, c);
-}
 
 // Every other quad becomes two triangles.
 static void cut_some(TdlClothMesh* mesh) {
@@ -59,13 +43,6 @@ static TdlClothDef uneven_def(int columns, int rows, double lift) {
     return def;
 }
 
-static void shake(Cloth* c, double by, uint64_t seed) {
-    Rng rng = {seed};
-    for (int i = 0; i < 3 * c->node_count; ++i) {
-        c->x[i] += by * rng_range(&rng, -1.0, 1.0);
-    }
-}
-
 // --- derivatives ---------------------------------------------------------------------------------
 
 TEST(gradients_are_those_of_differences) {
@@ -75,25 +52,8 @@ TEST(gradients_are_those_of_differences) {
     shake(c, 1.0e-2, 1);
     for (int e = 0; e < c->strain_count; ++e) {
         const ClothElement* el = &c->element[e];
-        TdlVec3 slope[CLOTH_MOST], other[CLOTH_MOST];
-        cloth_strain(el, c->x, slope);
+        check_gradient(c, el);
         ++kinds[el->kind];
-        for (int k = 0; k < 3 * el->count; ++k) {
-            double error[3], *at = &c->x[3 * el->node[k / 3] + k % 3], kept = *at;
-            const double exact = (&slope[k / 3].x)[k % 3];
-            for (int s = 0; s < 3; ++s) {
-                double h = 1.0e-4 / (1 << s);
-                *at = kept + h;
-                double high = cloth_strain(el, c->x, other);
-                *at = kept - h;
-                double low = cloth_strain(el, c->x, other);
-                *at = kept;
-                error[s] = fabs((high - low) / (2.0 * h) - exact);
-            }
-            CHECK(error[2] < 1.0e-3 * (1.0 + fabs(exact)));
-            // the square of the step, down to roundings of 1e-16 / 1e-4
-            CHECK(error[2] < 0.3 * error[1] + 1.0e-9 && error[1] < 0.3 * error[0] + 1.0e-9);
-        }
     }
     printf("  %d strains of panels, %d twists\n", kinds[CLOTH_PANEL], kinds[CLOTH_TWIST]);
     CHECK_INT(kinds[CLOTH_PANEL], 3 * def.mesh.face_count);

@@ -1,24 +1,9 @@
 // Meshes that are made, with areas and lengths known on paper; seams that join them.
-#include "cloth/cloth.h"
-#include "test.h"
+#include "one_cloth.h"
 
 enum { ROOM = 4000 };
 static TdlVec3 vertices[ROOM];
 static int faces[4 * ROOM];
-
-static Cloth* make(const TdlClothDef* def) {
-    TdlHost host = tdl_host_default();
-    Cloth* c = NULL;
-    if (tdl_cloth_def_fault(def) != NULL || cloth_create(&host, def, &c) != TDL_STATUS_OK) {
-        FAIL("no cloth: %s", tdl_cloth_def_fault(def));
-    }
-    return c;
-}
-
-static void drop(Cloth* c) {
-    TdlHost host = tdl_host_default();
-    cloth_destroy(&host, c);
-}
 
 // --- shapes --------------------------------------------------------------------------------------
 

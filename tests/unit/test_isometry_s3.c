@@ -1,9 +1,7 @@
 // S3's isometry: its averages against integrals made here, derivatives against differences, and
 // what it does not fix.
-#include "base/rng.h"
-#include "cloth/cloth.h"
 #include "math/eigen.h"
-#include "test.h"
+#include "one_cloth.h"
 
 enum { COLUMNS = 7, ROWS = 9, NODES = COLUMNS * ROWS, DOFS = 3 * NODES };
 
@@ -17,32 +15,11 @@ static TdlClothDef make_def(int columns, int rows) {
     return def;
 }
 
-static Cloth* make(const TdlClothDef* def) {
-    TdlHost host = tdl_host_default();
-    Cloth* c = NULL;
-    if (tdl_cloth_def_fault(def) != NULL || cloth_create(&host, def, &c) != TDL_STATUS_OK) {
-        FAIL("no cloth: %s", tdl_cloth_def_fault(def));
-    }
-    return c;
-}
-
-static void drop(Cloth* c) {
-    TdlHost host = tdl_host_default();
-    cloth_destroy(&host, c);
-}
-
 // Rows of different widths.
 static void stretch_rows(int columns, int rows) {
     for (int i = 0; i < columns * rows; ++i) {
         vertices[i].x += 1.5 * vertices[i].x * vertices[i].x;
         vertices[i].y -= 0.8 * vertices[i].y * vertices[i].y;
-    }
-}
-
-static void shake(Cloth* c, double by, uint64_t seed) {
-    Rng rng = {seed};
-    for (int i = 0; i < 3 * c->node_count; ++i) {
-        c->x[i] += by * rng_range(&rng, -1.0, 1.0);
     }
 }
 
