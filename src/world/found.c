@@ -18,9 +18,8 @@
 static const double MARGIN_STEPS = 1.5;
 static const double MARGIN_LEAST = 0.5;
 static const double MARGIN_MOST = 3.0;
-static const double MARGIN_SHEET =
-    0.5;                               // or of the distance of a sheet's nodes, which are far apart
-static const double MARGIN_KEPT = 0.8; // of the last step's
+static const double MARGIN_SHEET = 0.5; // or of the distance of a sheet's nodes
+static const double MARGIN_KEPT = 0.8;  // of the last step's
 
 // A candidate takes part when its gap is below this share of the radius plus so many times what
 // it closes by in a step.

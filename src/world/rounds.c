@@ -67,15 +67,6 @@ static bool is_asked_again(const TdlWorld* world) {
     return false;
 }
 
-static bool has_sheets(const TdlWorld* world) {
-    for (int i = 0; i < world->body_count; ++i) {
-        if (world->body[i]->kind->matrix != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // --- the next round ------------------------------------------------------------------------------
 
 static void linearise_body(void* user, int index, int worker) {
@@ -148,7 +139,8 @@ TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
     *out = (Rounds){0};
     bool asked = is_asked_again(world);
     double tolerance = world->def.contacts.tolerance;
-    ContactsRound how = {false, has_sheets(world) ? fmax(tolerance, ROUGH) : tolerance};
+    ContactsRound how = {false,
+                         contacts_has_sheets(world->contacts) ? fmax(tolerance, ROUGH) : tolerance};
     if (asked && !tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity,
                               world_dof_count(world), sizeof *world->free_velocity)) {
         return TDL_STATUS_NO_MEMORY;
