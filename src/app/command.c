@@ -14,7 +14,7 @@ enum { MAX_GIVEN = 4096 };
 
 typedef struct Given {
     const Option* option;
-    const char* text; // null for a switch
+    const char* text; // null for a switch, or for a value that was left out
 } Given;
 
 struct Args {
@@ -211,6 +211,12 @@ static const Option* find_letter(const Command* command, char letter) {
     return NULL;
 }
 
+static bool is_number(const char* text) {
+    char* end;
+    strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
 // Takes the option at argv[*index], its value from behind '=' or from the next word.
 static int take_option(Args* args, int argc, char** argv, int* index) {
     const char* word = argv[*index];
@@ -235,11 +241,12 @@ static int take_option(Args* args, int argc, char** argv, int* index) {
         if (value != NULL) {
             return usage_error(args, "--%s takes no value", option->name);
         }
-    } else if (value == NULL) {
-        if (*index + 1 >= argc) {
-            return usage_error(args, "--%s needs a value: %s", option->name, option->value);
-        }
+    } else if (value == NULL && *index + 1 < argc &&
+               !(option->optional && !is_number(argv[*index + 1]))) {
         value = argv[++*index];
+    }
+    if (option->kind != OPTION_SWITCH && value == NULL && !option->optional) {
+        return usage_error(args, "--%s needs a value: %s", option->name, option->value);
     }
     for (int i = 0; i < args->given_count; ++i) {
         if (args->given[i].option == option && !option->repeats && value != NULL) {

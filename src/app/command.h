@@ -29,6 +29,7 @@ typedef struct Option {
     double min, max;   // range of a real or an int; both 0: any
     const char* help;  // one phrase, with unit and default
     bool repeats;      // may be given several times
+    bool optional;     // the value of a real, which may be left out
 } Option;
 
 typedef struct Args Args;
