@@ -8,6 +8,26 @@
 extern "C" {
 #endif
 
+// --- a helix from its ends --------------------------------------------------------------------
+
+/// A helix that turns by less than 2 pi. Its tangent turns by exp([turn]x) from start to end, and
+/// so does any frame that a rod carries along it: R1 = exp([turn]x) R0, curvature = R0' turn /
+/// length.
+typedef struct TdlShortHelix {
+    TdlVec3 turn;   // rad, the rotation vector of the whole helix, in world axes
+    double length;  // m
+    double miss;    // m, by how much d was moved along t1 - t0
+    bool converged; // false: there is no such helix, or the input is not finite; turn may be zero
+} TdlShortHelix;
+
+/// The one short helix that begins with the tangent t0, ends with t1, and whose end lies d (m) from
+/// its start. Tangents need not be of length 1. There is one when d is across t1 - t0: otherwise
+/// d is moved along t1 - t0 until it is, by `miss`. Opposite tangents give half a circle; tangents
+/// that are equal, to 1e-12, a straight piece when d is parallel to them and nothing otherwise.
+TDL_API TdlShortHelix tdl_helix_between(TdlVec3 d, TdlVec3 t0, TdlVec3 t1);
+
+// --- piecewise helices along a curve ----------------------------------------------------------
+
 /// The super-helix whose centreline follows a polyline.
 typedef struct TdlHelixFit {
     TdlPose start; // place and material frame of the first point
