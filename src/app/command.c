@@ -171,7 +171,8 @@ static int check_number(const Args* args, const Option* option, const char* text
 }
 
 static int check_value(const Args* args, const Option* option, const char* text) {
-    if (option->kind == OPTION_REAL || option->kind == OPTION_INT) {
+    if (option->kind == OPTION_REAL || option->kind == OPTION_MAYBE_REAL ||
+        option->kind == OPTION_INT) {
         return check_number(args, option, text);
     }
     if (option->kind == OPTION_CHOICE && !is_choice(option->value, text)) {
@@ -237,15 +238,15 @@ static int take_option(Args* args, int argc, char** argv, int* index) {
         }
         value = word[2] == '\0' ? NULL : word + 2;
     }
+    bool may_lack = option->kind == OPTION_MAYBE_REAL;
     if (option->kind == OPTION_SWITCH) {
         if (value != NULL) {
             return usage_error(args, "--%s takes no value", option->name);
         }
-    } else if (value == NULL && *index + 1 < argc &&
-               !(option->optional && !is_number(argv[*index + 1]))) {
+    } else if (value == NULL && *index + 1 < argc && (!may_lack || is_number(argv[*index + 1]))) {
         value = argv[++*index];
     }
-    if (option->kind != OPTION_SWITCH && value == NULL && !option->optional) {
+    if (option->kind != OPTION_SWITCH && value == NULL && !may_lack) {
         return usage_error(args, "--%s needs a value: %s", option->name, option->value);
     }
     for (int i = 0; i < args->given_count; ++i) {

@@ -16,6 +16,7 @@ typedef enum OptionKind {
     OPTION_SWITCH, // takes no value
     OPTION_TEXT,
     OPTION_REAL,
+    OPTION_MAYBE_REAL, // a real that may be left out
     OPTION_INT,
     OPTION_CHOICE, // one of the words in `value`, written a|b|c
     OPTION_FILE,   // a path, completed as one
@@ -29,7 +30,6 @@ typedef struct Option {
     double min, max;   // range of a real or an int; both 0: any
     const char* help;  // one phrase, with unit and default
     bool repeats;      // may be given several times
-    bool optional;     // the value of a real, which may be left out
 } Option;
 
 typedef struct Args Args;
