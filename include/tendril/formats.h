@@ -1,9 +1,11 @@
-// Files of other programs: frictional contact problems. Formulas as text. Part of libtendril_io.
+// Files beside scenes: frictional contact problems, strands. Formulas as text. Part of
+// libtendril_io.
 #ifndef TENDRIL_FORMATS_H
 #define TENDRIL_FORMATS_H
 
 #include "tendril/collider.h"
 #include "tendril/friction.h"
+#include "tendril/world.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +37,33 @@ TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* pa
 /// told with its place: TDL_STATUS_BAD_INPUT.
 TDL_API TdlStatus tdl_implicit_parse(const TdlHost* host, const char* text, TdlImplicit* out);
 TDL_API void tdl_implicit_free(const TdlHost* host, TdlImplicit* implicit);
+
+/// Rods of one model as shapes: what a scene says of each, but its section and its material.
+typedef struct TdlStrands {
+    char model[32];             // one of tdl_rod_models()
+    int count;                  // 0 to 1e6
+    int* element_count;         // [count]
+    double* length;             // [count] m, 1e-9 to 1e9
+    TdlPose* start;             // [count] place and material frame of the start
+    double* stiffening;         // [count] factor on Young's modulus, as TdlRodDef has it
+    TdlVec3* curvature;         // 1/m, one strand after the other: element_count of each, of a
+    TdlVec3* natural_curvature; // super-clothoid one more
+} TdlStrands;
+
+/// The rods given, as they are now. The arrays are one's own until tdl_strands_free. Refused:
+/// TDL_STATUS_BAD_ARGUMENT, where they are not rods of one model.
+TDL_API TdlStatus tdl_strands_from_world(const TdlHost* host, const TdlWorld* world,
+                                         const TdlBodyId* rods, int count, TdlStrands* out);
+
+/// Writes strands as HDF5 (docs/inverse.md), whatever the path is called; scenes take them from
+/// paths that end in .h5 or .hdf5. The same strands give the same bytes.
+TDL_API TdlStatus tdl_strands_write(const TdlHost* host, const char* path,
+                                    const TdlStrands* strands);
+
+/// Reads them again, to the last bit. A file that is wrong in any way gives TDL_STATUS_BAD_INPUT
+/// and one message with its name.
+TDL_API TdlStatus tdl_strands_read(const TdlHost* host, const char* path, TdlStrands* out);
+TDL_API void tdl_strands_free(const TdlHost* host, TdlStrands* strands);
 
 #ifdef __cplusplus
 }

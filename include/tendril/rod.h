@@ -92,6 +92,10 @@ TDL_API TdlStatus tdl_rod_def_reach(const TdlHost* host, const TdlRodDef* def, d
 /// Number of coordinates of a rod made from a definition without fault.
 TDL_API int tdl_rod_def_dof_count(const TdlRodDef* def);
 
+/// Number of curvatures by which such a rod is told: of its elements, of a super-clothoid at its
+/// joints.
+TDL_API int tdl_rod_def_curvature_count(const TdlRodDef* def);
+
 /// The names of the rod models, separated by '|'.
 TDL_API const char* tdl_rod_models(void);
 

@@ -50,7 +50,7 @@ typedef struct TdlSceneRods {
     const char *name, *material;
     char model[TDL_SCENE_MODEL_SIZE];
     int count;         // of copies
-    int element_count; // of each
+    int element_count; // of each; of strands that differ the least
     double length, radius[2];
 } TdlSceneRods;
 

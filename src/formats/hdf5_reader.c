@@ -249,6 +249,7 @@ static bool read_type(Hdf5File* r, Hdf5Dataset* d, uint64_t at, uint64_t length)
     if ((order & 1) != 0 || !(integer || real)) {
         d->kind = -1; // texts and the like: only wrong when asked for numbers
     }
+    d->is_text = kind == 3;
     d->has_type = true;
     return true;
 }
@@ -287,7 +288,8 @@ static bool dataset_message(Hdf5File* r, void* user, int type, uint64_t at, uint
     }
 }
 
-bool hdf5_dataset(Hdf5File* r, uint64_t root, const char* path, Hdf5Dataset* d) {
+// Of numbers, or of texts.
+static bool find_dataset(Hdf5File* r, uint64_t root, const char* path, bool text, Hdf5Dataset* d) {
     *d = (Hdf5Dataset){0};
     uint64_t at = hdf5_find(r, root, path);
     if (at == 0) {
@@ -296,8 +298,11 @@ bool hdf5_dataset(Hdf5File* r, uint64_t root, const char* path, Hdf5Dataset* d) 
     if (!walk_object(r, at, dataset_message, d)) {
         return false;
     }
-    if (!d->has_space || !d->has_type || !d->has_layout || d->kind < 0) {
-        return hdf5_fail(r, "%s is not a dataset of numbers", path);
+    if (!d->has_space || !d->has_type || !d->has_layout ||
+        (text ? !d->is_text || d->item == 0 : d->kind < 0)) {
+        return hdf5_fail(
+            r, text ? "%s is not a text of a fixed length" : "%s is not a dataset of numbers",
+            path);
     }
     // without numbers there need be no place for them
     if (d->count > d->bytes / d->item ||
@@ -305,6 +310,28 @@ bool hdf5_dataset(Hdf5File* r, uint64_t root, const char* path, Hdf5Dataset* d) 
         return hdf5_fail(r, "%s lies outside the file", path);
     }
     return true;
+}
+
+bool hdf5_dataset(Hdf5File* r, uint64_t root, const char* path, Hdf5Dataset* d) {
+    return find_dataset(r, root, path, false, d);
+}
+
+bool hdf5_text(Hdf5File* r, uint64_t root, const char* path, size_t size, char* out) {
+    Hdf5Dataset d;
+    if (!find_dataset(r, root, path, true, &d)) {
+        return false;
+    }
+    size_t length = 0;
+    const unsigned char* text = r->data + d.offset;
+    while (d.count == 1 && length < d.item && text[length] != 0) {
+        if (length + 1 == size || text[length] < ' ' || text[length] > '~') {
+            return hdf5_fail(r, "%s is too long, or no plain text", path);
+        }
+        out[length] = (char)text[length];
+        ++length;
+    }
+    out[length] = '\0';
+    return length > 0 || hdf5_fail(r, "%s is empty", path);
 }
 
 double hdf5_value(const Hdf5File* r, const Hdf5Dataset* d, uint64_t k) {

@@ -15,7 +15,8 @@ typedef struct Hdf5File {
 
 typedef struct Hdf5Dataset {
     bool has_space, has_type, has_layout;
-    int kind;      // 0 integer, 1 real
+    int kind;      // 0 integer, 1 real, -1 not a number
+    bool is_text;  // of a fixed length
     uint64_t item; // bytes of a number
     bool is_signed;
     uint64_t count, offset, bytes;
@@ -35,6 +36,9 @@ uint64_t hdf5_find(Hdf5File* r, uint64_t at, const char* path);
 // The numbers at such a path, all inside the file; and one of them.
 bool hdf5_dataset(Hdf5File* r, uint64_t root, const char* path, Hdf5Dataset* d);
 double hdf5_value(const Hdf5File* r, const Hdf5Dataset* d, uint64_t k);
+
+// A text at such a path, shorter than `size` and of plain ASCII.
+bool hdf5_text(Hdf5File* r, uint64_t root, const char* path, size_t size, char* out);
 
 // One whole number in [least, most] of group/name, or of name where the group is "".
 bool hdf5_count(Hdf5File* r, uint64_t root, const char* group, const char* name, double least,

@@ -13,6 +13,22 @@ bool hdf5_put(hid_t group, const char* name, hid_t type, size_t count, const voi
     return good;
 }
 
+bool hdf5_put_rows(hid_t group, const char* name, hid_t type, size_t rows, size_t columns,
+                   const void* data) {
+    hsize_t extent[2] = {rows, columns};
+    hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, extent, NULL);
+    hid_t plain = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(plain, false);
+    hid_t set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, plain, H5P_DEFAULT);
+    bool good = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+    H5Pclose(plain);
+    H5Sclose(space);
+    if (set >= 0) {
+        H5Dclose(set);
+    }
+    return good;
+}
+
 hid_t hdf5_create(const char* path) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     return H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);

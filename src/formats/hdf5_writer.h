@@ -9,6 +9,11 @@
 // `count` numbers of a native type in a row, without filters, as hdf5_reader.h reads them.
 bool hdf5_put(hid_t group, const char* name, hid_t type, size_t count, const void* data);
 
+// `rows` of so many numbers each. The file does not tell when that was: the same numbers give the
+// same bytes.
+bool hdf5_put_rows(hid_t group, const char* name, hid_t type, size_t rows, size_t columns,
+                   const void* data);
+
 // A new file, over an old one; negative when it cannot be. The library prints nothing of its own.
 hid_t hdf5_create(const char* path);
 

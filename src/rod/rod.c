@@ -185,6 +185,10 @@ int tdl_rod_def_dof_count(const TdlRodDef* def) {
                                           model->extra_dofs + root_dofs(def->start);
 }
 
+int tdl_rod_def_curvature_count(const TdlRodDef* def) {
+    return def->element_count + (rod_model_find(def->model)->at_joints ? 1 : 0);
+}
+
 // On failure the rod keeps the group it has.
 static bool allocate_group(const TdlHost* host, Rod* rod, int element_count) {
     if (rod->model->group_work_count == NULL) {
@@ -363,7 +367,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);
     size_t held = model->end_turning != NULL ? held_end_count(def->end, rod->dof_count) : 0;
-    size_t natural = 3 * ((size_t)n + (model->at_joints ? 1 : 0));
+    size_t natural = 3 * (size_t)tdl_rod_def_curvature_count(def);
     double* block =
         tdl_alloc_array(&host->mem, 6 * dofs + 1 + memory + work + held + natural, sizeof(double));
     rod->q = block;

@@ -225,9 +225,11 @@ TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
     def.start = (TdlHold)rod->start;
     def.end = (TdlHold)rod->end;
     def.natural_curvature = natural->items[0];
-    def.natural_curvature_of = natural->each ? natural->items : NULL;
     def.curvature = curvature->items[0];
-    def.curvature_of = curvature->each ? curvature->items : NULL;
+    *(natural->count > rod->elements ? &def.natural_curvature_at : &def.natural_curvature_of) =
+        natural->each ? natural->items : NULL;
+    *(curvature->count > rod->elements ? &def.curvature_at : &def.curvature_of) =
+        curvature->each ? curvature->items : NULL;
     def.clamp.position = rod->clamp.position;
     def.clamp.rotation = tdl_frame_from_tangent_hint(rod->clamp.direction, rod->clamp.normal);
     return def;

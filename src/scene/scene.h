@@ -3,6 +3,7 @@
 #define TDL_SCENE_SCENE_H
 
 #include "formats/curves.h"
+#include "formats/strands.h"
 #include "scene/schema.h"
 #include "tendril/cloth.h"
 #include "tendril/collider.h"
@@ -84,6 +85,8 @@ typedef struct CurvesSpec {
     int up;           // 0: z, 1: y
     const char* hash; // null: any
     CurveSet set; // filled by scene_read_curves: those chosen, in the scene's axes, in the arena
+    TdlStrands strands; // or, where the file has these, so many as the set counts: no points, but
+                        // where the curvatures of each start
 } CurvesSpec;
 
 typedef struct RodSpec {
@@ -397,6 +400,10 @@ TdlStatus scene_read_recording(TdlScene* scene, MotionSpec* motion);
 
 // Reads the files of a collider's mesh.
 TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec);
+
+// The same of strands, which tell the model and the elements too.
+TdlStatus scene_read_strands(TdlScene* scene, RodSpec* rod);
+bool scene_has_strands(const RodSpec* rod);
 
 // The definition of the rod along curve `index`, out of `def` for all; arrays are in the arena.
 TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* rod, int index,

@@ -182,10 +182,14 @@ static TdlStatus check_clamp(TdlScene* scene, ClampSpec* clamp) {
 
 static TdlStatus check_list(const TdlScene* scene, const RodSpec* rod, const VecList* list,
                             const char* key) {
-    if (list->each && list->count != rod->elements) {
+    char model[TDL_SCENE_MODEL_SIZE];
+    TdlRodDef def = scene_make_rod(scene, rod, model);
+    int joints = tdl_rod_def_curvature_count(&def);
+    if (list->each && list->count != rod->elements && list->count != joints) {
         return fail_at(&scene->host, scene_mark_of(rod->node, key),
-                       "%s has %d vectors for %d elements; give one each, or one for all", key,
-                       list->count, rod->elements);
+                       "%s has %d vectors for %d elements; give one each%s, or one for all", key,
+                       list->count, rod->elements,
+                       joints > rod->elements ? ", one for each of their joints and ends" : "");
     }
     for (int i = 0; i < list->count; ++i) {
         double turn = tdl_norm3(list->items[i]) * rod->length / rod->elements;
@@ -293,12 +297,24 @@ static TdlStatus check_reach(TdlScene* scene, const RodSpec* rod) {
                    "the rod '%s' cannot be held so: %s", rod->name, reach.text);
 }
 
+// Of all copies.
+static int64_t count_elements(const RodSpec* rod, int64_t copies) {
+    if (!scene_has_strands(rod)) {
+        return copies * rod->elements;
+    }
+    int64_t sum = 0;
+    for (int i = 0; i < copies; ++i) {
+        sum += rod->curves.strands.element_count[i];
+    }
+    return sum;
+}
+
 // Adds a rod's copies to the sums. Each count is at most 1e6, so their product fits 64 bits.
 static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     const int* n = rod->repeat.count;
     int64_t copies = rod->curves.node != NULL ? rod->curves.set.count : (int64_t)n[0] * n[1] * n[2];
-    bool fits = copies <= ELEMENTS_MAX &&
-                copies * rod->elements <= ELEMENTS_MAX - (int64_t)scene->element_count;
+    int64_t elements = count_elements(rod, copies);
+    bool fits = copies <= ELEMENTS_MAX && elements <= ELEMENTS_MAX - (int64_t)scene->element_count;
     if (!fits) {
         const Node* at = rod->repeat.node == NULL ? rod->node : rod->repeat.node;
         return fail_at(&scene->host, scene_mark_of(at, "count"),
@@ -306,7 +322,7 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
                        (long long)copies, rod->name, rod->elements, (long long)ELEMENTS_MAX);
     }
     scene->rod_count += (int)copies;
-    scene->element_count += (int)copies * rod->elements;
+    scene->element_count += (int)elements;
     // what only the model knows: whether it can do this, and its number of coordinates
     char model[TDL_SCENE_MODEL_SIZE];
     TdlRodDef def = scene_make_rod(scene, rod, model);
@@ -314,7 +330,13 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     if (fault != NULL) {
         return fail_at(&scene->host, scene_mark_of(rod->node, "model"), "%s", fault);
     }
-    scene->dof_count += (int)copies * tdl_rod_def_dof_count(&def);
+    for (int i = 0; i < copies && scene_has_strands(rod); ++i) {
+        def.element_count = rod->curves.strands.element_count[i];
+        scene->dof_count += tdl_rod_def_dof_count(&def);
+    }
+    if (!scene_has_strands(rod)) {
+        scene->dof_count += (int)copies * tdl_rod_def_dof_count(&def);
+    }
     return check_reach(scene, rod);
 }
 

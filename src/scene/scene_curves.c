@@ -76,9 +76,13 @@ TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    if (strands_named(file->text)) {
+        return scene_read_strands(scene, rod);
+    }
     CurveFormat format = CURVES_HAIR;
     if (!curves_format(file->text, &format)) {
-        return fail_at(&scene->host, file->mark, "curves come from .hair, .obj or .csv files");
+        return fail_at(&scene->host, file->mark,
+                       "curves come from .hair, .obj, .csv or .h5 (strands) files");
     }
     const Source* source = NULL;
     status = scene_import(scene, map, rod->curves.hash, "curves", &source);
@@ -101,6 +105,10 @@ TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* ro
                           TdlRodDef* def) {
     const CurveSet* set = &rod->curves.set;
     int from = set->start[index], to = set->start[index + 1];
+    if (scene_has_strands(rod)) {
+        strands_shape(&rod->curves.strands, index, (size_t)from, def);
+        return TDL_STATUS_OK;
+    }
     TdlVec3* curvature = ARENA_NEW(arena, TdlVec3, rod->elements);
     if (curvature == NULL) {
         return TDL_STATUS_NO_MEMORY;

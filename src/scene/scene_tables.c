@@ -422,8 +422,8 @@ static const Field CURVES_FIELDS[] = {
      .kind = FIELD_PATH,
      AT(CurvesSpec, file),
      .required = true,
-     .help = "A .hair, .obj (polylines) or .csv (columns x, y, z and `curve`), relative to this "
-             "file."},
+     .help = "A .hair, .obj (polylines), .csv (columns x, y, z and `curve`) or .h5 (strands), "
+             "relative to this file."},
     {.key = "every",
      .kind = FIELD_INT,
      AT(CurvesSpec, every),
@@ -443,7 +443,10 @@ static const Field CURVES_FIELDS[] = {
 static const Group CURVES_GROUP = {
     .name = "curves",
     .help = "Curves from a file of another program. Each becomes a rod that starts at its first "
-            "point; curvatures are fitted to it, see [see.md](see.md).",
+            "point; curvatures are fitted to it, see [see.md](see.md). Strands are rods already, "
+            "taken bit for bit: their file tells `model`, `elements`, `natural_curvature`, how "
+            "much stiffer each is than its material, and knows no `scale` and `up`; see "
+            "[inverse.md](inverse.md).",
     .size = sizeof(CurvesSpec),
     .fields = CURVES_FIELDS,
 };
@@ -493,7 +496,8 @@ static const Field ROD_FIELDS[] = {
      .range = ANY_CURVATURE,
      .fallback = "[0, 0, 0]",
      .help = "At rest without forces: (twist, k1, k2) about the axes of the rod's frame, for the "
-             "whole rod or for each element. An element may turn by at most 1000 rad."},
+             "whole rod or for each element; of a super-clothoid also at each joint, one more. An "
+             "element may turn by at most 1000 rad."},
     {.key = "curvature",
      .kind = FIELD_VEC3S,
      AT(RodSpec, curvature),

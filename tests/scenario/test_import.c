@@ -143,7 +143,7 @@ TEST(what_is_wrong_is_told) {
     } cases[] = {
         {"none.hair", "s.yaml:6:"},
         {"none.hair", "cannot be read: there is no such file"},
-        {"., every: 1", "curves come from .hair, .obj or .csv"},
+        {"., every: 1", "curves come from .hair, .obj, .csv or .h5 (strands)"},
         {"t.csv, every: 0", "every"},
         {"t.csv, limit: -1", "limit"},
         {"t.csv, scale: 0", "scale"},
