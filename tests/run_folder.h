@@ -113,6 +113,7 @@ static inline bool same_frame_bits(const ResultFrame* a, const ResultFrame* b, R
            memcmp(a->points, b->points, 3 * (size_t)n.points * sizeof(float)) == 0 &&
            memcmp(a->q, b->q, (size_t)n.dofs * sizeof(double)) == 0 &&
            memcmp(a->v, b->v, (size_t)n.dofs * sizeof(double)) == 0 &&
+           memcmp(a->starts, b->starts, 12 * (size_t)n.rods * sizeof(double)) == 0 &&
            memcmp(a->poses, b->poses, 12 * (size_t)n.colliders * sizeof(double)) == 0 &&
            memcmp(a->body_poses, b->body_poses, 12 * (size_t)n.bodies * sizeof(double)) == 0 &&
            memcmp(a->surface_points, b->surface_points,

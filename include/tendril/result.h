@@ -2,6 +2,7 @@
 #ifndef TENDRIL_RESULT_H
 #define TENDRIL_RESULT_H
 
+#include "tendril/formats.h"
 #include "tendril/world.h"
 
 #ifdef __cplusplus
@@ -39,6 +40,9 @@ TDL_API TdlResultInfo tdl_result_info(const TdlResult* result);
 /// The first point of each rod in a frame's points: [rod_count + 1], the last is point_count.
 TDL_API const int* tdl_result_point_start(const TdlResult* result);
 
+/// The first coordinate of each rod, in the same way: [rod_count + 1], the last is dof_count.
+TDL_API const int* tdl_result_dof_start(const TdlResult* result);
+
 enum { TDL_RESULT_WORD_SIZE = 32, TDL_RESULT_NAME_SIZE = 128 };
 
 typedef struct TdlResultRod {
@@ -48,6 +52,17 @@ typedef struct TdlResultRod {
 } TdlResultRod;
 
 TDL_API TdlResultRod tdl_result_rod(const TdlResult* result, int index);
+
+/// The shape of all rods in a frame: coordinates as tdl_rod_coordinates has them, q[dof_count], and
+/// place and material frame of each start, starts[rod_count]. Files before version 7 have no
+/// starts: TDL_STATUS_BAD_INPUT.
+TDL_API TdlStatus tdl_result_read_coordinates(TdlResult* result, long frame, double* q);
+TDL_API TdlStatus tdl_result_read_starts(TdlResult* result, long frame, TdlPose* starts);
+
+/// The same as strands, until tdl_strands_free with the host of the result. Their natural curvature
+/// is that of the shape, and none is stiffer than its material, since a result does not tell of
+/// either. TDL_STATUS_BAD_INPUT where rods are not all super-helices or all super-clothoids.
+TDL_API TdlStatus tdl_result_read_strands(TdlResult* result, long frame, TdlStrands* out);
 
 /// A simple shape, of which a collider or a rigid body has one or more.
 typedef struct TdlResultShape {

@@ -13,9 +13,13 @@ typedef struct Format {
 } Format;
 
 static const Format FORMATS[] = {
-    {"vtp", ".pvd", ":", export_vtp},     {"usda", ".usda", ":", export_usda},
-    {"obj", ".obj", "-1", export_obj},    {"pc2", ".pc2", ":", export_pc2},
-    {"hair", ".hair", "-1", export_hair}, {"csv", ".csv", ":", export_csv},
+    {"vtp", ".pvd", ":", export_vtp},
+    {"usda", ".usda", ":", export_usda},
+    {"obj", ".obj", "-1", export_obj},
+    {"pc2", ".pc2", ":", export_pc2},
+    {"hair", ".hair", "-1", export_hair},
+    {"csv", ".csv", ":", export_csv},
+    {"strands", ".strands.h5", "-1", export_strands},
 };
 
 // The name of the folder, with the format's ending, in the folder one is in.
@@ -69,11 +73,12 @@ static int run_export(const Args* args) {
 }
 
 static const Option EXPORT_OPTIONS[] = {
-    {"format", 'f', OPTION_CHOICE, "vtp|usda|obj|pc2|hair|csv", 0, 0, "the format; needed", false},
+    {"format", 'f', OPTION_CHOICE, "vtp|usda|obj|pc2|hair|csv|strands", 0, 0, "the format; needed",
+     false},
     {"output", 'o', OPTION_FILE, "FILE", 0, 0,
      "where to; default: the name of DIR with the format's ending, here", false},
     {"frames", 0, OPTION_TEXT, "SLICE", 0, 0,
-     FRAMES_HELP "; default: all, of obj and hair the last", false},
+     FRAMES_HELP "; default: all, of obj, hair and strands the last", false},
     {0},
 };
 
@@ -93,7 +98,8 @@ const Command EXPORT_COMMAND = {
         "with\n"
         "its strain, and in NAME-contacts.csv a row a contact. Cloths have their quads in obj, pc2 "
         "and\n"
-        "usda, and their strain in vtp and usda.\n"
+        "usda, and their strain in vtp and usda. strands: the shapes of super-helices or\n"
+        "super-clothoids to a rounding, from which a scene can go on (curves); at rest in them.\n"
         "Everything is in metres with z up.",
     .example = "tendril export out/wisp --format vtp -o wisp.pvd\n"
                "tendril export out/wisp --format usda --frames 0:-1:2\n"

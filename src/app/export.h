@@ -30,4 +30,8 @@ int export_hair(FrameReader* reader, const char* path);
 // are any.
 int export_csv(FrameReader* reader, const char* path);
 
+// Strands: the shapes of rods whose coordinates are curvatures, which become their natural shapes
+// too; NAME-0000.h5 and so on for several frames.
+int export_strands(FrameReader* reader, const char* path);
+
 #endif

@@ -190,7 +190,7 @@ static TdlStatus prepare(FrameReader* reader) {
 }
 
 int frame_reader_open(const Args* args, const char* fallback, FrameReader* reader) {
-    *reader = (FrameReader){.path = args_operand(args, 0)};
+    *reader = (FrameReader){.host = args_host(args), .path = args_operand(args, 0)};
     TdlStatus status = tdl_result_open(args_host(args), reader->path, &reader->result);
     if (status != TDL_STATUS_OK) {
         return exit_code(status);

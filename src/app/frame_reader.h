@@ -14,6 +14,7 @@ typedef enum BodyReach {
 } BodyReach;
 
 typedef struct FrameReader {
+    const TdlHost* host;
     const char* path;
     TdlResult* result;
     TdlResultInfo info;

@@ -18,7 +18,8 @@
 //   /frames/*             one row a frame: the sets of the table RESULT_SETS of result_format.c
 //
 // Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers, version 3 no
-// surfaces, version 4 no v of contacts, version 5 no cloths; they are read as such.
+// surfaces, version 4 no v of contacts, version 5 no cloths, version 6 no starts of rods; they are
+// read as such.
 //
 // Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
 // is left out.
@@ -34,7 +35,7 @@
 #include <hdf5.h>
 
 #define RESULT_FORMAT "tendril-result"
-enum { RESULT_VERSION = 6, RESULT_OLDEST = 1 };
+enum { RESULT_VERSION = 7, RESULT_OLDEST = 1 };
 
 // The shapes of a collider or a rigid body that is number `body` of both. Returns how many there
 // are; with a null `out` they are only counted.
@@ -86,7 +87,8 @@ typedef struct ResultFrame {
     double energy[3];           // kinetic, elastic, gravity
     float* points;              // [3 points]
     double *q, *v;              // [dofs]
-    double* poses;              // [12 colliders]: position, then the columns of the rotation
+    double* starts;             // [12 rods]: position, then the columns of the rotation
+    double* poses;              // [12 colliders], in the same way
     double* body_poses;         // [12 bodies]
     double* observed;           // [3 observers]
     float* surface_points;      // [3 surface_points]
@@ -111,6 +113,7 @@ typedef enum ResultSet {
     RESULT_POINTS,
     RESULT_Q,
     RESULT_V,
+    RESULT_STARTS,
     RESULT_POSES,
     RESULT_BODY_POSES,
     RESULT_OBSERVED,
@@ -125,6 +128,7 @@ typedef enum ResultPer {
     PER_FRAME,
     PER_POINT,
     PER_DOF,
+    PER_ROD,
     PER_COLLIDER,
     PER_BODY,
     PER_OBSERVER,
@@ -136,7 +140,7 @@ typedef struct ResultSetSpec {
     const char *name, *unit, *meaning;
     ResultType type;
     ResultPer per;
-    int columns; // numbers per frame, point, dof, collider, body, observer or vertex
+    int columns; // numbers per frame, point, dof, rod, collider, body, observer or vertex
     int since;   // version of the format
 } ResultSetSpec;
 

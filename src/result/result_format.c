@@ -19,6 +19,10 @@ const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
                   TYPE_FLOAT64, PER_DOF, 1, 1},
     [RESULT_V] = {"v", "rad/s", "rates of the generalised coordinates", TYPE_FLOAT64, PER_DOF, 1,
                   1},
+    [RESULT_STARTS] = {"rod_start", "m, 1",
+                       "of the start of each rod: position (3 numbers), columns of its material "
+                       "frame (9), tangent first",
+                       TYPE_FLOAT64, PER_ROD, 12, 7},
     [RESULT_POSES] = {"collider_pose", "m, 1",
                       "position (3 numbers), then the columns of the rotation matrix (9)",
                       TYPE_FLOAT64, PER_COLLIDER, 12, 1},
@@ -50,6 +54,7 @@ int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
     const int items[] = {[PER_FRAME] = 1,
                          [PER_POINT] = counts.points,
                          [PER_DOF] = counts.dofs,
+                         [PER_ROD] = counts.rods,
                          [PER_COLLIDER] = counts.colliders,
                          [PER_BODY] = counts.bodies,
                          [PER_OBSERVER] = counts.observers,
@@ -116,6 +121,7 @@ void* result_frame_data(const ResultFrame* frame, ResultSet set) {
         [RESULT_POINTS] = frame->points,
         [RESULT_Q] = frame->q,
         [RESULT_V] = frame->v,
+        [RESULT_STARTS] = frame->starts,
         [RESULT_POSES] = frame->poses,
         [RESULT_BODY_POSES] = frame->body_poses,
         [RESULT_OBSERVED] = frame->observed,
@@ -132,6 +138,7 @@ TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFr
         .points = tdl_alloc_array(&host->mem, 3 * (size_t)counts.points, sizeof(float)),
         .q = tdl_alloc_array(&host->mem, (size_t)counts.dofs, sizeof(double)),
         .v = tdl_alloc_array(&host->mem, (size_t)counts.dofs, sizeof(double)),
+        .starts = tdl_alloc_array(&host->mem, 12 * (size_t)counts.rods, sizeof(double)),
         .poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.colliders, sizeof(double)),
         .body_poses = tdl_alloc_array(&host->mem, 12 * (size_t)counts.bodies, sizeof(double)),
         .observed = tdl_alloc_array(&host->mem, 3 * (size_t)counts.observers, sizeof(double)),
@@ -139,9 +146,9 @@ TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFr
             tdl_alloc_array(&host->mem, 3 * (size_t)counts.surface_points, sizeof(float)),
         .strains = tdl_alloc_array(&host->mem, (size_t)counts.cloth_points, sizeof(float)),
     };
-    if (out->points == NULL || out->q == NULL || out->v == NULL || out->poses == NULL ||
-        out->body_poses == NULL || out->observed == NULL || out->surface_points == NULL ||
-        out->strains == NULL) {
+    if (out->points == NULL || out->q == NULL || out->v == NULL || out->starts == NULL ||
+        out->poses == NULL || out->body_poses == NULL || out->observed == NULL ||
+        out->surface_points == NULL || out->strains == NULL) {
         result_frame_destroy(host, out);
         return TDL_STATUS_NO_MEMORY;
     }
@@ -174,6 +181,7 @@ void result_frame_destroy(const TdlHost* host, ResultFrame* frame) {
     tdl_free(&host->mem, frame->points);
     tdl_free(&host->mem, frame->q);
     tdl_free(&host->mem, frame->v);
+    tdl_free(&host->mem, frame->starts);
     tdl_free(&host->mem, frame->poses);
     *frame = (ResultFrame){0};
 }

@@ -178,13 +178,11 @@ static TdlStatus read_rods(TdlResult* r) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    int* dof_start = NULL;
-    status = read_starts(r, "rods", "dof_start", &dof_start, &dof_rows);
-    r->counts.dofs = status == TDL_STATUS_OK ? dof_start[dof_rows - 1] : 0;
-    tdl_free(&r->host.mem, dof_start);
+    status = read_starts(r, "rods", "dof_start", &r->dof_start, &dof_rows);
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    r->counts.dofs = r->dof_start[dof_rows - 1];
     if (rows != dof_rows) {
         return result_bad(r, "the tables of /rods differ in length");
     }

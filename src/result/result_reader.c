@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "math/rotation.h"
 #include "result/result_object.h"
 
 #include <errno.h>
@@ -299,6 +300,7 @@ void tdl_result_close(TdlResult* result) {
     close_handles(result);
     TdlAllocator mem = result->host.mem;
     tdl_free(&mem, result->point_start);
+    tdl_free(&mem, result->dof_start);
     tdl_free(&mem, result->rods);
     tdl_free(&mem, result->shapes);
     tdl_free(&mem, result->observers);
@@ -333,6 +335,10 @@ TdlResultInfo tdl_result_info(const TdlResult* result) {
 
 const int* tdl_result_point_start(const TdlResult* result) {
     return result->point_start;
+}
+
+const int* tdl_result_dof_start(const TdlResult* result) {
+    return result->dof_start;
 }
 
 TdlResultRod tdl_result_rod(const TdlResult* result, int index) {
@@ -412,6 +418,31 @@ static TdlStatus read_numbers(TdlResult* r, ResultSet set, long frame, void* out
         status = read_set(r, set, frame, H5T_NATIVE_DOUBLE, out);
     }
     hdf5_quiet_end(quiet);
+    return status;
+}
+
+TdlStatus tdl_result_read_coordinates(TdlResult* result, long frame, double* q) {
+    return read_numbers(result, RESULT_Q, frame, q);
+}
+
+TdlStatus tdl_result_read_starts(TdlResult* result, long frame, TdlPose* starts) {
+    if (result->version < RESULT_SETS[RESULT_STARTS].since) {
+        return result_bad_set(result, "frames", "rod_start",
+                              "is missing: the result is from an older Tendril");
+    }
+    double* numbers =
+        tdl_alloc_array(&result->host.mem, 12 * (size_t)result->counts.rods, sizeof *numbers);
+    if (numbers == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlStatus status = read_numbers(result, RESULT_STARTS, frame, numbers);
+    for (int i = 0; status == TDL_STATUS_OK && i < result->counts.rods; ++i) {
+        starts[i] = result_unpack_pose(numbers + 12 * (size_t)i);
+        if (!tdl_pose_is_good(starts[i])) { // also of a frame that an older Tendril wrote
+            status = result_bad_set(result, "frames", "rod_start", "has no place and frame");
+        }
+    }
+    tdl_free(&result->host.mem, numbers);
     return status;
 }
 

@@ -19,6 +19,7 @@ struct TdlResult {
     ResultCounts counts;
     TdlResultInfo info;
     int* point_start;       // [rods + 1]
+    int* dof_start;         // [rods + 1]
     TdlResultRod* rods;     // [rods]
     TdlResultShape* shapes; // [info.shape_count]
     TdlResultObserver* observers;

@@ -4,6 +4,7 @@
 // A step reads natural coordinates and stiffness anew; only groups keep stiffness, until they are
 // refreshed. What changes here changes the elastic energy from outside, so it is counted anew.
 #include "base/log.h"
+#include "base/quotient.h"
 #include "rod/rod_body.h"
 
 #include <string.h>
@@ -36,20 +37,11 @@ void rod_scale_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
     }
 }
 
-// A number whose product with l is q to the last bit, where there is one next to the quotient.
-static double unscale(double q, double l) {
-    double k = q / l, up = nextafter(k, INFINITY), down = nextafter(k, -INFINITY);
-    if (k * l == q || (up * l != q && down * l != q)) {
-        return k;
-    }
-    return up * l == q ? up : down;
-}
-
 void rod_unscale_curvature(const Rod* rod, TdlVec3* kappa) {
     double l = rod->at_rest.element_length;
     for (int i = 0; i < rod_curvature_count(rod); ++i) {
         const double* q = rod->q + 3 * i;
-        kappa[i] = (TdlVec3){unscale(q[0], l), unscale(q[1], l), unscale(q[2], l)};
+        kappa[i] = (TdlVec3){quotient_of(q[0], l), quotient_of(q[1], l), quotient_of(q[2], l)};
     }
 }
 

@@ -145,6 +145,9 @@ static void observe_rods(Run* run) {
             *p++ = (float)run->points[k].z;
         }
         size_t size = (size_t)info.dof_count * sizeof(double);
+        TdlPose start = {0};
+        tdl_rod_start(run->world, rod, &start);
+        result_pack_pose(start, run->frame.starts + 12 * (ptrdiff_t)i);
         memcpy(q, own_q, size);
         memcpy(v, own_v, size);
         q += info.dof_count;

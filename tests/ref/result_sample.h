@@ -5,6 +5,7 @@
 #include "result/result.h"
 
 #include "base/rng.h"
+#include "math/rotation.h"
 #include "scratch.h"
 
 // HDF5 loses some of its own memory on damaged files, where it keeps no handle to it. Handles of
@@ -132,6 +133,10 @@ static inline void fill_frame(ResultFrame* frame, ResultCounts counts, long inde
         frame->q[i] = rng_normal(&rng);
         frame->v[i] = rng_normal(&rng);
     }
+    for (int i = 0; i < counts.rods; ++i) {
+        TdlMat3 turned = tdl_rotation_exp(random_vector(&rng));
+        result_pack_pose((TdlPose){random_vector(&rng), turned}, frame->starts + 12 * i);
+    }
     for (int i = 0; i < 12 * counts.colliders; ++i) {
         frame->poses[i] = rng_normal(&rng);
     }
@@ -173,6 +178,7 @@ static inline bool same_frame(const ResultFrame* a, const ResultFrame* b, Result
            memcmp(a->points, b->points, 3 * (size_t)counts.points * sizeof(float)) == 0 &&
            memcmp(a->q, b->q, (size_t)counts.dofs * sizeof(double)) == 0 &&
            memcmp(a->v, b->v, (size_t)counts.dofs * sizeof(double)) == 0 &&
+           memcmp(a->starts, b->starts, 12 * (size_t)counts.rods * sizeof(double)) == 0 &&
            memcmp(a->poses, b->poses, 12 * (size_t)counts.colliders * sizeof(double)) == 0 &&
            memcmp(a->body_poses, b->body_poses, 12 * (size_t)counts.bodies * sizeof(double)) == 0 &&
            memcmp(a->observed, b->observed, 3 * (size_t)counts.observers * sizeof(double)) == 0 &&
@@ -221,6 +227,9 @@ static inline long count_frames_of(const TdlHost* host, const char* path, int ve
         fill_frame(&expected, counts, i);
         for (int k = 0; version < 5 && k < expected.contact_count; ++k) {
             expected.contacts[k].v[0] = expected.contacts[k].v[1] = 0.0;
+        }
+        for (int k = 0; version < 7 && k < 12 * counts.rods; ++k) {
+            expected.starts[k] = 0.0;
         }
         good = result_read(result, i, &frame) == TDL_STATUS_OK &&
                same_frame(&frame, &expected, counts);

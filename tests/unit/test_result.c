@@ -93,6 +93,14 @@ TEST(round_trip_keeps_every_bit) {
     CHECK(poses[0].position.x == frame.poses[0] && poses[0].position.z == frame.poses[2]);
     CHECK(poses[0].rotation.cx.y == frame.poses[4] && poses[0].rotation.cz.z == frame.poses[11]);
     CHECK(poses[2].position.x == frame.body_poses[12]);
+    TdlPose starts[2];
+    CHECK_INT(tdl_result_read_starts(result, 7, starts), TDL_STATUS_OK);
+    CHECK(starts[1].position.x == frame.starts[12] && starts[1].rotation.cz.z == frame.starts[23]);
+    double q[15];
+    const int* dof_start = tdl_result_dof_start(result);
+    CHECK(dof_start[0] == 0 && dof_start[1] == 9 && dof_start[2] == 15);
+    CHECK_INT(tdl_result_read_coordinates(result, 7, q), TDL_STATUS_OK);
+    CHECK(memcmp(q, frame.q, sizeof q) == 0);
     TdlVec3 observed[2];
     CHECK_INT(tdl_result_read_observed(result, 7, observed), TDL_STATUS_OK);
     CHECK(memcmp(observed, frame.observed, sizeof observed) == 0);
