@@ -38,11 +38,14 @@ typedef struct TdlRodDef {
     double density;    // kg/m^3, > 0; default 1000
     double damping;    // s, >= 0: internal damping, moment = K3 (kappa + damping dkappa/dt);
                        // default 0
+    double stiffening; // > 0: factor on `young`, of this one rod; default 1
 
     TdlVec3 natural_curvature;           // 1/m, along the whole rod; default 0
     TdlVec3 curvature;                   // 1/m at the start of the simulation; default 0
     const TdlVec3* natural_curvature_of; // [element_count] instead, when not null; copied. The
     const TdlVec3* curvature_of;         // super-clothoid takes the mean of the two at a joint
+    const TdlVec3* natural_curvature_at; // [element_count + 1] at the joints of a super-clothoid,
+    const TdlVec3* curvature_at;         // instead of either; copied
 
     double mass_damping; // 1/s, >= 0: a force -mass_damping times velocity per mass; default 0
     double drag;         // N s/m^2, >= 0: a force drag (wind - velocity) per length; default 0
@@ -100,6 +103,10 @@ typedef struct TdlRodInfo {
     int element_count;
     int dof_count; // length of q and v
     double length, radius[2], mass;
+    int curvature_count; // that it is told by: element_count, of a super-clothoid one more
+    double stiffening;   // factor on its Young's modulus
+    TdlVec3 stiffness;   // K3 with that factor: of twist, of bending about the second and third
+                         // axes, N m^2
 } TdlRodInfo;
 
 // Those that follow refuse an id that is not a rod of the world: TDL_STATUS_BAD_ARGUMENT.
@@ -116,6 +123,26 @@ TDL_API TdlStatus tdl_rod_points(const TdlWorld* world, TdlBodyId rod, int sampl
 /// the same, three per joint.
 TDL_API TdlStatus tdl_rod_coordinates(const TdlWorld* world, TdlBodyId rod, const double** q);
 TDL_API TdlStatus tdl_rod_velocities(const TdlWorld* world, TdlBodyId rod, const double** v);
+
+/// The place and the material frame of the start of a rod in its present shape. Of a nodal rod that
+/// nothing clamps there the frame goes on as it turns between its first two edges.
+TDL_API TdlStatus tdl_rod_start(const TdlWorld* world, TdlBodyId rod, TdlPose* out);
+
+/// Curvatures (1/m) of the present shape: of the elements, of a super-clothoid at the joints;
+/// out[curvature_count]. A rod of the same model that is made with them and with the pose of
+/// tdl_rod_start has this shape, but for stretching and shearing: of super-models also the same
+/// bits, where curvatures with these coordinates exist.
+TDL_API TdlStatus tdl_rod_curvature(const TdlWorld* world, TdlBodyId rod, TdlVec3* out);
+
+/// The same of its natural shape: what it was last given, bit for bit.
+TDL_API TdlStatus tdl_rod_natural_curvature(const TdlWorld* world, TdlBodyId rod, TdlVec3* out);
+
+/// Gives a rod of any model another natural shape, kappa[curvature_count], or a factor on its
+/// Young's modulus instead of the one it has. It stays where it is, as fast as it is, and goes on
+/// as a rod would that was made so. No part of the state: who loads one sets these again.
+TDL_API TdlStatus tdl_rod_set_natural_curvature(TdlWorld* world, TdlBodyId rod,
+                                                const TdlVec3* kappa);
+TDL_API TdlStatus tdl_rod_set_stiffening(TdlWorld* world, TdlBodyId rod, double factor);
 
 /// The force (N) of what holds the start of a rod, or its end, on the rod: its mean over the last
 /// step, or over the last part of one that was split. Zero where that end is free or no step was

@@ -57,7 +57,7 @@ const char* nodal_find_fault(const TdlRodDef* def) {
 
 // The rotation between the middles of elements i - 1 and i; from an end, half of one.
 static Quat turning(const Rod* rod, const TdlVec3* kappa, int i) {
-    double half = 0.5 * rod->element_length;
+    double half = 0.5 * rod->at_rest.element_length;
     Quat before = {1.0, 0.0, 0.0, 0.0}, after = before;
     if (i > 0) {
         before = quat_exp(tdl_scale3(half, kappa[i - 1]));
@@ -86,6 +86,50 @@ void nodal_set_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
         kind->set_frame(rod, i, frame, q + i * stride + 3);
         x = tdl_add3(x, quat_first_axis(frame));
         tdl_store3(q + (i + 1) * stride, 0, x);
+    }
+}
+
+// The frame of an edge after the last one's; without twist where the model has none.
+static TdlMat3 next_frame(const Rod* rod, int edge, TdlMat3 last) {
+    if (!rod->model->frameless) {
+        return nodal_kind(rod)->frame(rod, edge);
+    }
+    NodalShape shape = {.rod = rod, .q = rod->q};
+    TdlVec3 tangent = nodal_edge(&shape, edge), axis = tdl_cross3(last.cx, tangent);
+    double sine = tdl_norm3(axis), cosine = tdl_dot3(last.cx, tangent);
+    if (!(sine > 0.0)) {
+        return cosine > 0.0 ? last : tdl_frame_from_tangent_hint(tangent, last.cy);
+    }
+    TdlMat3 turn = tdl_rotation_exp(tdl_scale3(atan2(sine, cosine) / sine, axis));
+    return tdl_rotation_nearest(tdl_mul33(turn, last));
+}
+
+TdlPose nodal_start(const Rod* rod) {
+    TdlPose start = {nodal_point(rod, 0, 0.0), rod->base.now.rotation};
+    if (rod->start_hold != TDL_HOLD_CLAMPED) {
+        TdlMat3 first = next_frame(rod, 0, start.rotation), turn = tdl_identity33();
+        if (rod->element_count > 1) {
+            turn = tdl_tmul33(first, next_frame(rod, 1, first));
+        }
+        TdlMat3 half = tdl_rotation_exp(tdl_scale3(-0.5, tdl_rotation_log(turn)));
+        start.rotation = tdl_rotation_nearest(tdl_mul33(first, half));
+    }
+    return start;
+}
+
+// Back from (D.10): what an element turns in its first half is what its vertex turns, less the
+// half of the element before.
+void nodal_curvature(const Rod* rod, TdlVec3* kappa) {
+    TdlMat3 frame = nodal_start(rod).rotation;
+    Quat at = quat_from_matrix(frame), half = {1.0, 0.0, 0.0, 0.0};
+    for (int i = 0; i < rod->element_count; ++i) {
+        frame = next_frame(rod, i, frame);
+        Quat next = quat_from_matrix(frame);
+        Quat turn = quat_mul(quat_conj(at), next);
+        TdlVec3 q = quat_log(quat_mul(quat_conj(half), turn));
+        half = quat_exp(q);
+        kappa[i] = tdl_scale3(2.0 / rod->at_rest.element_length, q);
+        at = next;
     }
 }
 

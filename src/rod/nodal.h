@@ -129,6 +129,8 @@ void nodal_dead_load(const NodalShape* shape, TdlVec3 pull, bool torques, double
 size_t nodal_work_count(const NodalKind* kind, int element_count);
 const char* nodal_find_fault(const TdlRodDef* def);
 void nodal_set_curvature(const Rod* rod, const TdlVec3* kappa, double* q);
+void nodal_curvature(const Rod* rod, TdlVec3* kappa);
+TdlPose nodal_start(const Rod* rod);
 void nodal_refresh(Rod* rod);
 bool nodal_predict(Rod* rod, const RodStep* step);
 
@@ -172,13 +174,13 @@ extern const RodRoot NODAL_ROOT; // nodal_root.c
 
 #define NODAL_FUNCTIONS                                                                            \
     .keeps_momenta = true, .find_fault = nodal_find_fault, .set_curvature = nodal_set_curvature,   \
-    .refresh = nodal_refresh, .predict = nodal_predict, .solve = nodal_solve,                      \
-    .solve_columns = nodal_solve_columns, .expect = nodal_expect, .residual = nodal_residual,      \
-    .predict_again = nodal_predict_again, .correct = nodal_correct, .advance = nodal_advance,      \
-    .losses = nodal_losses, .curves = nodal_curves, .end_frame = nodal_end_frame,                  \
-    .point = nodal_point, .movers = nodal_movers, .jacobian = nodal_jacobian,                      \
-    .add_torques = nodal_add_torques, .energy = nodal_energy, .shift = nodal_shift,                \
-    .keep_pushed = nodal_keep_pushed, .potential = nodal_potential, .own_statics = &NODAL_STATICS, \
-    .root = &NODAL_ROOT
+    .curvature = nodal_curvature, .start = nodal_start, .refresh = nodal_refresh,                  \
+    .predict = nodal_predict, .solve = nodal_solve, .solve_columns = nodal_solve_columns,          \
+    .expect = nodal_expect, .residual = nodal_residual, .predict_again = nodal_predict_again,      \
+    .correct = nodal_correct, .advance = nodal_advance, .losses = nodal_losses,                    \
+    .curves = nodal_curves, .end_frame = nodal_end_frame, .point = nodal_point,                    \
+    .movers = nodal_movers, .jacobian = nodal_jacobian, .add_torques = nodal_add_torques,          \
+    .energy = nodal_energy, .shift = nodal_shift, .keep_pushed = nodal_keep_pushed,                \
+    .potential = nodal_potential, .own_statics = &NODAL_STATICS, .root = &NODAL_ROOT
 
 #endif

@@ -83,6 +83,14 @@ static inline Quat quat_exp(TdlVec3 v) {
     return (Quat){cos(0.5 * angle), s * v.x, s * v.y, s * v.z};
 }
 
+// The rotation vector of a unit quaternion, no longer than pi.
+static inline TdlVec3 quat_log(Quat a) {
+    a = quat_scale(a.w < 0.0 ? -1.0 : 1.0, a);
+    TdlVec3 v = {a.x, a.y, a.z};
+    double sine = tdl_norm3(v);
+    return tdl_scale3(sine > 1.0e-8 ? 2.0 * atan2(sine, a.w) / sine : 2.0, v);
+}
+
 static inline Quat quat_load(const double* q) {
     return (Quat){q[0], q[1], q[2], q[3]};
 }

@@ -46,6 +46,7 @@ TdlRodDef tdl_rod_def_default(void) {
         .young = 1.0e9,
         .poisson = 0.48,
         .density = 1000.0,
+        .stiffening = 1.0,
         .clamp.rotation = tdl_identity33(),
         .parent_at = 1.0,
         .start = TDL_HOLD_CLAMPED,
@@ -66,14 +67,29 @@ static bool turning_sane(const TdlRodDef* def, TdlVec3 kappa) {
     return tdl_norm3(kappa) * def->length / def->element_count < MAX_TURNING;
 }
 
-static bool curvatures_sane(const TdlRodDef* def) {
-    bool sane = turning_sane(def, def->natural_curvature) && turning_sane(def, def->curvature);
-    for (int i = 0; i < def->element_count; ++i) {
-        sane = sane && (def->natural_curvature_of == NULL ||
-                        turning_sane(def, def->natural_curvature_of[i]));
-        sane = sane && (def->curvature_of == NULL || turning_sane(def, def->curvature_of[i]));
+static bool all_sane(const TdlRodDef* def, const TdlVec3* kappa, int count) {
+    bool sane = true;
+    for (int i = 0; i < count && kappa != NULL; ++i) {
+        sane = sane && turning_sane(def, kappa[i]);
     }
     return sane;
+}
+
+static const char* find_curvature_fault(const TdlRodDef* def) {
+    int n = def->element_count;
+    bool at_joints = def->natural_curvature_at != NULL || def->curvature_at != NULL;
+    if (at_joints && !rod_model_find(def->model)->at_joints) {
+        return "only the super-clothoid has curvatures at its joints";
+    }
+    if ((def->natural_curvature_at != NULL && def->natural_curvature_of != NULL) ||
+        (def->curvature_at != NULL && def->curvature_of != NULL)) {
+        return "curvatures are those of the elements or those at the joints, not both";
+    }
+    bool sane =
+        turning_sane(def, def->natural_curvature) && turning_sane(def, def->curvature) &&
+        all_sane(def, def->natural_curvature_of, n) && all_sane(def, def->curvature_of, n) &&
+        all_sane(def, def->natural_curvature_at, n + 1) && all_sane(def, def->curvature_at, n + 1);
+    return sane ? NULL : "curvature times element length must be finite and below 3000";
 }
 
 static bool hold_sane(TdlHold hold) {
@@ -128,13 +144,17 @@ const char* tdl_rod_def_fault(const TdlRodDef* def) {
     if (!not_negative(def->damping)) {
         return "damping must not be negative";
     }
-    if (!curvatures_sane(def)) {
-        return "curvature times element length must be finite and below 3000";
+    if (!positive(def->stiffening) || !positive(def->stiffening * def->young)) {
+        return "stiffening must be positive";
+    }
+    const char* fault = find_curvature_fault(def);
+    if (fault != NULL) {
+        return fault;
     }
     if (!tdl_pose_is_good(def->clamp)) {
         return "clamp must be a finite place and a rotation";
     }
-    const char* fault = find_load_fault(def);
+    fault = find_load_fault(def);
     const RodModel* model = rod_model_find(def->model);
     return fault == NULL && model->find_fault != NULL ? model->find_fault(def) : fault;
 }
@@ -147,9 +167,11 @@ static void set_section(Rod* rod, const TdlRodDef* def) {
     rod->radius[1] = b;
     rod->gyration = 0.25 * (a * a + b * b);
     rod->line_density = def->density * PI * a * b;
-    rod->stiffness.x = shear * PI * (a * a * a) * (b * b * b) / (a * a + b * b);
-    rod->stiffness.y = def->young * PI / 4.0 * a * (b * b * b);
-    rod->stiffness.z = def->young * PI / 4.0 * (a * a * a) * b;
+    rod->section_stiffness.x = shear * PI * (a * a * a) * (b * b * b) / (a * a + b * b);
+    rod->section_stiffness.y = def->young * PI / 4.0 * a * (b * b * b);
+    rod->section_stiffness.z = def->young * PI / 4.0 * (a * a * a) * b;
+    rod->stiffening = def->stiffening;
+    rod->stiffness = tdl_scale3(def->stiffening, rod->section_stiffness);
 }
 
 static int root_dofs(TdlHold start) {
@@ -341,8 +363,9 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     size_t memory = model->memory_count != NULL ? model->memory_count(n) : 0;
     size_t work = model->work_count(rod->dof_count, n);
     size_t held = model->end_turning != NULL ? held_end_count(def->end, rod->dof_count) : 0;
+    size_t natural = 3 * ((size_t)n + (model->at_joints ? 1 : 0));
     double* block =
-        tdl_alloc_array(&host->mem, 6 * dofs + 1 + memory + work + held, sizeof(double));
+        tdl_alloc_array(&host->mem, 6 * dofs + 1 + memory + work + held + natural, sizeof(double));
     rod->q = block;
     // two more: for a hand in the world, and for the hold in statics
     rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 2, sizeof *rod->loads);
@@ -357,6 +380,7 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     rod->expected = rod->v_free + dofs + 1;
     rod->work = rod->expected + dofs;
     rod->held = held > 0 ? rod->work + work : NULL;
+    rod->natural = (TdlVec3*)(rod->work + work + held);
     if (held > 0) {
         memset(rod->held, 0, held * sizeof(double));
     }
@@ -373,13 +397,31 @@ static void set_loads(Rod* rod, const TdlRodDef* def) {
     }
 }
 
-// Curvatures, one per element: the given ones, or the same for all.
-static void set_curvatures(Rod* rod, const TdlVec3* given, TdlVec3 same, TdlVec3* kappa,
-                           double* q) {
-    for (int i = 0; i < rod->element_count; ++i) {
-        kappa[i] = given != NULL ? given[i] : same;
+// The curvatures by which the model is told: the given ones, or the same for all. Those of elements
+// become those at joints by the mean of the two that meet there. (C.3)
+static void fill_curvatures(const Rod* rod, const TdlVec3* of, const TdlVec3* at, TdlVec3 same,
+                            TdlVec3* kappa) {
+    int n = rod->element_count;
+    for (int i = 0; i < rod_curvature_count(rod); ++i) {
+        if (at != NULL) {
+            kappa[i] = at[i];
+        } else if (of == NULL) {
+            kappa[i] = same;
+        } else if (rod->model->at_joints) {
+            kappa[i] = tdl_scale3(0.5, tdl_add3(of[i > 0 ? i - 1 : 0], of[i < n ? i : n - 1]));
+        } else {
+            kappa[i] = of[i];
+        }
     }
-    rod->model->set_curvature(rod, kappa, q);
+}
+
+// Natural shape and first one. Room for the second is lent.
+static void set_shapes(Rod* rod, const TdlRodDef* def, TdlVec3* kappa) {
+    fill_curvatures(rod, def->natural_curvature_of, def->natural_curvature_at,
+                    def->natural_curvature, rod->natural);
+    rod_set_natural(rod, rod->natural);
+    fill_curvatures(rod, def->curvature_of, def->curvature_at, def->curvature, kappa);
+    rod->model->set_curvature(rod, kappa, rod->q);
 }
 
 TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
@@ -388,7 +430,7 @@ TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: %s", fault);
     }
     Rod* rod = tdl_alloc_zero(&host->mem, sizeof *rod);
-    TdlVec3* kappa = tdl_alloc_array(&host->mem, (size_t)def->element_count, sizeof *kappa);
+    TdlVec3* kappa = tdl_alloc_array(&host->mem, (size_t)def->element_count + 1, sizeof *kappa);
     if (rod != NULL) {
         rod->model = rod_model_find(def->model);
     }
@@ -411,8 +453,7 @@ TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
     rod->at_rest.stiffness = rod->stiffness;
     rod->held_state.stretch = rod->held_state.stretch_before = 1.0;
     set_loads(rod, def);
-    set_curvatures(rod, def->natural_curvature_of, def->natural_curvature, kappa, rod->q_rest);
-    set_curvatures(rod, def->curvature_of, def->curvature, kappa, rod->q);
+    set_shapes(rod, def, kappa);
     tdl_free(&host->mem, kappa);
     rod_stop(rod);
     rod->end.now = rod->end.before = rod_end(rod);

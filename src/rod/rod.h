@@ -63,7 +63,9 @@ typedef struct Rod {
     struct {
         double element_length, line_density;
         TdlVec3 stiffness;
-    } at_rest; // not stretched
+    } at_rest;                 // not stretched
+    TdlVec3 section_stiffness; // K3 of its section and Young's modulus alone
+    double stiffening;         // factor on it in `at_rest`
 
     TdlHold start_hold, end_hold;
     int root_dofs;  // velocities of a start that is not clamped, said below
@@ -81,6 +83,7 @@ typedef struct Rod {
     RodBase end; // where a held end has to be (now), and how it moves
     RodHeld held_state;
     double* q_rest;   // [dof_count] natural coordinates
+    TdlVec3* natural; // [rod_curvature_count] natural curvatures, of which they were made
     double* expected; // [dof_count] forces that contacts are expected to have in the step, as the
                       // model keeps them (`expect`); those of no contact unless `expects`
     bool expects;
@@ -179,8 +182,12 @@ struct RodModel {
     // the world leaves such a rod's velocities alone.
     bool keeps_momenta;
 
-    // Sets q (or q_rest) from curvatures, one per element.
+    // Sets q (or q_rest) from curvatures, [rod_curvature_count]; and finds those of the present
+    // shape, with which it starts at `rod_start`.
     void (*set_curvature)(const Rod* rod, const TdlVec3* kappa, double* q);
+    void (*curvature)(const Rod* rod, TdlVec3* kappa);
+    TdlPose (*start)(const Rod* rod); // optional: where its base does not tell
+    bool at_joints;                   // its curvatures are those at the joints
 
     // Optional: a model that works on groups. Doubles of a group's work; the two halves of a step
     // for all its rods at once. Then `predict` and `advance` serve rods that are alone, and a rod's
@@ -324,6 +331,16 @@ TdlVec3 rod_pull(const Rod* rod, const RodStep* step); // m/s^2, gravity with th
 const Rod* rod_tree_root(const Rod* rod);
 
 double rod_length(const Rod* rod); // m, at rest
+
+// Its shapes as curvatures, and its stiffness: rod_rest.c. Factors and curvatures are sane.
+int rod_curvature_count(const Rod* rod);
+TdlPose rod_start(const Rod* rod);
+void rod_set_natural(Rod* rod, const TdlVec3* kappa);
+void rod_set_stiffening(Rod* rod, double factor); // refreshes
+
+// For the tables of super-models, whose coordinates are curvatures times the element length.
+void rod_scale_curvature(const Rod* rod, const TdlVec3* kappa, double* q);
+void rod_unscale_curvature(const Rod* rod, TdlVec3* kappa);
 
 // Gives the rod the length that held_state tells.
 void rod_set_stretch(Rod* rod);

@@ -60,7 +60,10 @@ TdlStatus tdl_rod_info(const TdlWorld* world, TdlBodyId id, TdlRodInfo* out) {
                         rod->dof_count,
                         rod_length(rod),
                         {rod->radius[0], rod->radius[1]},
-                        rod_mass(rod)};
+                        rod_mass(rod),
+                        rod_curvature_count(rod),
+                        rod->stiffening,
+                        rod->at_rest.stiffness};
     return TDL_STATUS_OK;
 }
 

@@ -36,15 +36,6 @@ static size_t work_count(int dof_count, int element_count) {
     return (size_t)element_count * CLOTHOID_ELEMENT_DOUBLES + (size_t)dof_count * (size_t)dof_count;
 }
 
-// At a joint, the mean of the two elements that meet there. (C.3)
-static void set_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
-    int n = rod->element_count;
-    for (int i = 0; i <= n; ++i) {
-        TdlVec3 sum = tdl_add3(kappa[i > 0 ? i - 1 : 0], kappa[i < n ? i : n - 1]);
-        tdl_store3(q, i, tdl_scale3(0.5 * rod->element_length, sum));
-    }
-}
-
 // --- geometry -------------------------------------------------------------------------------
 
 // R m R'
@@ -695,7 +686,9 @@ const RodModel SUPER_CLOTHOID = {
     .seats = TDL_SEATS_JOINTS,
     .extra_dofs = 3,
     .work_count = work_count,
-    .set_curvature = set_curvature,
+    .set_curvature = rod_scale_curvature,
+    .curvature = rod_unscale_curvature,
+    .at_joints = true,
     .refresh = refresh,
     .expect = tension_expect,
     .predict = predict,

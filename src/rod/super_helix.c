@@ -33,12 +33,6 @@ static size_t work_count(int dof_count, int element_count) {
     return n * ELEMENT_DOUBLES + 6 * n + dofs * dofs;
 }
 
-static void set_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
-    for (int i = 0; i < rod->element_count; ++i) {
-        tdl_store3(q, i, tdl_scale3(rod->element_length, kappa[i]));
-    }
-}
-
 // --- geometry -------------------------------------------------------------------------------
 
 // R m R'
@@ -744,7 +738,8 @@ const RodModel SUPER_HELIX_DENSE = {
     .reduced = true,
     .seats = TDL_SEATS_MIDDLES,
     .work_count = work_count,
-    .set_curvature = set_curvature,
+    .set_curvature = rod_scale_curvature,
+    .curvature = rod_unscale_curvature,
     .refresh = refresh,
     .expect = tension_expect,
     .predict = predict,

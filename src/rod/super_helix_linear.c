@@ -20,12 +20,6 @@ static size_t work_count(int dof_count, int element_count) {
     return 0;
 }
 
-static void set_curvature(const Rod* rod, const TdlVec3* kappa, double* q) {
-    for (int i = 0; i < rod->element_count; ++i) {
-        tdl_store3(q, i, tdl_scale3(rod->element_length, kappa[i]));
-    }
-}
-
 static void refresh(Rod* rod) {
     super_helix_refresh_group(rod->group);
 }
@@ -467,7 +461,8 @@ const RodModel SUPER_HELIX = {
     .reduced = true,
     .seats = TDL_SEATS_MIDDLES,
     .work_count = work_count,
-    .set_curvature = set_curvature,
+    .set_curvature = rod_scale_curvature,
+    .curvature = rod_unscale_curvature,
     .group_work_count = super_helix_group_work_count,
     .predict_group = predict_group,
     .advance_group = super_helix_advance_group,
