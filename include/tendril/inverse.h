@@ -1,8 +1,10 @@
-// Rods found from shapes: piecewise helices through given points.
+// Rods found from shapes: piecewise helices through given points, and the natural curvature with
+// which a fibre rests in a given shape.
 #ifndef TENDRIL_INVERSE_H
 #define TENDRIL_INVERSE_H
 
 #include "tendril/math.h"
+#include "tendril/rod.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +23,31 @@ typedef struct TdlHelixFit {
 /// when there is no point or no element.
 TDL_API TdlStatus tdl_helix_fit(const TdlHost* host, const TdlVec3* points, int count,
                                 int element_count, TdlVec3* curvature, TdlHelixFit* out);
+
+// --- a fibre that rests in a given shape ------------------------------------------------------
+
+/// A fibre clamped at its start and free at its end, in the shape in which it is to rest.
+typedef struct TdlStrand {
+    const char* model;        // "super-helix", "super-clothoid" or "der"
+    TdlPose start;            // place and material frame of the clamp
+    double length;            // m, > 0
+    int element_count;        // 1 to 100000
+    const TdlVec3* curvature; // 1/m; [element_count]; of a super-clothoid [element_count + 1], at
+                              // its joints
+    TdlVec3 stiffness;        // K3: GJ, EI1, EI2, N m^2; > 0
+    double line_density;      // kg/m, >= 0
+    double stretching;        // EA, N, of a "der": its edges are as much longer as it lets them;
+                              // 0: they are not. The others do not stretch
+    const TdlRodLoad* loads;  // [load_count] forces that keep their direction; without torques,
+    int load_count;           // which have no potential
+} TdlStrand;
+
+/// The natural curvature, 1/m, with which a strand is in equilibrium in its shape under gravity
+/// (m/s^2) and its loads; natural[] has as many as strand->curvature. It is what
+/// TdlRodDef.natural_curvature_of takes. BAD_ARGUMENT, and the log says why, when the strand is
+/// not as its fields ask for, or a `der` would need edges that turn by 3 rad.
+TDL_API TdlStatus tdl_strand_rest(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
+                                  TdlVec3* natural);
 
 #ifdef __cplusplus
 }

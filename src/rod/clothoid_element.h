@@ -56,6 +56,28 @@ static inline void add_pair(double* A, int n, int i, int j, TdlMat3 block) {
     add_block(A, n, i, j, i == j ? tdl_add33(block, tdl_transpose33(block)) : block);
 }
 
+// Dead forces on all that lies beyond a point: their sum, and the sum P of r F' with r from that
+// point to where F acts.
+typedef struct ClothoidBeyond {
+    TdlVec3 F;
+    TdlMat3 P;
+} ClothoidBeyond;
+
+// What an element gives the Hessian of dead forces inside itself, blocks (0, 0), (1, 0), (1, 1),
+// and W: the sum of F x (displacement for a change of each of its joints), over all forces on it
+// and beyond it.
+typedef struct ClothoidShare {
+    TdlMat3 own[3], W[2];
+} ClothoidShare;
+
+// The share of gravity on an element of length l and mass m and of the forces beyond it, to a
+// share that is zero; and a point force on it. Both return the forces beyond its start. Of the
+// element they read shape, start, span, shift, turn, h and Bm. (C.17)
+ClothoidBeyond clothoid_share_gravity(const ClothoidElement* e, double l, double m, TdlVec3 g,
+                                      ClothoidBeyond beyond, ClothoidShare* share);
+ClothoidBeyond clothoid_share_load(const ClothoidElement* e, double l, const RodLoad* load,
+                                   ClothoidBeyond beyond, ClothoidShare* share);
+
 // Gradient of the potential of gravity and point forces. (C.14), (C.15)
 void super_clothoid_forces(const Rod* rod, TdlVec3 gravity, double* out);
 

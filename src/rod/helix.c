@@ -55,6 +55,26 @@ TdlVec3 helix_rotation_second(const HelixAxes* x, const double f[HELIX_COUNT], T
     return tdl_axpy3(t, f[HELIX_B], tdl_add3(tdl_cross3(d2, kd), tdl_cross3(x->q, dd)));
 }
 
+// c_8, to rounding: by its series, or from c_6 where that loses nothing.
+static double c8(double y, double c6) {
+    if (y >= TDL_C_SERIES_LIMIT) {
+        return (1.0 / 720.0 - c6) / y;
+    }
+    double sum = 1.0;
+    for (int n = 12; n > 0; --n) {
+        sum = 1.0 - y / ((2 * n + 7) * (2 * n + 8)) * sum;
+    }
+    return sum / 40320.0;
+}
+
+void helix_means(double y, double mean[HELIX_COUNT]) {
+    double c[8], end[HELIX_AKK];
+    tdl_c_series(y, c);
+    helix_end_and_mean(c, end, mean);
+    mean[HELIX_AKK] = 15.0 * c[7] - 7.0 * c[6] + c[5];
+    mean[HELIX_BKK] = 24.0 * c8(y, c[6]) - 9.0 * c[7] + c[6];
+}
+
 static int panel_count(double y) {
     return 1 + (int)(fmin(sqrt(y), HELIX_MAX_TURNING) / PANEL_TURN);
 }

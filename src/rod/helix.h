@@ -49,6 +49,22 @@ static inline void helix_functions(double y, double s, double f[HELIX_COUNT]) {
     f[HELIX_BKK] = s2 * s2 * s2 * s * (15.0 * c[7] - 7.0 * c[6] + c[5]);
 }
 
+// The first six of them at s = 1, and the means of these over [0, 1], from c_k(y). (V.32)
+static inline void helix_end_and_mean(const double c[8], double end[HELIX_AKK],
+                                      double mean[HELIX_AKK]) {
+    end[HELIX_ONE] = mean[HELIX_ONE] = end[HELIX_S] = 1.0;
+    mean[HELIX_S] = 0.5;
+    end[HELIX_A] = c[2];
+    end[HELIX_B] = mean[HELIX_A] = c[3];
+    mean[HELIX_B] = c[4];
+    end[HELIX_AK] = 2.0 * c[4] - c[3];
+    end[HELIX_BK] = mean[HELIX_AK] = 3.0 * c[5] - c[4];
+    mean[HELIX_BK] = 4.0 * c[6] - c[5];
+}
+
+// The means of all of them. (V.32)
+void helix_means(double y, double mean[HELIX_COUNT]);
+
 // p = s e + a e1 + b e2 (H.2)
 static inline TdlVec3 helix_position(const HelixAxes* x, const double f[HELIX_COUNT]) {
     TdlVec3 p = {f[HELIX_S], 0.0, 0.0};

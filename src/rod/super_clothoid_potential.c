@@ -43,31 +43,17 @@ TdlEnergy super_clothoid_energy(const Rod* rod, TdlVec3 gravity) {
 
 // --- second derivatives ---------------------------------------------------------------------
 
-// Dead forces on all that lies beyond a point: their sum, and the sum P of r F' with r from that
-// point to where F acts. `around` is tr(P) I - P, so that the sum of F x (w x r) is around w.
-typedef struct Pull {
-    TdlVec3 F;
-    TdlMat3 P;
-} Pull;
-
-static Pull pull_add(Pull pull, TdlVec3 r, TdlVec3 F) {
-    return (Pull){tdl_add3(pull.F, F), tdl_add33(pull.P, tdl_outer3(r, F))};
+static ClothoidBeyond pull_add(ClothoidBeyond pull, TdlVec3 r, TdlVec3 F) {
+    return (ClothoidBeyond){tdl_add3(pull.F, F), tdl_add33(pull.P, tdl_outer3(r, F))};
 }
 
+// tr(P) I - P: the sum of F x (w x r) is that times w.
 static TdlMat3 around(TdlMat3 P) {
     return tdl_sub33(tdl_scale33(P.cx.x + P.cy.y + P.cz.z, tdl_identity33()), P);
 }
 
-// What element j gives the Hessian inside itself, `own`, and W: the sum of F x (displacement for a
-// change of each of its joints), over all forces on it and beyond it.
-typedef struct PullShare {
-    TdlMat3 own[3], W[2];
-} PullShare;
-
-// Gravity on element j and the forces it carries. Returns the forces beyond its start.
-static Pull share_gravity(const Rod* rod, int j, TdlVec3 g, Pull beyond, PullShare* share) {
-    const ClothoidElement* e = &elements_of(rod)[j];
-    double l = rod->element_length, m = rod->line_density * l;
+ClothoidBeyond clothoid_share_gravity(const ClothoidElement* e, double l, double m, TdlVec3 g,
+                                      ClothoidBeyond beyond, ClothoidShare* share) {
     TdlMat3 R = e->start.rotation, turned = tdl_tmul33(R, tdl_mul33(beyond.P, R));
     ClothoidPull own = {1.0, l, m, tdl_tmul33_3(R, g), tdl_tmul33_3(R, beyond.F), turned};
     clothoid_pull_second(&e->shape, &own, share->own);
@@ -80,11 +66,9 @@ static Pull share_gravity(const Rod* rod, int j, TdlVec3 g, Pull beyond, PullSha
     return pull_add(beyond, e->h, tdl_scale3(m, g));
 }
 
-// A point force on element j.
-static Pull share_load(const Rod* rod, int j, const RodLoad* load, Pull beyond, PullShare* share) {
-    const ClothoidElement* e = &elements_of(rod)[j];
+ClothoidBeyond clothoid_share_load(const ClothoidElement* e, double l, const RodLoad* load,
+                                   ClothoidBeyond beyond, ClothoidShare* share) {
     TdlMat3 R = e->start.rotation;
-    double l = rod->element_length;
     ClothoidPull own = {.end = load->s, .l = l, .F = tdl_tmul33_3(R, load->force)};
     clothoid_pull_second(&e->shape, &own, share->own);
     ClothoidState at;
@@ -98,7 +82,7 @@ static Pull share_load(const Rod* rod, int j, const RodLoad* load, Pull beyond, 
     return pull_add(beyond, r, load->force);
 }
 
-static void add_share(const Rod* rod, int j, const PullShare* share, double* H) {
+static void add_share(const Rod* rod, int j, const ClothoidShare* share, double* H) {
     const ClothoidElement* el = elements_of(rod);
     int n = rod->dof_count;
     for (int a = 0; a < 2; ++a) {
@@ -118,13 +102,15 @@ static void add_share(const Rod* rod, int j, const PullShare* share, double* H) 
 // Hessian of the potential of gravity and point forces, tip to root: between elements i < j it is
 // turn_i' W_j. (C.17)
 static void pull_hessian(const Rod* rod, TdlVec3 g, double* H) {
-    Pull beyond = {0};
+    ClothoidBeyond beyond = {0};
+    double l = rod->element_length, m = rod->line_density * l;
     for (int j = rod->element_count - 1; j >= 0; --j) {
-        PullShare share = {0};
-        beyond = share_gravity(rod, j, g, beyond, &share);
+        const ClothoidElement* e = &elements_of(rod)[j];
+        ClothoidShare share = {0};
+        beyond = clothoid_share_gravity(e, l, m, g, beyond, &share);
         for (int k = 0; k < rod->load_count; ++k) {
             if (rod->loads[k].element == j) {
-                beyond = share_load(rod, j, &rod->loads[k], beyond, &share);
+                beyond = clothoid_share_load(e, l, &rod->loads[k], beyond, &share);
             }
         }
         add_share(rod, j, &share, H);

@@ -1,0 +1,128 @@
+// A super-clothoid of given shape: gradient of its weight and loads, and its natural curvature, for
+// which K is tridiagonal.
+#include "inverse/strand.h"
+#include "rod/clothoid_element.h"
+
+#include <string.h>
+
+// What the forces ask of an element; the rest of it stays zero.
+static ClothoidElement make_element(const Strand* strand, int i, TdlPose start, TdlPose* end) {
+    const TdlVec3* kappa = strand->def->curvature + i;
+    double l = strand->l;
+    TdlMat3 R = start.rotation;
+    ClothoidElement e = {.start = start};
+    ClothoidInertia inertia;
+    ClothoidState state;
+    e.shape = clothoid_make(tdl_scale3(l, kappa[0]), tdl_scale3(l, kappa[1]));
+    clothoid_inertia(&e.shape, &inertia, &state);
+    e.span = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(&state)));
+    e.h = tdl_scale3(l, tdl_mul33_3(R, inertia.h));
+    for (int a = 0; a < 2; ++a) {
+        e.shift[a] = tdl_scale33(l, tdl_mul33(R, clothoid_displacement(&state, a)));
+        e.turn[a] = tdl_mul33(R, clothoid_turn(&state, a));
+        e.Bm[a] = tdl_scale33(l, tdl_mul33(R, inertia.Bm[a]));
+    }
+    *end = (TdlPose){tdl_add3(start.position, e.span), tdl_mul33(R, clothoid_rotation(&state))};
+    return e;
+}
+
+static ClothoidElement* walk(const Strand* strand) {
+    ClothoidElement* el = ARENA_NEW(strand->arena, ClothoidElement, strand->element_count);
+    TdlPose at = strand->def->start;
+    for (int i = 0; el != NULL && i < strand->element_count; ++i) {
+        el[i] = make_element(strand, i, at, &at);
+    }
+    return el;
+}
+
+// Forces on an element and beyond: their sum, and their moment about its start.
+typedef struct Sum {
+    TdlVec3 force, moment;
+} Sum;
+
+// The generalised forces of the loads on element i; adds them to those beyond its start. (C.15)
+static void add_loads(const Strand* strand, const ClothoidElement* e, int i, Sum* sum,
+                      TdlVec3 own[2]) {
+    TdlMat3 R = e->start.rotation;
+    for (int k = strand_first_load(strand, i); k >= 0; k = strand->loads[k].next) {
+        const RodLoad* load = &strand->loads[k].at;
+        ClothoidState at;
+        clothoid_at(&e->shape, load->s, &at);
+        TdlVec3 F = tdl_tmul33_3(R, load->force);
+        for (int a = 0; a < 2; ++a) {
+            TdlMat3 B = clothoid_displacement(&at, a);
+            own[a] = tdl_axpy3(own[a], strand->l, tdl_tmul33_3(B, F));
+        }
+        TdlVec3 arm = tdl_scale3(strand->l, tdl_mul33_3(R, clothoid_position(&at)));
+        sum->force = tdl_add3(sum->force, load->force);
+        sum->moment = tdl_add3(sum->moment, tdl_cross3(arm, load->force));
+    }
+}
+
+// Tip to root. (C.14)
+static bool gradient(const Strand* strand, double* G) {
+    ArenaMark mark = arena_mark(strand->arena);
+    ClothoidElement* el = walk(strand);
+    if (el == NULL) {
+        return false;
+    }
+    TdlVec3 weight = tdl_scale3(strand->m, strand->gravity);
+    Sum sum = {0};
+    memset(G, 0, 3 * (size_t)strand->block_count * sizeof *G);
+    for (int i = strand->element_count - 1; i >= 0; --i) {
+        const ClothoidElement* e = &el[i];
+        TdlVec3 own[2];
+        for (int a = 0; a < 2; ++a) {
+            own[a] = tdl_tmul33_3(e->Bm[a], weight);
+            own[a] = tdl_add3(own[a], tdl_tmul33_3(e->shift[a], sum.force));
+            own[a] = tdl_add3(own[a], tdl_tmul33_3(e->turn[a], sum.moment));
+        }
+        sum.moment = tdl_add3(sum.moment, tdl_cross3(e->span, sum.force));
+        sum.moment = tdl_add3(sum.moment, tdl_cross3(e->h, weight));
+        sum.force = tdl_add3(sum.force, weight);
+        add_loads(strand, e, i, &sum, own);
+        for (int a = 0; a < 2; ++a) {
+            add3(G, i + a, tdl_scale3(-1.0, own[a]));
+        }
+    }
+    arena_release(strand->arena, mark);
+    return true;
+}
+
+// l K3^-1 K d = tridiag(1/6, 2/3, 1/6) d, 1/3 at both ends, is G l / K3: elimination from the
+// start. The matrix is dominated by its diagonal, twice. (V.35)
+static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G,
+                      TdlVec3* natural) {
+    (void)host;
+    int n = strand->element_count;
+    const double K3[3] = {strand->def->stiffness.x, strand->def->stiffness.y,
+                          strand->def->stiffness.z};
+    ArenaMark mark = arena_mark(strand->arena);
+    double* pivot = ARENA_NEW(strand->arena, double, n + 1);
+    double* d = ARENA_NEW(strand->arena, double, 3 * (n + 1));
+    if (pivot == NULL || d == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i <= n; ++i) {
+        double before = i > 0 ? (1.0 / 6.0) / pivot[i - 1] : 0.0;
+        pivot[i] = (i == 0 || i == n ? 1.0 / 3.0 : 2.0 / 3.0) - before / 6.0;
+        for (int c = 0; c < 3; ++c) {
+            d[3 * i + c] = G[3 * i + c] / K3[c] - (i > 0 ? before * d[3 * i - 3 + c] : 0.0);
+        }
+    }
+    for (int i = n; i >= 0; --i) {
+        for (int c = 0; c < 3; ++c) {
+            double next = i < n ? d[3 * i + 3 + c] / 6.0 : 0.0;
+            d[3 * i + c] = (d[3 * i + c] - next) / pivot[i];
+        }
+        natural[i] = tdl_add3(strand->def->curvature[i], tdl_load3(d, i));
+    }
+    arena_release(strand->arena, mark);
+    return TDL_STATUS_OK;
+}
+
+const StrandKind STRAND_CLOTHOID = {.name = "super-clothoid",
+                                    .extra_blocks = 1,
+                                    .max_turn = CLOTHOID_MAX_TURNING,
+                                    .gradient = gradient,
+                                    .rest = rest};

@@ -1,0 +1,98 @@
+// A super-helix of given shape: gradient of its weight and loads, in one pass from the tip.
+//
+// The weight of an element and the forces beyond its end enter through the same eight functions of
+// arc length, once by their means and once by their values at the end, so one load of helix.h holds
+// both. All integrals are closed. About 100 ns an element.
+#include "inverse/strand.h"
+#include "rod/helix.h"
+
+#include <string.h>
+
+// An element: the frame of its start, and c_k of its turning.
+typedef struct HelixPart {
+    TdlMat3 R;
+    double c[8];
+} HelixPart;
+
+static TdlVec3 turning(const Strand* strand, int i) {
+    return tdl_scale3(strand->l, strand->def->curvature[i]);
+}
+
+// Frames from the clamp on: exp[q]x = c0 I + c1 [q]x + c2 q q'. (R.4)
+static void walk(const Strand* strand, HelixPart* part) {
+    TdlMat3 R = strand->def->start.rotation;
+    for (int i = 0; i < strand->element_count; ++i) {
+        TdlVec3 q = turning(strand, i);
+        double* c = part[i].c;
+        part[i].R = R;
+        tdl_c_series(tdl_dot3(q, q), c);
+        TdlMat3 E = {{c[0], c[1] * q.z, -c[1] * q.y},
+                     {-c[1] * q.z, c[0], c[1] * q.x},
+                     {c[1] * q.y, -c[1] * q.x, c[0]}};
+        E = tdl_axpy33(E, c[2], tdl_outer3(q, q));
+        R = tdl_mul33(R, E);
+    }
+}
+
+// Adds a point load to the means of the functions times the field, own axes. (H.23)
+static void add_load(const RodLoad* load, TdlMat3 R, double y, TdlVec3 P[HELIX_AKK]) {
+    double at[HELIX_COUNT];
+    helix_functions(y, load->s, at);
+    TdlVec3 F = tdl_tmul33_3(R, load->force);
+    for (int f = 0; f < HELIX_AKK; ++f) {
+        P[f] = tdl_axpy3(P[f], at[f], F);
+    }
+}
+
+// G_i = -(B' forces + T' moment beyond), tip to root. (V.31)
+static bool gradient(const Strand* strand, double* G) {
+    ArenaMark mark = arena_mark(strand->arena);
+    HelixPart* part = ARENA_NEW(strand->arena, HelixPart, strand->element_count);
+    if (part == NULL) {
+        return false;
+    }
+    walk(strand, part);
+    TdlVec3 force = {0}, moment = {0}; // of all beyond the end of the element, world axes
+    for (int i = strand->element_count - 1; i >= 0; --i) {
+        TdlMat3 R = part[i].R;
+        HelixAxes x = helix_axes(turning(strand, i));
+        TdlVec3 g = tdl_scale3(strand->m, tdl_tmul33_3(R, strand->gravity));
+        TdlVec3 F = tdl_tmul33_3(R, force), M = tdl_tmul33_3(R, moment);
+        double end[HELIX_AKK], mean[HELIX_AKK];
+        helix_end_and_mean(part[i].c, end, mean);
+        TdlVec3 P[HELIX_AKK];
+        for (int f = 0; f < HELIX_AKK; ++f) {
+            P[f] = tdl_axpy3(tdl_scale3(end[f], F), mean[f], g);
+        }
+        for (int k = strand_first_load(strand, i); k >= 0; k = strand->loads[k].next) {
+            add_load(&strand->loads[k].at, R, x.y, P);
+        }
+        HelixLoad load = helix_load(&x, strand->l, P);
+
+        // T' M = (I - a K + b K^2) M
+        TdlVec3 KM = tdl_cross3(x.q, M);
+        TdlVec3 turned =
+            tdl_axpy3(tdl_axpy3(M, -end[HELIX_A], KM), end[HELIX_B], tdl_cross3(x.q, KM));
+        tdl_store3(G, i, tdl_scale3(-1.0, tdl_add3(load.generalised, turned)));
+        moment = tdl_add3(moment, tdl_mul33_3(R, load.moment));
+        force = tdl_mul33_3(R, load.force);
+    }
+    arena_release(strand->arena, mark);
+    return true;
+}
+
+// kappa_rest = kappa + K3^-1 G. (V.30)
+static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G,
+                      TdlVec3* natural) {
+    (void)host;
+    TdlVec3 K = strand->def->stiffness, soft = {1.0 / K.x, 1.0 / K.y, 1.0 / K.z};
+    for (int i = 0; i < strand->element_count; ++i) {
+        TdlVec3 kappa = strand->def->curvature[i], own = tdl_load3(G, i);
+        natural[i] =
+            (TdlVec3){kappa.x + soft.x * own.x, kappa.y + soft.y * own.y, kappa.z + soft.z * own.z};
+    }
+    return TDL_STATUS_OK;
+}
+
+const StrandKind STRAND_HELIX = {
+    .name = "super-helix", .max_turn = HELIX_MAX_TURNING, .gradient = gradient, .rest = rest};
