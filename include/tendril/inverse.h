@@ -49,6 +49,30 @@ typedef struct TdlStrand {
 TDL_API TdlStatus tdl_strand_rest(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
                                   TdlVec3* natural);
 
+/// Whether a strand stays in its shape, with the natural curvature of tdl_strand_rest.
+typedef struct TdlStability {
+    bool stable;         // least_factor < 1
+    double least_factor; // stiffness, as a factor on K3, at which the shape is about to give way,
+                         // exactly: softer, it leaves; stiffer, it stays. Below 1: stable as it is;
+                         // 0: however soft
+    double bound_factor; // the factor above which the smallest eigenvalues of stiffness and weight,
+                         // each by itself, promise stability: never less than least_factor
+    double least_eigenvalue; // smallest eigenvalue of the Hessian of the potential energy, over the
+                             // smallest K3 / element length, as tdl_rod_stability tells of the
+                             // super-models; of a `der` in rotations about its vertices
+} TdlStability;
+
+/// Tells it in time that is linear in the number of elements. BAD_ARGUMENT as tdl_strand_rest.
+TDL_API TdlStatus tdl_strand_stability(const TdlHost* host, const TdlStrand* strand,
+                                       TdlVec3 gravity, TdlStability* out);
+
+/// The motion with which the shape gives way at its least factor (where that is 0: the one of the
+/// least eigenvalue), as a change of curvature times element length, three numbers for each of
+/// strand->curvature (for a `der`, rotations about its vertices, in the axes of the frame before),
+/// of which the most turned section turns by 1 rad.
+TDL_API TdlStatus tdl_strand_mode(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
+                                  double* mode);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,6 +52,51 @@ bool strand_gradient(const Strand* strand, double* G);
 TdlStatus strand_rest(const TdlHost* host, const Strand* strand, const double* extra,
                       TdlVec3* natural);
 
+// --- second derivatives ---------------------------------------------------------------------
+
+// The Hessian of the potential, S + K at the strand's own stiffness, in its equilibrium: S of
+// gravity, loads and, for a der, of the moments at its vertices, none of which depend on the
+// stiffness. Blocks further apart than neighbours are S_ij = turn_i' W_j, i < j, and K_ij = 0, so
+// that all that is done with it takes linear time. A change x turns what lies beyond block i by
+// turn_i x_i (world axes). (V.38)
+//
+// Stability with constraints J x = 0, as of loaded contacts: the number of negative eigenvalues of
+// H on the null space of J is strand_factor's count, plus that of -J H^-1 J', less the number of
+// rows of J (which are independent). Rows of a place are those of RodModel.jacobian for the
+// super-models: the coordinates are the same.
+typedef struct StrandHessian {
+    int count;              // of blocks
+    TdlMat3 *turn, *W;      // [count]
+    TdlMat3 *S, *K;         // [count] diagonal blocks, symmetric
+    TdlMat3* S_next;        // [count] block (i, i + 1); null: turn_i' W_{i+1}. The last is not used
+    TdlMat3* K_next;        // [count] block (i, i + 1), diagonal; null: zero
+    double softest;         // N m, the smallest of K3 / l
+    double stiffness_floor; // N m, the smallest eigenvalue of K
+} StrandHessian;
+
+// S + k K + e I = U D U', from the tip.
+typedef struct StrandFactor {
+    int count;
+    int negative;      // pivots that are not positive: negative eigenvalues, of which it is sure
+                       // where there is none
+    TdlMat3 *W, *next; // [count] what couples a block with those before: far, and the one before
+    double (*D)[6];    // [count] pivot L D L': L_10, L_20, L_21, 1/D_0, 1/D_1, 1/D_2
+} StrandFactor;
+
+// The Hessian, and room for a factor; in the strand's arena. False without memory.
+bool strand_hessian(const Strand* strand, StrandHessian* out);
+bool strand_factor_new(Arena* arena, const StrandHessian* h, StrandFactor* out);
+
+// Factors S + k K + e I. (V.39), (V.40)
+void strand_factor(const StrandHessian* h, double k, double e, StrandFactor* out);
+
+// x := (S + k K + e I)^-1 x, [3 count]. (V.41)
+void strand_solve(const StrandHessian* h, const StrandFactor* factor, double* x);
+
+// y = (S + k K + e I) x; y = K x.
+void strand_apply(const StrandHessian* h, double k, double e, const double* x, double* y);
+void strand_apply_stiffness(const StrandHessian* h, const double* x, double* y);
+
 // What makes a model. Functions that return bool fail for want of memory.
 struct StrandKind {
     const char* name;
@@ -60,6 +105,8 @@ struct StrandKind {
     bool (*gradient)(const Strand* strand, double* G);
     // natural from the whole generalised force that elasticity has to balance
     TdlStatus (*rest)(const TdlHost* host, const Strand* strand, const double* G, TdlVec3* natural);
+    bool neighbours;                                           // has S_next and K_next
+    bool (*hessian)(const Strand* strand, StrandHessian* out); // its arrays, and stiffness_floor
 };
 
 extern const StrandKind STRAND_HELIX, STRAND_CLOTHOID, STRAND_DER;

@@ -121,8 +121,85 @@ static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G
     return TDL_STATUS_OK;
 }
 
+// --- second derivatives ---------------------------------------------------------------------
+
+// Whether tridiag(1/6, 2/3, 1/6), 1/3 at both ends, has no eigenvalue below x.
+static bool is_below(int n, double x) {
+    double pivot = 1.0;
+    for (int i = 0; i <= n && pivot > 0.0; ++i) {
+        double own = (i == 0 || i == n ? 1.0 / 3.0 : 2.0 / 3.0) - x;
+        pivot = own - (i > 0 ? 1.0 / (36.0 * pivot) : 0.0);
+    }
+    return pivot > 0.0;
+}
+
+// Its smallest eigenvalue, which lies between 1/6 (Gershgorin's circles) and 1/3 (its first entry).
+static double smallest_share(int n) {
+    double low = 1.0 / 6.0, high = 1.0 / 3.0;
+    for (int k = 0; k < 52; ++k) { // one bit each
+        double middle = 0.5 * (low + high);
+        *(is_below(n, middle) ? &low : &high) = middle;
+    }
+    return low;
+}
+
+// What element i, between the joints i and i + 1, gives the blocks of S. `before` is the turning
+// of its start joint by the element before, null for the first. (V.40)
+static void add_share(const ClothoidElement* e, const ClothoidElement* before, int i,
+                      const ClothoidShare* share, StrandHessian* out) {
+    out->turn[i] = tdl_add33(out->turn[i], e->turn[0]);
+    out->turn[i + 1] = tdl_add33(out->turn[i + 1], e->turn[1]);
+    out->W[i] = tdl_add33(out->W[i], share->W[0]);
+    out->W[i + 1] = tdl_add33(out->W[i + 1], share->W[1]);
+    out->S[i] = tdl_add33(out->S[i], share->own[0]);
+    out->S[i + 1] = tdl_add33(out->S[i + 1], share->own[2]);
+    out->S_next[i] = tdl_add33(out->S_next[i], tdl_transpose33(share->own[1]));
+    if (before != NULL) {
+        // both joints of the element before meet those of this one
+        TdlMat3 meets = tdl_tmul33(before->turn[1], share->W[0]);
+        out->S[i] = tdl_add33(out->S[i], tdl_add33(meets, tdl_transpose33(meets)));
+        out->S_next[i] = tdl_add33(out->S_next[i], tdl_tmul33(before->turn[1], share->W[1]));
+        out->S_next[i - 1] =
+            tdl_add33(out->S_next[i - 1], tdl_tmul33(before->turn[0], share->W[0]));
+    }
+    if (i > 1) { // and the joint i - 1 turns by the element before that, too
+        const ClothoidElement* first = before - 1;
+        out->S_next[i - 1] = tdl_add33(out->S_next[i - 1], tdl_tmul33(first->turn[1], share->W[0]));
+    }
+}
+
+static bool hessian(const Strand* strand, StrandHessian* out) {
+    ArenaMark mark = arena_mark(strand->arena);
+    ClothoidElement* el = walk(strand);
+    if (el == NULL) {
+        return false;
+    }
+    int n = strand->element_count;
+    TdlMat3 third = tdl_scale33(1.0 / (3.0 * strand->l), tdl_diag33(strand->def->stiffness));
+    for (int i = 0; i <= n; ++i) {
+        out->turn[i] = out->W[i] = out->S[i] = out->S_next[i] = (TdlMat3){0};
+        out->K[i] = i == 0 || i == n ? third : tdl_scale33(2.0, third);
+        out->K_next[i] = tdl_scale33(0.5, third);
+    }
+    ClothoidBeyond beyond = {0};
+    for (int i = n - 1; i >= 0; --i) {
+        ClothoidShare share = {0};
+        beyond =
+            clothoid_share_gravity(&el[i], strand->l, strand->m, strand->gravity, beyond, &share);
+        for (int k = strand_first_load(strand, i); k >= 0; k = strand->loads[k].next) {
+            beyond = clothoid_share_load(&el[i], strand->l, &strand->loads[k].at, beyond, &share);
+        }
+        add_share(&el[i], i > 0 ? &el[i - 1] : NULL, i, &share, out);
+    }
+    out->stiffness_floor = out->softest * smallest_share(n);
+    arena_release(strand->arena, mark);
+    return true;
+}
+
 const StrandKind STRAND_CLOTHOID = {.name = "super-clothoid",
                                     .extra_blocks = 1,
                                     .max_turn = CLOTHOID_MAX_TURNING,
                                     .gradient = gradient,
-                                    .rest = rest};
+                                    .rest = rest,
+                                    .neighbours = true,
+                                    .hessian = hessian};

@@ -7,10 +7,13 @@
 #include "inverse/strand.h"
 
 #include "base/log.h"
+#include "math/eigen.h"
 #include "rod/frame_pair.h"
 
 // The model's own limit, rad.
-static const double MAX_TURN = 3.0;
+#define MAX_TURN 3.0
+
+static const TdlVec3 AXES[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
 
 // Vertex i and the edge behind it.
 typedef struct DerJoint {
@@ -86,9 +89,7 @@ static bool gradient(const Strand* strand, double* G) {
 static void strain_rates(Quat between, double strain[3], TdlVec3 A[3]) {
     Quat slope[3], half = quat_scale(0.5, between);
     BINORMAL_LAW.value(between, strain, slope);
-    Quat rate[3] = {quat_turn((TdlVec3){1.0, 0.0, 0.0}, half),
-                    quat_turn((TdlVec3){0.0, 1.0, 0.0}, half),
-                    quat_turn((TdlVec3){0.0, 0.0, 1.0}, half)};
+    Quat rate[3] = {quat_turn(AXES[0], half), quat_turn(AXES[1], half), quat_turn(AXES[2], half)};
     for (int k = 0; k < 3; ++k) {
         A[k] = (TdlVec3){quat_dot(slope[k], rate[0]), quat_dot(slope[k], rate[1]),
                          quat_dot(slope[k], rate[2])};
@@ -139,4 +140,74 @@ static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G
     return TDL_STATUS_OK;
 }
 
-const StrandKind STRAND_DER = {.name = "der", .max_turn = 3.0, .gradient = gradient, .rest = rest};
+// --- second derivatives ---------------------------------------------------------------------
+
+// sum of f_k times the second derivatives of strain k along rotations of all beyond. (V.44)
+static TdlMat3 strain_second(Quat between, TdlVec3 f) {
+    const double force[3] = {f.x, f.y, f.z};
+    double second[4][4], rate[3][4], out[9];
+    Quat half = quat_scale(0.5, between);
+    BINORMAL_LAW.second(between, force, second);
+    for (int k = 0; k < 3; ++k) {
+        quat_store(rate[k], quat_turn(AXES[k], half));
+    }
+    for (int k = 0; k < 9; ++k) {
+        out[k] = 0.0;
+        for (int i = 0; i < 16; ++i) {
+            out[k] += rate[k / 3][i / 4] * second[i / 4][i % 4] * rate[k % 3][i % 4];
+        }
+    }
+    return (TdlMat3){tdl_load3(out, 0), tdl_load3(out, 1), tdl_load3(out, 2)};
+}
+
+// A' k A
+static TdlMat3 strain_stiffness(const TdlVec3 A[3], TdlVec3 k) {
+    TdlMat3 sum = tdl_scale33(k.x, tdl_outer3(A[0], A[0]));
+    sum = tdl_axpy33(sum, k.y, tdl_outer3(A[1], A[1]));
+    return tdl_axpy33(sum, k.z, tdl_outer3(A[2], A[2]));
+}
+
+// Z of all beyond vertex i, from that beyond the next: P is the sum of r F', `given` what edges
+// give way by stretching. (V.44)
+static TdlMat3 swing(const Strand* strand, const DerJoint* joint, TdlMat3* P, TdlMat3* given) {
+    *P = tdl_add33(*P, tdl_outer3(joint->edge, joint->F));
+    if (strand->def->stretching > 0.0) {
+        TdlVec3 t = tdl_scale3(1.0 / tdl_norm3(joint->edge), joint->edge);
+        TdlVec3 across = tdl_cross3(t, joint->F);
+        double soft = strand->l / strand->def->stretching;
+        *given = tdl_axpy33(*given, soft, tdl_outer3(across, across));
+    }
+    double trace = P->cx.x + P->cy.y + P->cz.z;
+    TdlMat3 Z = tdl_sub33(tdl_scale33(trace, tdl_identity33()), *P);
+    return tdl_sub33(Z, *given);
+}
+
+static bool hessian(const Strand* strand, StrandHessian* out) {
+    ArenaMark mark = arena_mark(strand->arena);
+    DerJoint* joint = walk(strand);
+    if (joint == NULL) {
+        return false;
+    }
+    TdlMat3 P = {0}, given = {0};
+    out->stiffness_floor = INFINITY;
+    for (int i = strand->element_count - 1; i >= 0; --i) {
+        TdlMat3 R = joint[i].R, Z = swing(strand, &joint[i], &P, &given), axes;
+        double strain[3], values[3];
+        TdlVec3 A[3];
+        strain_rates(joint[i].between, strain, A);
+        TdlVec3 f = stresses(A, tdl_tmul33_3(R, joint[i].M));
+        TdlMat3 own = tdl_tmul33(R, tdl_mul33(Z, R));
+        own = tdl_scale33(0.5, tdl_add33(own, tdl_transpose33(own)));
+        out->turn[i] = R;
+        out->W[i] = tdl_mul33(Z, R);
+        out->S[i] = tdl_add33(own, strain_second(joint[i].between, f));
+        out->K[i] = strain_stiffness(A, cell_stiffness(strand, i));
+        tdl_eigen_3(out->K[i], values, &axes);
+        out->stiffness_floor = fmin(out->stiffness_floor, values[0]);
+    }
+    arena_release(strand->arena, mark);
+    return true;
+}
+
+const StrandKind STRAND_DER = {
+    .name = "der", .max_turn = MAX_TURN, .gradient = gradient, .rest = rest, .hessian = hessian};

@@ -1,4 +1,4 @@
-// A super-helix of given shape: gradient of its weight and loads, in one pass from the tip.
+// A super-helix of given shape: gradient and Hessian of its weight and loads, from the tip.
 //
 // The weight of an element and the forces beyond its end enter through the same eight functions of
 // arc length, once by their means and once by their values at the end, so one load of helix.h holds
@@ -94,5 +94,97 @@ static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G
     return TDL_STATUS_OK;
 }
 
-const StrandKind STRAND_HELIX = {
-    .name = "super-helix", .max_turn = HELIX_MAX_TURNING, .gradient = gradient, .rest = rest};
+// --- second derivatives ---------------------------------------------------------------------
+
+// What forces give the block of an element, own axes: the lower triangle of S, W, and the sum of
+// r F' with r from its start.
+typedef struct HelixShare {
+    double S[3][3];
+    TdlMat3 W, P;
+} HelixShare;
+
+static const TdlVec3 AXES[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+
+// A force F at the place that has the functions f, or spread over places of which f is the mean.
+static void share_force(const HelixAxes* x, double l, const double f[HELIX_COUNT], TdlVec3 F,
+                        HelixShare* out) {
+    TdlMat3 B = helix_displacement(x, f);
+    TdlVec3 lF = tdl_scale3(l, F);
+    for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c <= r; ++c) {
+            out->S[r][c] -= tdl_dot3(lF, helix_second(x, f, AXES[r], AXES[c]));
+        }
+    }
+    TdlMat3 crossed = {tdl_cross3(lF, B.cx), tdl_cross3(lF, B.cy), tdl_cross3(lF, B.cz)};
+    out->W = tdl_add33(out->W, crossed);
+    out->P = tdl_add33(out->P, tdl_outer3(helix_position(x, f), lF));
+}
+
+// tr(P) I - P: the sum of F x (w x r) is that times w.
+static TdlMat3 around(TdlMat3 P) {
+    double trace = P.cx.x + P.cy.y + P.cz.z;
+    return tdl_sub33(tdl_scale33(trace, tdl_identity33()), P);
+}
+
+// What turns with the element's end: forces with the sum P of r F' from there. (H.21)
+static void share_turning(const HelixAxes* x, const double end[HELIX_COUNT], TdlMat3 turn,
+                          HelixShare* out) {
+    TdlMat3 P = out->P, swung = tdl_mul33(around(P), turn), own = tdl_tmul33(turn, swung);
+    TdlVec3 moment = {P.cz.y - P.cy.z, P.cx.z - P.cz.x, P.cy.x - P.cx.y};
+    const TdlVec3 column[3] = {own.cx, own.cy, own.cz};
+    for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c <= r; ++c) {
+            TdlVec3 second = helix_rotation_second(x, end, AXES[r], AXES[c]);
+            out->S[r][c] += tdl_dot3(AXES[r], column[c]) - tdl_dot3(second, moment);
+        }
+    }
+    out->W = tdl_add33(out->W, swung);
+}
+
+// Blocks from the tip. (V.38)
+static bool hessian(const Strand* strand, StrandHessian* out) {
+    ArenaMark mark = arena_mark(strand->arena);
+    HelixPart* part = ARENA_NEW(strand->arena, HelixPart, strand->element_count);
+    if (part == NULL) {
+        return false;
+    }
+    walk(strand, part);
+    TdlMat3 P = {0}, K = tdl_scale33(1.0 / strand->l, tdl_diag33(strand->def->stiffness));
+    TdlVec3 force = {0}; // beyond the end of the element; P about it, world axes
+    for (int i = strand->element_count - 1; i >= 0; --i) {
+        TdlMat3 R = part[i].R;
+        HelixAxes x = helix_axes(turning(strand, i));
+        double end[HELIX_COUNT], mean[HELIX_COUNT], at[HELIX_COUNT];
+        helix_functions(x.y, 1.0, end);
+        helix_means(x.y, mean);
+        TdlMat3 turn = helix_rotation_rate(&x, end);
+        HelixShare share = {.P = tdl_tmul33(R, tdl_mul33(P, R))};
+        share_turning(&x, end, turn, &share);
+        share_force(&x, strand->l, end, tdl_tmul33_3(R, force), &share);
+        TdlVec3 weight = tdl_scale3(strand->m, strand->gravity);
+        share_force(&x, strand->l, mean, tdl_tmul33_3(R, weight), &share);
+        force = tdl_add3(force, weight);
+        for (int k = strand_first_load(strand, i); k >= 0; k = strand->loads[k].next) {
+            const RodLoad* load = &strand->loads[k].at;
+            helix_functions(x.y, load->s, at);
+            share_force(&x, strand->l, at, tdl_tmul33_3(R, load->force), &share);
+            force = tdl_add3(force, load->force);
+        }
+        const double(*S)[3] = (const double(*)[3])share.S;
+        out->S[i] = (TdlMat3){
+            {S[0][0], S[1][0], S[2][0]}, {S[1][0], S[1][1], S[2][1]}, {S[2][0], S[2][1], S[2][2]}};
+        out->turn[i] = tdl_mul33(R, turn);
+        out->W[i] = tdl_mul33(R, share.W);
+        out->K[i] = K;
+        P = tdl_mul33(tdl_mul33(R, share.P), tdl_transpose33(R));
+    }
+    out->stiffness_floor = out->softest;
+    arena_release(strand->arena, mark);
+    return true;
+}
+
+const StrandKind STRAND_HELIX = {.name = "super-helix",
+                                 .max_turn = HELIX_MAX_TURNING,
+                                 .gradient = gradient,
+                                 .rest = rest,
+                                 .hessian = hessian};
