@@ -108,13 +108,6 @@ static TdlVec3 cell_stiffness(const Strand* strand, int i) {
     return tdl_scale3((i == 0 ? 2.0 : 1.0) / strand->l, strand->def->stiffness);
 }
 
-// The rotation vector of a unit quaternion whose angle is below pi.
-static TdlVec3 quat_log(Quat a) {
-    TdlVec3 v = {a.x, a.y, a.z};
-    double s = tdl_norm3(v);
-    return tdl_scale3(s > 0.0 ? 2.0 * atan2(s, a.w) / s : 2.0, v);
-}
-
 // Natural strains at the vertices, then the elements that turn by them one after the other: h_i =
 // h_{i-1}* Q_i with h = exp(kappa l/2). (V.37)
 static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G,
