@@ -26,6 +26,15 @@ typedef struct TdlFrictionLaws {
     const double* normal_velocity;  // [contact_count] c, m/s: prescribed or restitution; null: 0
     const double* guess; // [contact_count block_size] N s: where a solver may start. Kept
                          // with the problem for whoever asks; null: none
+    const unsigned char*
+        associated;      // [contact_count] nonzero: u_i - c_i n in the dual of the cone
+                         // of r_i and normal to it, without the shift by mu |u_T|; null:
+                         // none is. Where all are so, r is the least of
+                         // r'W r / 2 + (b - c n)'r over the cones: no law of friction,
+                         // but a convex problem
+    const double* gamma; // [contact_count] 1/kg, >= 0: added to the diagonal of W, so that forces
+                         // are unique where that is singular; null: nothing is. In explicit form it
+                         // becomes part of W, and is not told of again
 } TdlFrictionLaws;
 
 /// The explicit form: W as sparse blocks. Everything is copied. W need not be exactly symmetric:
@@ -136,7 +145,8 @@ TDL_API TdlStatus tdl_friction_body_velocity(const TdlFrictionProblem* problem, 
 /// How far (u, r) is from the law; each is zero exactly at a solution.
 typedef enum TdlFrictionError {
     TDL_FRICTION_ERROR_NATURAL = 0,        // r - P_K(r - (u + mu |u_T| n))
-    TDL_FRICTION_ERROR_ALART_CURNIER,      // projections of normal and tangential part apart
+    TDL_FRICTION_ERROR_ALART_CURNIER,      // projections of normal and tangential part apart; of
+                                           // associated contacts the natural one
     TDL_FRICTION_ERROR_FISCHER_BURMEISTER, // Jordan-algebra x + y - (x^2 + y^2)^(1/2)
     TDL_FRICTION_ERROR_COUNT
 } TdlFrictionError;
@@ -151,6 +161,9 @@ TDL_API double tdl_friction_error(const TdlFrictionProblem* problem, TdlFriction
 /// `auto` does what it takes to reach the tolerance, factorisations of W included. A simulation
 /// that would rather go on with the best iterate takes TDL_FRICTION_ALTERNATING and a few hundred
 /// iterations.
+///
+/// Problems with associated contacts are solved by auto, gauss-seidel, anderson, interior, admm and
+/// gradient; the others refuse them (TDL_STATUS_BAD_ARGUMENT). With a gamma, the solvers form W.
 typedef enum TdlFrictionSolverKind {
     TDL_FRICTION_AUTO = 0,     // chooses by nu and size, falls back from one to the next
     TDL_FRICTION_GAUSS_SEIDEL, // nonlinear Gauss-Seidel with an exact one-contact solver

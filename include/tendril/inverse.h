@@ -5,6 +5,7 @@
 
 #include "tendril/math.h"
 #include "tendril/rod.h"
+#include "tendril/world.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -141,6 +142,65 @@ TDL_API TdlStatus tdl_strand_stability(const TdlHost* host, const TdlStrand* str
 /// of which the most turned section turns by 1 rad.
 TDL_API TdlStatus tdl_strand_mode(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
                                   double* mode);
+
+// --- a world whose rods rest in their present shapes -------------------------------------------
+
+typedef struct TdlInverseOptions {
+    bool contacts;   // rods lean on what they touch; default false: as if nothing touched
+    double mu_share; // in (0, 1]: of the friction coefficient of each pair that forces may use, so
+                     // that all that carry stick strictly; default 0.8
+    double gamma;    // >= 0: what a force costs beside the bending that it saves, in units of the
+                     // mean compliance of a contact; default 1e-3
+    double guess; // in [0, 1], where the natural curvature is to be near: 0, everywhere as at the
+                  // tip; 1, as the shape; default 0
+    double reach; // m, >= 0: gap below which two things touch; default 1e-7
+    bool stiffen; // raises the stiffness (Young's modulus) of rods until all is stable; default
+                  // false
+    bool keep_guess; // the guess stays as it is also where that is not stable; default false: it
+                     // then moves towards 0
+} TdlInverseOptions;
+TDL_API TdlInverseOptions tdl_inverse_options_default(void);
+
+/// What became of one rod. Factors are those on its stiffness at which it would be about to give
+/// way, beside its neighbours that stay: below 1 it is stable as it is.
+typedef struct TdlInverseStrand {
+    TdlBodyId rod;
+    double least_factor; // 0: stable however soft
+    double bound_factor; // from the smallest eigenvalues of stiffness and load apart, never less
+    bool stable;         // beside its neighbours
+    double residual;     // largest generalised force that is left, over weight times length; NaN
+                         // of a discrete elastic rod, whose edges are still to be stretched
+    double stiffening;   // factor by which it was stiffened here; 1: it was not
+} TdlInverseStrand;
+
+typedef struct TdlInverseReport {
+    int strand_count;
+    TdlInverseStrand* strands; // [strand_count] the rods, in the order of the world
+    int contact_count;         // that were found within reach
+    int loaded_count;          // of these, that carry
+    int sliding_count;       // of those, that do not stick strictly inside the cone of their pair:
+                             // nothing is promised with them, and `stable` is false
+    double contact_residual; // of the cone program, relative
+    double largest_force;    // N, of a contact
+    double guess;            // that was used
+    bool stable;             // of all rods together
+    double least_eigenvalue; // of the energy's second variation over the elastic one: 1 without
+                             // loads, positive where all is stable
+    double seconds;          // of wall time
+} TdlInverseReport;
+
+/// Gives every rod of a world the natural curvature with which its present shape is an equilibrium
+/// at rest, and tells whether that is stable. All rods are clamped at their start, free at their
+/// end and grow out of nothing; they are super-helices and super-clothoids, and without contacts
+/// discrete elastic rods too. With contacts, forces in the cones are sought with which natural
+/// curvatures are nearest to the guess in the elastic energy; the next step begins with them. Other
+/// bodies count as if they stood still. TDL_STATUS_BAD_ARGUMENT where a rod is not so, by name, or
+/// an option is out of range, and TDL_STATUS_DIVERGED where forces are not found; then the world is
+/// as it was. `out` may be null; else tdl_inverse_report_free frees it.
+/// docs/theory/inverse-contacts.md
+TDL_API TdlStatus tdl_world_inverse(TdlWorld* world, const TdlInverseOptions* options,
+                                    TdlInverseReport* out);
+TDL_API void tdl_inverse_report_free(const TdlWorld* world, TdlInverseReport* report);
 
 #ifdef __cplusplus
 }

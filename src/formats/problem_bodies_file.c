@@ -11,8 +11,9 @@
 #include <math.h>
 
 // Files of the first version have no A.
-// Version 2 has A, 3 rows of Y like those of H and lists with whitened rows.
-enum { VERSION = 3, MAX_CONTACTS = 1 << 26, MAX_COORDINATES = 1 << 30 };
+// Version 2 has A, 3 rows of Y like those of H and lists with whitened rows, 4 associated contacts
+// and gamma.
+enum { VERSION = 4, MAX_CONTACTS = 1 << 26, MAX_COORDINATES = 1 << 30 };
 
 // --- rows ----------------------------------------------------------------------------------------
 
@@ -49,9 +50,9 @@ typedef struct Reading {
     int version;
     TdlFrictionBodiesDef def;
     BodyArrays arrays;
-    double *mu, *normal_velocity, *guess;
-    int *bilateral, *spans, *listed;
-    unsigned char* flags; // bilateral
+    double *mu, *normal_velocity, *guess, *gamma;
+    int *bilateral, *associated, *spans, *listed;
+    unsigned char *flags, *shiftless; // bilateral, associated
 } Reading;
 
 static bool has(Reading* x, const char* name) {
@@ -97,22 +98,22 @@ static bool read_mu(Reading* x) {
     return true;
 }
 
-static bool read_bilateral(Reading* x) {
+// One flag a contact, which may be missing.
+static bool read_flags(Reading* x, const char* name, int** numbers, unsigned char** flags) {
     int n = x->def.laws.contact_count;
-    if (!has(x, "bilateral")) {
+    if (!has(x, name)) {
         return !x->file->failed;
     }
-    x->flags = tdl_alloc_array(&x->file->host->mem, (size_t)n, 1);
-    if (x->flags == NULL) {
+    *flags = tdl_alloc_array(&x->file->host->mem, (size_t)n, 1);
+    if (*flags == NULL) {
         return hdf5_fail(x->file, "out of memory");
     }
-    if (!read_integers(x, "bilateral", (uint64_t)n, 0, 1, &x->bilateral)) {
+    if (!read_integers(x, name, (uint64_t)n, 0, 1, numbers)) {
         return false;
     }
     for (int i = 0; i < n; ++i) {
-        x->flags[i] = (unsigned char)x->bilateral[i];
+        (*flags)[i] = (unsigned char)(*numbers)[i];
     }
-    x->def.laws.bilateral = x->flags;
     return true;
 }
 
@@ -125,15 +126,20 @@ static bool read_laws(Reading* x) {
     if (laws->block_size != 3 && laws->block_size != 6) {
         return hdf5_fail(x->file, "block_size is %d, not 3 or 6", laws->block_size);
     }
-    if (!read_mu(x) || !read_bilateral(x)) {
+    if (!read_mu(x) || !read_flags(x, "bilateral", &x->bilateral, &x->flags) ||
+        !read_flags(x, "associated", &x->associated, &x->shiftless)) {
         return false;
     }
+    laws->bilateral = x->flags;
+    laws->associated = x->shiftless;
     uint64_t n = (uint64_t)laws->contact_count, d = (uint64_t)laws->block_size;
     bool good = read_optional(x, "normal_velocity", n, &x->normal_velocity) &&
                 read_optional(x, "guess", n * d, &x->guess) &&
+                read_optional(x, "gamma", n, &x->gamma) &&
                 read_optional(x, "u_free", n * d, &x->arrays.u_free);
     laws->normal_velocity = x->normal_velocity;
     laws->guess = x->guess;
+    laws->gamma = x->gamma;
     x->def.u_free = x->arrays.u_free;
     return good;
 }
@@ -306,7 +312,10 @@ TdlStatus problem_read_bodies(Hdf5File* file, uint64_t group, TdlFrictionProblem
     tdl_free(mem, x.mu);
     tdl_free(mem, x.normal_velocity);
     tdl_free(mem, x.guess);
+    tdl_free(mem, x.gamma);
     tdl_free(mem, x.bilateral);
+    tdl_free(mem, x.associated);
+    tdl_free(mem, x.shiftless);
     tdl_free(mem, x.spans);
     tdl_free(mem, x.listed);
     tdl_free(mem, x.flags);
@@ -331,7 +340,10 @@ static bool put_laws(hid_t group, const TdlFrictionLaws* laws, const double* gue
            put_doubles(group, "mu", n, laws->mu) &&
            hdf5_put(group, "bilateral", H5T_NATIVE_UCHAR, n, laws->bilateral) &&
            put_doubles(group, "normal_velocity", n, laws->normal_velocity) &&
-           put_doubles(group, "guess", n * d, guess);
+           put_doubles(group, "guess", n * d, guess) &&
+           (laws->associated == NULL ||
+            hdf5_put(group, "associated", H5T_NATIVE_UCHAR, n, laws->associated)) &&
+           put_doubles(group, "gamma", n, laws->gamma);
 }
 
 // Which sides have a list, and the entries of all.
@@ -393,7 +405,8 @@ static bool put_rows(const TdlHost* host, hid_t group, const TdlFrictionBodiesDe
 // The first that has all of it.
 static int version_of(const TdlFrictionBodiesDef* def) {
     bool alike = def->y_like_h || (def->y == def->h && def->list != NULL);
-    return alike ? VERSION : def->a.start != NULL ? 2 : 1;
+    bool more = def->laws.associated != NULL || def->laws.gamma != NULL;
+    return more ? VERSION : alike ? 3 : def->a.start != NULL ? 2 : 1;
 }
 
 TdlStatus problem_write_bodies(const TdlHost* host, const char* path,

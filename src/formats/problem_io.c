@@ -380,10 +380,11 @@ static TdlStatus write_explicit(const TdlHost* host, const char* path,
                                 const TdlFrictionProblem* problem) {
     TdlFrictionMatrixDef m = tdl_friction_problem_matrix(problem);
     for (int i = 0; i < m.laws.contact_count; ++i) {
-        if (m.laws.bilateral[i] != 0 || isinf(m.laws.mu[i])) {
+        bool associated = m.laws.associated != NULL && m.laws.associated[i] != 0;
+        if (m.laws.bilateral[i] != 0 || isinf(m.laws.mu[i]) || associated) {
             return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
-                            "%s: contact %d is bilateral or has infinite friction, which the "
-                            "format cannot hold",
+                            "%s: contact %d is bilateral, associated or has infinite friction, "
+                            "which the format cannot hold",
                             path, i);
         }
     }

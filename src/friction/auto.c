@@ -38,6 +38,7 @@ enum {
     WARM = 1,     // only with a guess that is much better than zero
     LUKEWARM = 2, // only without one
     COLD = 4,     // starts from zero: near-solutions of sweeps carry parts that are hard to undo
+    CONVEX = 8,   // knows associated contacts
 };
 
 typedef struct Stage {
@@ -139,26 +140,27 @@ static TdlStatus soften_guess(Run* run) {
 
 static const Stage STAGES[] = {
     // a handful of contacts: a few sweeps are cheaper than any factorisation
-    {TDL_FRICTION_GAUSS_SEIDEL, run_gauss_seidel, 5, 1, 3, 0},
-    {TDL_FRICTION_ANDERSON, run_anderson, 15, 1, 8, 0},
+    {TDL_FRICTION_GAUSS_SEIDEL, run_gauss_seidel, 5, 1, 3, CONVEX},
+    {TDL_FRICTION_ANDERSON, run_anderson, 15, 1, 8, CONVEX},
     {TDL_FRICTION_PROXIMAL, run_nodes, 500, 1, INT_MAX, 0},
     {TDL_FRICTION_ALTERNATING, run_active, 500, 1, ALTERNATING_CONTACTS, WARM},
-    {TDL_FRICTION_INTERIOR, run_probe, INT_MAX, LARGE_ISLAND + 1, INT_MAX, LUKEWARM},
-    {TDL_FRICTION_ANDERSON, run_sweep_rounds, INT_MAX, SMALL_ISLAND + 1, INT_MAX, 0},
+    {TDL_FRICTION_INTERIOR, run_probe, INT_MAX, LARGE_ISLAND + 1, INT_MAX, LUKEWARM | CONVEX},
+    {TDL_FRICTION_ANDERSON, run_sweep_rounds, INT_MAX, SMALL_ISLAND + 1, INT_MAX, CONVEX},
     {TDL_FRICTION_ALTERNATING, run_active, 500, 1, ALTERNATING_CONTACTS, LUKEWARM},
     {TDL_FRICTION_PROXIMAL, run_proximal, 500, 1, INT_MAX, COLD},
-    {TDL_FRICTION_INTERIOR, run_interior, INT_MAX, 1, INT_MAX, 0},
-    {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, LARGE_ISLAND + 1, INT_MAX, 0},
+    {TDL_FRICTION_INTERIOR, run_interior, INT_MAX, 1, INT_MAX, CONVEX},
+    {TDL_FRICTION_GRADIENT, run_gradient_rounds, INT_MAX, LARGE_ISLAND + 1, INT_MAX, CONVEX},
     {TDL_FRICTION_PROXIMAL, run_proximal, 300, 1, INT_MAX, 0},
     {TDL_FRICTION_WEDGED, run_wedges, 30000, 1, INT_MAX, 0},
-    {TDL_FRICTION_INTERIOR, run_insist, INT_MAX, 1, INT_MAX, 0},
+    {TDL_FRICTION_INTERIOR, run_insist, INT_MAX, 1, INT_MAX, CONVEX},
     {TDL_FRICTION_PROXIMAL, run_proximal, 100, 1, INT_MAX, 0},
     {TDL_FRICTION_PATH, run_path, 30000, 1, INT_MAX, 0},
 };
 
 static bool applies(const Stage* stage, const Run* run) {
     return run->sys->n >= stage->least && run->sys->n <= stage->most &&
-           !(stage->how & (run->warm ? LUKEWARM : WARM));
+           !(stage->how & (run->warm ? LUKEWARM : WARM)) &&
+           (!run->sys->associated || (stage->how & CONVEX));
 }
 
 static TdlStatus run_stage(Run* run, const Stage* stage, TdlFrictionSolverKind* used) {

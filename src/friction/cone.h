@@ -5,13 +5,20 @@
 #define TDL_FRICTION_CONE_H
 
 #include <math.h>
+#include <stdbool.h>
 
 typedef enum ContactLaw {
-    LAW_CONE = 0,  // 0 < mu < infinity
-    LAW_SMOOTH,    // mu = 0: r_T = 0
-    LAW_ROUGH,     // mu = infinity: u_T = 0, normal part unilateral
-    LAW_BILATERAL, // u = 0
+    LAW_CONE = 0,   // 0 < mu < infinity
+    LAW_SMOOTH,     // mu = 0: r_T = 0
+    LAW_ROUGH,      // mu = infinity: u_T = 0, normal part unilateral
+    LAW_BILATERAL,  // u = 0
+    LAW_ASSOCIATED, // a cone without shift: u in its dual, normal to r. inverse-contacts.md (V.60)
 } ContactLaw;
+
+// Whether impulses are in a true cone, 0 < mu < infinity.
+static inline bool law_has_cone(ContactLaw law) {
+    return law == LAW_CONE || law == LAW_ASSOCIATED;
+}
 
 enum { CONE_MAX = 6 };
 
@@ -23,14 +30,14 @@ static inline double tangent_norm(int d, const double* a) {
     return sqrt(sum);
 }
 
-// The normal part of u + mu |u_T| n; the shift matters to a true cone only.
+// The normal part of u + mu |u_T| n; the shift matters to a true cone of Coulomb's only.
 static inline double shift_of(int d, ContactLaw law, double mu, const double* u) {
     return law == LAW_CONE ? mu * tangent_norm(d, u) : 0.0;
 }
 
 // p <- the point nearest to x in the set of admissible impulses. (F.5)
 static inline void law_project(int d, ContactLaw law, double mu, const double* x, double* p) {
-    if (law == LAW_CONE) {
+    if (law_has_cone(law)) {
         double t = tangent_norm(d, x);
         if (t <= mu * x[0]) {
             for (int k = 0; k < d; ++k) {

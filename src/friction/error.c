@@ -48,7 +48,7 @@ void fischer_burmeister(int d, const double* x, const double* y, double* z) {
 // so that it tends to the natural map's scale.
 static void fischer_map(int d, ContactLaw law, double mu, double rho, const double* u,
                         const double* r, double* f) {
-    if (law != LAW_CONE) {
+    if (!law_has_cone(law)) {
         natural_map(d, law, mu, rho, u, r, f);
         if (law != LAW_BILATERAL) {
             f[0] = r[0] + rho * u[0] - hypot(r[0], rho * u[0]);

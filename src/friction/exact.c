@@ -63,6 +63,9 @@ static void own_block(const TdlFrictionProblem* p, int i, double* w) {
             memcpy(w, p->blocks + (size_t)e * d2, d2 * sizeof *w);
         }
     }
+    for (int k = 0; k < p->d && p->gamma != NULL; ++k) {
+        w[k * (p->d + 1)] += p->gamma[i];
+    }
 }
 
 bool exact_matters_to(const TdlFrictionProblem* p, double error, const double* r) {
@@ -149,7 +152,7 @@ static Real map_square(int d, ContactLaw law, Real mu, Real rho, const Real* u, 
     }
     Real t = tangent(d, x), normal = law == LAW_BILATERAL || x[0] > 0.0L ? x[0] : 0.0L;
     Real along = law == LAW_SMOOTH ? 0.0L : 1.0L;
-    if (law == LAW_CONE && t > mu * x[0]) {
+    if (law_has_cone(law) && t > mu * x[0]) {
         normal = mu * t <= -x[0] ? 0.0L : (x[0] + mu * t) / (1.0L + mu * mu);
         along = normal > 0.0L ? mu * normal / t : 0.0L;
     }
@@ -181,13 +184,16 @@ static Real* begin(const ExactView* view, Arena* arena, const double* r) {
 }
 
 // u <- W r/unit + b of the view's contact i
-static void velocity_of(const ExactView* view, int i, const Real* v, Real* u) {
+static void velocity_of(const ExactView* view, int i, const Real* v, const double* r, Real* u) {
     const TdlFrictionProblem* p = view->problem;
     memset(u, 0, CONE_MAX * sizeof *u);
     if (problem_has_bodies(p)) {
         through_bodies(view, i, v, u);
     } else {
         through_rows(p, contact_of(view, i), v, u);
+    }
+    for (int k = 0; k < p->d && p->gamma != NULL; ++k) {
+        u[k] += (Real)p->gamma[contact_of(view, i)] * r[i * p->d + k];
     }
     for (int k = 0; k < p->d; ++k) {
         u[k] = u[k] / view->unit + (view->b != NULL ? view->b[i * p->d + k] : 0.0);
@@ -200,7 +206,7 @@ double exact_error(const ExactView* view, Arena* arena, const double* r) {
     Real *v = begin(view, arena, r), sum = v != NULL ? 0.0L : INFINITY;
     for (int i = 0; i < view->n && v != NULL; ++i) {
         Real u[CONE_MAX];
-        velocity_of(view, i, v, u);
+        velocity_of(view, i, v, r, u);
         sum += map_square(d, view->law[i], view->mu[i], view->rho, u, r + i * d);
     }
     arena_release(arena, mark);
@@ -213,7 +219,7 @@ TdlStatus exact_velocity(const ExactView* view, Arena* arena, const double* r, d
     Real* v = begin(view, arena, r);
     for (int i = 0; i < view->n && v != NULL; ++i) {
         Real u[CONE_MAX];
-        velocity_of(view, i, v, u);
+        velocity_of(view, i, v, r, u);
         for (int k = 0; k < d; ++k) {
             out[i * d + k] = (double)u[k];
         }

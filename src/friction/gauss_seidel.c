@@ -31,8 +31,13 @@ TdlStatus sweeper_init(Sweeper* s, Run* run) {
         return TDL_STATUS_NO_MEMORY;
     }
     for (int i = 0; i < sys->n; ++i) {
-        local_prepare(sys->d, sys->diag + (size_t)i * (size_t)(sys->d * sys->d),
-                      s->prep + (size_t)i * (size_t)size);
+        const double* w = sys->diag + (size_t)i * (size_t)(sys->d * sys->d);
+        double* prep = s->prep + (size_t)i * (size_t)size;
+        if (sys->law[i] == LAW_ASSOCIATED) {
+            local_prepare_associated(sys->d, w, prep);
+        } else {
+            local_prepare(sys->d, w, prep);
+        }
     }
     return TDL_STATUS_OK;
 }

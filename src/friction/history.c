@@ -32,7 +32,7 @@ static unsigned char mode_of(int d, ContactLaw law, double mu, const double* u, 
     if (law == LAW_BILATERAL) {
         return MODE_STICKS;
     }
-    if (law != LAW_CONE) {
+    if (!law_has_cone(law)) {
         return !(x[0] > 0.0) ? MODE_OPEN : law == LAW_ROUGH ? MODE_STICKS : MODE_SLIDES;
     }
     x[0] -= shift_of(d, law, mu, u);

@@ -67,8 +67,12 @@ static bool is_out(const Interior* in, int i) {
     return in->out != NULL && in->out[i];
 }
 
+static bool has_shift(const Interior* in, int i) {
+    return in->run->sys->law[i] == LAW_CONE && !in->convex && !is_out(in, i);
+}
+
 static bool has_cone(const Interior* in, int i) {
-    return in->run->sys->law[i] == LAW_CONE && !is_out(in, i);
+    return law_has_cone(in->run->sys->law[i]) && !is_out(in, i);
 }
 
 // unilateral normal part without a true cone: one number instead of a cone
@@ -78,7 +82,7 @@ static bool has_ray(const Interior* in, int i) {
 }
 
 static double scale_of(const System* sys, int i, int k) {
-    return k == 0 && sys->law[i] == LAW_CONE ? sys->mu[i] : 1.0;
+    return k == 0 && law_has_cone(sys->law[i]) ? sys->mu[i] : 1.0;
 }
 
 // A contact's own stiffness.
@@ -128,7 +132,7 @@ static void begin_near(Interior* in, const double* r, const double* u) {
     double root = NEAR_ROOT * size_asked(in);
     for (int i = 0; i < sys->n; ++i) {
         double own = sqrt(own_of(sys, i)), z[CONE_MAX];
-        double shift = has_cone(in, i) ? tangent_norm(d, u + i * d) : 0.0;
+        double shift = has_shift(in, i) ? tangent_norm(d, u + i * d) : 0.0;
         for (int k = 0; k < d; ++k) {
             double scale = scale_of(sys, i, k);
             double seen = u[i * d + k] / scale + (k == 0 ? shift : 0.0);
@@ -256,7 +260,7 @@ static double residual(Interior* in) {
         for (int k = 0; k < d && in->eps > 0.0 && !is_out(in, i); ++k) {
             in->rho[i * d + k] += in->eps * own_of(sys, i) * in->x[i * d + k];
         }
-        in->rho[i * d] += cone && !in->convex ? tangent_norm(d, in->y + i * d) : 0.0;
+        in->rho[i * d] += has_shift(in, i) ? tangent_norm(d, in->y + i * d) : 0.0;
         for (int k = 0; k < d; ++k) {
             sum += in->rho[i * d + k] * in->rho[i * d + k];
         }
@@ -269,8 +273,9 @@ static void shift_direction(const Interior* in, int i, double* t) {
     int d = in->run->sys->d;
     const double* y = in->y + i * d;
     double norm = tangent_norm(d, y);
+    bool coupled = in->run->sys->law[i] == LAW_CONE;
     for (int k = 1; k < d; ++k) {
-        t[k] = norm > 0.0 ? in->coupling[i] * y[k] / norm : 0.0;
+        t[k] = norm > 0.0 && coupled ? in->coupling[i] * y[k] / norm : 0.0;
     }
 }
 
@@ -293,7 +298,7 @@ static void spectrum(const Interior* in, int i, double* frame, double* value) {
     }
     for (int k = 0; k < d * d; ++k) {
         frame[k] = k % (d + 1) == 0 ? 1.0 : 0.0;
-        value[k / d] = k == 0 && has_ray(in, i) ? in->y[i * d] / in->x[i * d] : 0.0;
+        value[k / d] = k < d && has_ray(in, i) ? in->y[i * d] / in->x[i * d] : 0.0;
     }
 }
 

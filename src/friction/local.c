@@ -17,8 +17,7 @@ static const double SINGULAR_PART = 1.0e-14;
 // Steps before the bracket is trusted instead; bisection in the logarithm needs about 60.
 enum { MAX_STEPS = 200 };
 
-// Symmetric eigenproblem of size m by cyclic Jacobi rotations; q receives eigenvectors as rows.
-static void jacobi_eigen(int m, double* a, double* q) {
+void local_eigen(int m, double* a, double* q) {
     for (int i = 0; i < m * m; ++i) {
         q[i] = i % (m + 1) == 0 ? 1.0 : 0.0;
     }
@@ -93,7 +92,7 @@ static inline void prepare(int d, const double* w, double* prep) {
     if (m == 2) {
         rotate_eigen(schur, q);
     } else {
-        jacobi_eigen(m, schur, q);
+        local_eigen(m, schur, q);
     }
     for (int k = 0; k < m; ++k) {
         s[k] = schur[k * m + k] > floor ? schur[k * m + k] : 0.0;
@@ -284,10 +283,16 @@ static inline LocalResult solve_secular(int m, double* prep, ContactLaw law, dou
 }
 
 LocalResult local_secular3(double* prep, ContactLaw law, double mu, const double* b, double* r) {
+    if (law == LAW_ASSOCIATED) {
+        return local_associated(3, prep, mu, b, r);
+    }
     return solve_secular(2, prep, law, mu, b, r);
 }
 
 LocalResult local_secular6(double* prep, ContactLaw law, double mu, const double* b, double* r) {
+    if (law == LAW_ASSOCIATED) {
+        return local_associated(6, prep, mu, b, r);
+    }
     return solve_secular(5, prep, law, mu, b, r);
 }
 

@@ -34,6 +34,15 @@ void local_prepare(int d, const double* w, double* prep);
 LocalResult local_secular3(double* prep, ContactLaw law, double mu, const double* b, double* r);
 LocalResult local_secular6(double* prep, ContactLaw law, double mu, const double* b, double* r);
 
+// Of a contact without shift: prepared otherwise, with the eigenvectors of W_TT.
+// inverse-contacts.md (V.61)
+void local_prepare_associated(int d, const double* w, double* prep);
+LocalResult local_associated(int d, double* prep, double mu, const double* b, double* r);
+
+// Symmetric eigenproblem of size m by cyclic Jacobi rotations, eigenvalues on the diagonal of a; q
+// receives eigenvectors as rows.
+void local_eigen(int m, double* a, double* q);
+
 // The selected solver on one block; `failsafe` counts enumerations of the hybrid.
 LocalResult local_solve(TdlFrictionLocal kind, int d, const double* w, double* prep, ContactLaw law,
                         double mu, const double* b, double* r, long long* failsafe);

@@ -46,6 +46,12 @@ TdlStatus problem_check_laws(const TdlHost* host, const TdlFrictionLaws* laws) {
                             "contact %d: prescribed normal velocity is not finite", i);
         }
     }
+    for (int i = 0; i < laws->contact_count && laws->gamma != NULL; ++i) {
+        if (!(laws->gamma[i] >= 0.0 && isfinite(laws->gamma[i]))) {
+            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                            "contact %d: gamma %g is not finite and at least 0", i, laws->gamma[i]);
+        }
+    }
     size_t size = (size_t)laws->contact_count * (size_t)laws->block_size;
     if (laws->guess != NULL && !problem_all_finite(laws->guess, size)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "the guess has an entry that is not finite");
@@ -71,8 +77,12 @@ TdlFrictionProblem* problem_new(const TdlHost* host, const TdlFrictionLaws* laws
     if (laws->guess != NULL) {
         p->guess = tdl_alloc_array(&p->mem, n * d, sizeof(double));
     }
+    p->associated = laws->associated == NULL ? NULL : tdl_alloc_array(&p->mem, n, 1);
+    p->gamma = laws->gamma == NULL ? NULL : tdl_alloc_array(&p->mem, n, sizeof(double));
     if (!p->mu || !p->law || !p->bilateral || !p->c || !p->b || !p->q ||
-        (laws->guess != NULL && p->guess == NULL)) {
+        (laws->guess != NULL && p->guess == NULL) ||
+        (laws->associated != NULL && p->associated == NULL) ||
+        (laws->gamma != NULL && p->gamma == NULL)) {
         tdl_friction_problem_destroy(p);
         return NULL;
     }
@@ -84,6 +94,16 @@ TdlFrictionProblem* problem_new(const TdlHost* host, const TdlFrictionLaws* laws
                     : p->mu[i] == 0.0 ? LAW_SMOOTH
                     : isinf(p->mu[i]) ? LAW_ROUGH
                                       : LAW_CONE;
+        bool shiftless = laws->associated != NULL && laws->associated[i] != 0;
+        if (p->associated != NULL) {
+            p->associated[i] = shiftless;
+        }
+        if (p->gamma != NULL) {
+            p->gamma[i] = laws->gamma[i];
+        }
+        if (shiftless && p->law[i] == LAW_CONE) {
+            p->law[i] = LAW_ASSOCIATED;
+        }
     }
     if (p->guess != NULL) {
         memcpy(p->guess, laws->guess, n * d * sizeof(double));
@@ -104,7 +124,14 @@ void problem_finish(TdlFrictionProblem* p) {
 }
 
 TdlFrictionLaws problem_laws(const TdlFrictionProblem* p) {
-    return (TdlFrictionLaws){p->d, p->n, p->mu, p->bilateral, p->c, p->guess};
+    return (TdlFrictionLaws){.block_size = p->d,
+                             .contact_count = p->n,
+                             .mu = p->mu,
+                             .bilateral = p->bilateral,
+                             .normal_velocity = p->c,
+                             .guess = p->guess,
+                             .associated = p->associated,
+                             .gamma = p->gamma};
 }
 
 void problem_set_free(TdlFrictionProblem* p, const double* b, const double* normal_velocity) {
@@ -122,6 +149,8 @@ void tdl_friction_problem_destroy(TdlFrictionProblem* p) {
     tdl_free(&mem, p->mu);
     tdl_free(&mem, p->law);
     tdl_free(&mem, p->bilateral);
+    tdl_free(&mem, p->associated);
+    tdl_free(&mem, p->gamma);
     tdl_free(&mem, p->c);
     tdl_free(&mem, p->guess);
     tdl_free(&mem, p->b);
@@ -300,6 +329,39 @@ static TdlStatus build_rows(TdlFrictionProblem* p, const TdlFrictionMatrixDef* d
     return status;
 }
 
+// The definition with gamma as blocks of W, one more a row.
+static TdlStatus create_with_gamma(const TdlHost* host, TdlFrictionMatrixDef def,
+                                   TdlFrictionProblem** out) {
+    size_t n = (size_t)def.laws.contact_count, d = (size_t)def.laws.block_size, d2 = d * d;
+    size_t count = (n == 0 ? 0 : (size_t)def.row_start[n]) + n;
+    int* start = tdl_alloc_array(&host->mem, n + 1, sizeof(int));
+    int* column = tdl_alloc_array(&host->mem, count, sizeof(int));
+    double* blocks = tdl_alloc_array(&host->mem, count * d2, sizeof(double));
+    TdlStatus status = TDL_STATUS_NO_MEMORY;
+    if (start != NULL && column != NULL && blocks != NULL) {
+        for (size_t i = 0; i < n; ++i) {
+            size_t from = (size_t)def.row_start[i], own = (size_t)def.row_start[i + 1] - from;
+            size_t at = (size_t)start[i];
+            memcpy(column + at, def.column + from, own * sizeof(int));
+            memcpy(blocks + at * d2, def.blocks + from * d2, own * d2 * sizeof(double));
+            column[at + own] = (int)i;
+            for (size_t k = 0; k < d; ++k) {
+                blocks[(at + own) * d2 + k * (d + 1)] = def.laws.gamma[i];
+            }
+            start[i + 1] = (int)(at + own + 1);
+        }
+        def.row_start = start;
+        def.column = column;
+        def.blocks = blocks;
+        def.laws.gamma = NULL;
+        status = tdl_friction_problem_create(host, &def, out);
+    }
+    tdl_free(&host->mem, start);
+    tdl_free(&host->mem, column);
+    tdl_free(&host->mem, blocks);
+    return status;
+}
+
 TdlStatus tdl_friction_problem_create(const TdlHost* host, const TdlFrictionMatrixDef* def,
                                       TdlFrictionProblem** out) {
     TdlStatus status = problem_check_laws(host, &def->laws);
@@ -307,8 +369,8 @@ TdlStatus tdl_friction_problem_create(const TdlHost* host, const TdlFrictionMatr
         return status;
     }
     status = check_matrix(host, def);
-    if (status != TDL_STATUS_OK) {
-        return status;
+    if (status != TDL_STATUS_OK || def->laws.gamma != NULL) {
+        return status != TDL_STATUS_OK ? status : create_with_gamma(host, *def, out);
     }
     TdlFrictionProblem* p = problem_new(host, &def->laws);
     if (p == NULL) {
@@ -442,6 +504,9 @@ void problem_velocity(const TdlFrictionProblem* p, const double* r, double* u, d
     memcpy(u, p->b, (size_t)p->n * (size_t)p->d * sizeof(double));
     if (problem_has_bodies(p)) {
         problem_add_through_bodies(p, r, u, v);
+        for (int k = 0; k < p->n * p->d && p->gamma != NULL; ++k) {
+            u[k] += p->gamma[k / p->d] * r[k];
+        }
     } else {
         add_rows(p, r, u);
     }

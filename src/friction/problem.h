@@ -15,16 +15,18 @@ typedef struct SideRows {
 
 struct TdlFrictionProblem {
     TdlAllocator mem;
-    int d, n;                 // block size, contacts
-    int dof_count;            // 0 when unknown
-    double asymmetry;         // of W as given
-    double* mu;               // [n]
-    unsigned char* law;       // [n] ContactLaw
-    unsigned char* bilateral; // [n]
-    double* c;                // [n] prescribed normal velocity
-    double* guess;            // [n d] of the caller's, null: none
-    double* b;                // [n d] u at r = 0
-    double* q;                // [n d] b - c n: what the law sees
+    int d, n;                  // block size, contacts
+    int dof_count;             // 0 when unknown
+    double asymmetry;          // of W as given
+    double* mu;                // [n]
+    unsigned char* law;        // [n] ContactLaw
+    unsigned char* bilateral;  // [n]
+    unsigned char* associated; // [n] as given; null: none is
+    double* gamma;             // [n] beside W, in velocity space; null: nothing is
+    double* c;                 // [n] prescribed normal velocity
+    double* guess;             // [n d] of the caller's, null: none
+    double* b;                 // [n d] u at r = 0
+    double* q;                 // [n d] b - c n: what the law sees
     double q_norm;
 
     // explicit form; null in velocity space

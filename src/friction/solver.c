@@ -455,7 +455,7 @@ static double s3_error(const TdlFrictionProblem* p, const double* r, const doubl
         const double *own = r + (size_t)i * (size_t)p->d, *v = u + (size_t)i * (size_t)p->d;
         double speed = v[0] - p->c[i], slip = tangent_norm(p->d, v), t = tangent_norm(p->d, own);
         double normal = fmin(own[0], speed), off = fabs(t - p->mu[i] * own[0]);
-        off = p->law[i] == LAW_CONE ? fmin(off, hypot(t, slip)) : t;
+        off = law_has_cone((ContactLaw)p->law[i]) ? fmin(off, hypot(t, slip)) : t;
         if (p->law[i] == LAW_BILATERAL || p->law[i] == LAW_ROUGH) {
             normal = p->law[i] == LAW_ROUGH ? normal : speed;
             off = slip;
@@ -496,15 +496,57 @@ static TdlStatus measure(TdlFrictionSolver* s, const double* r, double* out,
     return TDL_STATUS_OK;
 }
 
+// Whether a solver knows contacts without shift.
+static bool knows_associated(TdlFrictionSolverKind kind) {
+    return kind == TDL_FRICTION_AUTO || kind == TDL_FRICTION_GAUSS_SEIDEL ||
+           kind == TDL_FRICTION_ANDERSON || kind == TDL_FRICTION_INTERIOR ||
+           kind == TDL_FRICTION_ADMM || kind == TDL_FRICTION_GRADIENT;
+}
+
+static TdlStatus check_problem(const TdlFrictionSolver* s, const TdlFrictionProblem* p) {
+    bool known = knows_associated(s->options.solver);
+    for (int i = 0; i < p->n && !known; ++i) {
+        if (p->law[i] == LAW_ASSOCIATED) {
+            return tdl_fail(&s->host, TDL_STATUS_BAD_ARGUMENT,
+                            "contact %d is associated, which solver %s does not know", i,
+                            tdl_friction_solver_name(s->options.solver));
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// A gamma beside bodies: the problem with W formed has it inside.
+static TdlStatus solve_formed(TdlFrictionSolver* s, const TdlFrictionProblem* p, double* r,
+                              double* u, TdlFrictionInfo* info) {
+    double begin = clock_now();
+    TdlFrictionProblem* formed = NULL;
+    *info = (TdlFrictionInfo){0};
+    TdlStatus status = tdl_friction_problem_explicit(&s->host, p, &formed);
+    double spent = clock_now() - begin;
+    if (status == TDL_STATUS_OK) {
+        status = tdl_friction_solver_solve(s, formed, r, u, info);
+        info->seconds += spent;
+        info->setup_seconds += spent;
+    }
+    tdl_friction_problem_destroy(formed);
+    return status;
+}
+
 TdlStatus tdl_friction_solver_solve(TdlFrictionSolver* s, const TdlFrictionProblem* p, double* r,
                                     double* u, TdlFrictionInfo* info) {
+    if (p->gamma != NULL) {
+        return solve_formed(s, p, r, u, info);
+    }
     double begin = clock_now();
     *info = (TdlFrictionInfo){0};
     ArenaMark mark = arena_mark(&s->arena);
     s->r = r;
     s->setup_end = 0.0;
     atomic_store(&s->stopped, false);
-    TdlStatus status = prepare(s, p);
+    TdlStatus status = check_problem(s, p);
+    if (status == TDL_STATUS_OK) {
+        status = prepare(s, p);
+    }
     if (status == TDL_STATUS_OK && s->options.watch != NULL) {
         status = history_begin(&s->history, &s->arena, p, &s->options, begin);
     }

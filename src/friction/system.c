@@ -231,6 +231,7 @@ TdlStatus system_build(System* sys, Arena* arena, const TdlFrictionProblem* prob
         setup->local_of[contact[i]] = i;
         sys->law[i] = (ContactLaw)problem->law[contact[i]];
         sys->mu[i] = problem->mu[contact[i]];
+        sys->associated = sys->associated || sys->law[i] == LAW_ASSOCIATED;
         memcpy(sys->b + (size_t)i * (size_t)d, problem->q + (size_t)contact[i] * (size_t)d,
                (size_t)d * sizeof(double));
     }

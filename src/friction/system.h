@@ -26,6 +26,7 @@ enum { ROW_CHUNK = 128, BODY_GRAIN = 8 };
 typedef struct System {
     int d, n;
     ContactLaw* law; // [n]
+    bool associated; // some are LAW_ASSOCIATED
     double* mu;      // [n]
     double* b;       // [n d]
     double* diag;    // [n d d] diagonal blocks of W

@@ -29,6 +29,9 @@ typedef struct ContactsFound {
 // of `next`. Impulses are carried over to contacts that go on.
 TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* out);
 
+// Finds them as they are, at gaps up to `reach` at least, where they were not found so yet.
+TdlStatus contacts_find_near(TdlWorld* world, double reach);
+
 // Before the first attempt at a step, and at the end of one that is going to be undone: keeps in
 // mind which contacts came close.
 void contacts_start_interval(TdlWorld* world);

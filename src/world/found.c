@@ -455,6 +455,17 @@ TdlStatus contacts_find(TdlWorld* world, double dt, double next, ContactsFound* 
     return find_within(world, dt, !(dt > 0.0), choose_margin(world, c, next), out);
 }
 
+TdlStatus contacts_find_near(TdlWorld* world, double reach) {
+    Contacts* c = world->contacts;
+    ContactsFound found = {0};
+    TdlStatus status =
+        c->found.ready ? TDL_STATUS_OK : contacts_find(world, 0.0, world->def.step, &found);
+    if (status != TDL_STATUS_OK || c->seen.moving_count == 0 || c->found.margin >= reach) {
+        return status;
+    }
+    return find_within(world, 0.0, false, reach, &found);
+}
+
 TdlStatus contacts_widen(TdlWorld* world, double reach) {
     Contacts* c = world->contacts;
     ContactsFound found = {0};

@@ -228,7 +228,7 @@ typedef struct Wrong {
 } Wrong;
 
 static const Wrong WRONG[] = {
-    {"version", 0, 4.0, "version is 4"},
+    {"version", 0, 5.0, "version is 5"},
     {"version", -1, 0.0, "no dataset version"},
     {"block_size", 0, 4.0, "block_size is 4"},
     {"block_size", 0, 6.0, "numbers, not"},
