@@ -1,6 +1,7 @@
 // Fibres with the natural curvature of their shape, in a world: they stay where they are told to
 // stay, and leave where they are told to leave. TENDRIL_LONG=1 runs 200 shapes of the super-helix
 // instead of 6, and 20 of the others instead of 1.
+#include "formats/curves.h"
 #include "rod/rod_body.h"
 #include "strands.h"
 #include "tendril/world.h"
@@ -178,6 +179,85 @@ static void try_model(const char* model, int least, int more, int count, uint64_
     CHECK_INT(tally.held, tally.shapes);
     CHECK_INT(tally.stayed, 2 * tally.shapes);
     CHECK_INT(tally.left, 2 * tally.shapes);
+}
+
+// --- the ponytail of a captured groom -------------------------------------------------------
+
+// Reads tail.hair where there is one. Its unit is about 4 mm, y points upwards.
+static bool read_tail(CurveSet* out) {
+    TdlHost host = tdl_host_default();
+    char path[4096];
+    const char* folder = getenv("TENDRIL_DATA");
+    snprintf(path, sizeof path, "%s/hair/tail.hair", folder == NULL ? "." : folder);
+    FILE* file = fopen(path, "rb");
+    if (file == NULL) {
+        return false;
+    }
+    static char data[1 << 20];
+    size_t size = fread(data, 1, sizeof data - 1, file);
+    fclose(file);
+    return curves_parse(&host, path, CURVES_HAIR, data, size, out) == TDL_STATUS_OK;
+}
+
+static bool fit_hair(const TdlVec3* points, int count, TestStrand* out) {
+    TdlHost host = tdl_host_default();
+    TdlVec3 scaled[64];
+    TdlHelixFit fit;
+    for (int i = 0; i < count && i < 64; ++i) {
+        scaled[i] = tdl_scale3(4.0e-3, points[i]);
+    }
+    *out = (TestStrand){.def = tdl_rod_def_default(), .gravity = {0.0, -9.81, 0.0}};
+    out->def.element_count = 30;
+    out->def.young = 4.0e9; // of hair
+    if (count > 64 ||
+        tdl_helix_fit(&host, scaled, count, 30, out->curvature, &fit) != TDL_STATUS_OK) {
+        return false;
+    }
+    out->def.length = fit.length;
+    out->def.clamp = fit.start;
+    return true;
+}
+
+// Every strand that is called stable stays, the others leave once they are touched.
+TEST(hair_stays_and_leaves_as_told) {
+    TdlHost host = tdl_host_default();
+    CurveSet tail;
+    if (!read_tail(&tail)) {
+        SKIP("no tail.hair");
+    }
+    int stride = getenv("TENDRIL_LONG") != NULL ? 1 : 17, stayed = 0, left = 0, stable = 0, all = 0;
+    double most = 0.0, least = INFINITY, range[2] = {INFINITY, 0.0};
+    for (int i = 0; i < tail.count; i += stride) {
+        static double mode[4 * STRAND_MAX];
+        TestStrand t;
+        TdlStability found;
+        Stay stay;
+        REQUIRE(fit_hair(tail.points + tail.start[i], tail.start[i + 1] - tail.start[i], &t));
+        rod_destroy(&host, strand_make(&t));
+        CHECK_INT(tdl_strand_stability(&host, &t.strand, t.gravity, &found), TDL_STATUS_OK);
+        CHECK_INT(tdl_strand_mode(&host, &t.strand, t.gravity, mode), TDL_STATUS_OK);
+        range[0] = fmin(range[0], found.least_factor);
+        range[1] = fmax(range[1], found.least_factor);
+        REQUIRE(put(&t, &stay));
+        ++all;
+        if (found.stable) {
+            double off = run(&stay, STEPS, 1.0);
+            most = fmax(most, off);
+            stayed += off < 1.0e-6;
+            ++stable;
+        } else {
+            kick_rod(&t, stay.rod, mode, KICK);
+            double start = drift(&stay), ratio = run(&stay, 4 * STEPS, 3.0 * start) / start;
+            least = fmin(least, ratio);
+            left += ratio >= 3.0;
+        }
+        tdl_world_destroy(stay.world);
+    }
+    printf("  %d of %d stayed, drift %.1e L; %d of %d left; least factors %.3g to %.3g\n", stayed,
+           stable, most, left, all - stable, range[0], range[1]);
+    CHECK_INT(stayed, stable);
+    CHECK_INT(left, all - stable);
+    curves_free(&host, &tail);
 }
 
 TEST(super_helices_stay_and_leave_as_told) {
