@@ -22,6 +22,7 @@ static int curvature_count(const TdlResultRod* rod) {
 
 // What does not change from frame to frame; counts the curvatures.
 static TdlStatus describe(const TdlResult* r, TdlStrands* out, size_t* curvatures) {
+    const int* dof_start = tdl_result_dof_start(r);
     *curvatures = 0;
     for (int i = 0; i < out->count; ++i) {
         const TdlResultRod* rod = &r->rods[i];
@@ -35,7 +36,7 @@ static TdlStatus describe(const TdlResult* r, TdlStrands* out, size_t* curvature
                             r->path, i, rod->model);
         }
         int count = curvature_count(rod);
-        if (rod->element_count < 1 || count > (r->dof_start[i + 1] - r->dof_start[i]) / 3) {
+        if (rod->element_count < 1 || count > (dof_start[i + 1] - dof_start[i]) / 3) {
             return result_bad_set(r, "rods", "dof_start", "does not fit the elements");
         }
         out->element_count[i] = rod->element_count;
@@ -57,7 +58,7 @@ static void find_curvatures(const TdlResult* r, const double* q, size_t curvatur
     TdlVec3* kappa = out->curvature;
     for (int i = 0; i < out->count; ++i) {
         double l = out->length[i] / out->element_count[i];
-        const double* own = q + r->dof_start[i];
+        const double* own = q + tdl_result_dof_start(r)[i];
         for (int e = 0; e < curvature_count(&r->rods[i]); ++e, own += 3) {
             *kappa++ =
                 (TdlVec3){quotient_of(own[0], l), quotient_of(own[1], l), quotient_of(own[2], l)};
