@@ -24,42 +24,6 @@ typedef struct Stay {
     TdlVec3 home[STRAND_MAX + 1]; // joints of the shape that was given
 } Stay;
 
-// Frames and vertices of a der whose joints turn by the angles of a mode.
-static void kick_der(Rod* rod, const double* mode, double kick) {
-    NodalShape shape = nodal_shape(rod);
-    const NodalKind* kind = nodal_kind(rod);
-    int n = rod->element_count;
-    static double old[4 * STRAND_MAX + 3];
-    TdlMat3 frames[STRAND_MAX];
-    memcpy(old, rod->q, (size_t)rod->dof_count * sizeof *old);
-    shape.q = old;
-    for (int i = 0; i < n; ++i) {
-        frames[i] = kind->frame(rod, i);
-    }
-    Quat before = shape.start, turned = shape.start;
-    for (int i = 0; i < n; ++i) {
-        Quat now = quat_from_matrix(frames[i]), between = quat_mul(quat_conj(before), now);
-        Quat kicked = quat_mul(quat_exp(tdl_scale3(kick, tdl_load3(mode, i))), between);
-        turned = quat_unit(quat_mul(turned, kicked));
-        before = now;
-        kind->set_frame(rod, i, turned, rod->q + 4 * i + 3);
-        TdlVec3 edge = tdl_scale3(tdl_norm3(nodal_edge(&shape, i)), quat_first_axis(turned));
-        tdl_store3(rod->q + 4 * (i + 1), 0, tdl_add3(tdl_load3(rod->q + 4 * i, 0), edge));
-    }
-}
-
-static void kick_rod(const TestStrand* t, Rod* rod, const double* mode, double kick) {
-    if (strcmp(t->def.model, "der") == 0) {
-        kick_der(rod, mode, kick);
-    } else {
-        for (int i = 0; i < rod->dof_count; ++i) {
-            rod->q[i] += kick * mode[i];
-        }
-    }
-    memcpy(rod->q_before, rod->q, (size_t)rod->dof_count * sizeof(double));
-    rod->model->refresh(rod);
-}
-
 // A world with the strand alone, at rest in its shape.
 static bool put(const TestStrand* t, Stay* out) {
     TdlHost host = tdl_host_default();
@@ -147,7 +111,7 @@ static void try_shape(TestStrand t, Tally* tally) {
     tdl_world_destroy(stay.world);
     for (int way = -1; way <= 1; way += 2) {
         put(&t, &stay);
-        kick_rod(&t, stay.rod, mode, way * KICK);
+        strand_kick(&t, stay.rod, mode, way * KICK);
         double start = drift(&stay), ratio = run(&stay, STEPS, 3.0 * start) / start;
         tally->wander = fmax(tally->wander, ratio);
         tally->stayed += ratio < 3.0;
@@ -156,7 +120,7 @@ static void try_shape(TestStrand t, Tally* tally) {
     at_factor(&soft, 1.0 - MARGIN, mode);
     for (int way = -1; way <= 1; way += 2) {
         put(&soft, &stay);
-        kick_rod(&soft, stay.rod, mode, way * KICK);
+        strand_kick(&soft, stay.rod, mode, way * KICK);
         double start = drift(&stay), ratio = run(&stay, 4 * STEPS, 3.0 * start) / start;
         tally->growth = fmin(tally->growth, ratio);
         tally->left += ratio >= 3.0;
@@ -246,7 +210,7 @@ TEST(hair_stays_and_leaves_as_told) {
             stayed += off < 1.0e-6;
             ++stable;
         } else {
-            kick_rod(&t, stay.rod, mode, KICK);
+            strand_kick(&t, stay.rod, mode, KICK);
             double start = drift(&stay), ratio = run(&stay, 4 * STEPS, 3.0 * start) / start;
             least = fmin(least, ratio);
             left += ratio >= 3.0;
