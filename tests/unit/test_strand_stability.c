@@ -513,3 +513,32 @@ TEST(rows_that_are_held_leave_fewer_ways_to_give_way) {
     printf("  held, %d of 40 have fewer\n", changed);
     CHECK(changed > 5);
 }
+
+// Statics finds a stable shape where it is, and tells the same eigenvalue.
+TEST(settling_tells_the_same_eigenvalue) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(2320);
+    int some = 0;
+    for (int round = 0; round < 20; ++round) {
+        TestStrand t;
+        TdlStability found;
+        strand_random(&rng, STRAND_MODELS[round % 2], 10, 4.0, &t);
+        Rod* rod = strand_make(&t);
+        REQUIRE(rod != NULL);
+        CHECK_INT(tdl_strand_stability(&host, &t.strand, t.gravity, &found), TDL_STATUS_OK);
+        if (found.stable) {
+            double residual, stability;
+            CHECK_INT(rod_settle(&host, rod, t.gravity, &residual, &stability), TDL_STATUS_OK);
+            CHECK_NEAR(stability, found.least_eigenvalue, 1.0e-9); // that of the bracket
+            for (int i = 0; i < rod->dof_count; ++i) {
+                TdlVec3 given = tdl_scale3(rod->element_length, t.curvature[i / 3]);
+                const double q[3] = {given.x, given.y, given.z};
+                // residuals of 1e-15 over the least eigenvalue of these
+                CHECK_NEAR(rod->q[i], q[i % 3], 1.0e-11);
+            }
+            ++some;
+        }
+        rod_destroy(&host, rod);
+    }
+    CHECK(some >= 10);
+}
