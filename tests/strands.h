@@ -82,7 +82,7 @@ static inline void strand_stretch_edges(Rod* rod, TdlVec3 gravity) {
     nodal_dead_load(&shape, gravity, false, load);
     for (int i = n - 1; i >= 0; --i) {
         force = tdl_axpy3(force, 1.0 / l, tdl_load3(load + 4 * (i + 1), 0));
-        TdlVec3 t = nodal_edge(&shape, i);
+        TdlVec3 t = tdl_unit3(nodal_edge(&shape, i));
         edge[i] = tdl_scale3(1.0 + tdl_dot3(force, t) / EA, t);
     }
     for (int i = 0; i < n; ++i) {
@@ -135,6 +135,42 @@ static inline Rod* strand_make(TestStrand* t) {
     }
     strand_shape_rod(t, rod);
     return rod;
+}
+
+// Frames and vertices of a der whose joints turn by the angles of a mode.
+static inline void strand_kick_der(Rod* rod, const double* mode, double kick) {
+    NodalShape shape = nodal_shape(rod);
+    const NodalKind* kind = nodal_kind(rod);
+    int n = rod->element_count;
+    static double old[4 * STRAND_MAX + 3];
+    TdlMat3 frames[STRAND_MAX];
+    memcpy(old, rod->q, (size_t)rod->dof_count * sizeof *old);
+    shape.q = old;
+    for (int i = 0; i < n; ++i) {
+        frames[i] = kind->frame(rod, i);
+    }
+    Quat before = shape.start, turned = shape.start;
+    for (int i = 0; i < n; ++i) {
+        Quat now = quat_from_matrix(frames[i]), between = quat_mul(quat_conj(before), now);
+        Quat kicked = quat_mul(quat_exp(tdl_scale3(kick, tdl_load3(mode, i))), between);
+        turned = quat_unit(quat_mul(turned, kicked));
+        before = now;
+        kind->set_frame(rod, i, turned, rod->q + 4 * i + 3);
+        TdlVec3 edge = tdl_scale3(tdl_norm3(nodal_edge(&shape, i)), quat_first_axis(turned));
+        tdl_store3(rod->q + 4 * (i + 1), 0, tdl_add3(tdl_load3(rod->q + 4 * i, 0), edge));
+    }
+}
+
+static inline void strand_kick(const TestStrand* t, Rod* rod, const double* mode, double kick) {
+    if (strcmp(t->def.model, "der") == 0) {
+        strand_kick_der(rod, mode, kick);
+    } else {
+        for (int i = 0; i < rod->dof_count; ++i) {
+            rod->q[i] += kick * mode[i];
+        }
+    }
+    memcpy(rod->q_before, rod->q, (size_t)rod->dof_count * sizeof(double));
+    rod->model->refresh(rod);
 }
 
 #endif

@@ -123,6 +123,32 @@ bool strand_gradient(const Strand* strand, double* G) {
     return strand->kind->gradient(strand, G);
 }
 
+bool strand_force(const Strand* strand, int element, double s, TdlVec3 F, double* out) {
+    if (strand->kind->force != NULL) {
+        return strand->kind->force(strand, element, s, F, out);
+    }
+    // minus the gradient of the potential of that force alone
+    int n = strand->element_count;
+    ArenaMark mark = arena_mark(strand->arena);
+    StrandLoad load = {{.element = element, .s = s, .force = F}, -1};
+    Strand alone = *strand;
+    alone.gravity = (TdlVec3){0};
+    alone.loads = &load;
+    alone.first_load = ARENA_NEW(strand->arena, int, n);
+    if (alone.first_load == NULL) {
+        return false;
+    }
+    for (int i = 0; i < n; ++i) {
+        alone.first_load[i] = i == element ? 0 : -1;
+    }
+    bool ok = strand_gradient(&alone, out);
+    for (int i = 0; ok && i < 3 * strand->block_count; ++i) {
+        out[i] = -out[i];
+    }
+    arena_release(strand->arena, mark);
+    return ok;
+}
+
 TdlStatus strand_rest(const TdlHost* host, const Strand* strand, const double* extra,
                       TdlVec3* natural) {
     int n = 3 * strand->block_count;

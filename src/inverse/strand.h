@@ -46,6 +46,10 @@ static inline int strand_first_load(const Strand* strand, int element) {
 // What the elastic moments balance. (V.31), (V.35), (V.36)
 bool strand_gradient(const Strand* strand, double* G);
 
+// The generalised force of a force F (N) on the place s in [0, 1] of an element, [3 block_count]:
+// with the axes of a contact for F, the rows of its place. False without memory. (V.33)
+bool strand_force(const Strand* strand, int element, double s, TdlVec3 F, double* out);
+
 // The natural curvature with which K (q - q_rest) + G = extra, [block_count]; extra, [3
 // block_count] or null, are generalised forces beside gravity and loads, such as H'r of contacts.
 // BAD_ARGUMENT where the model has no such natural curvature. (V.30)
@@ -62,8 +66,8 @@ TdlStatus strand_rest(const TdlHost* host, const Strand* strand, const double* e
 //
 // Stability with constraints J x = 0, as of loaded contacts: the number of negative eigenvalues of
 // H on the null space of J is strand_factor's count, plus that of -J H^-1 J', less the number of
-// rows of J (which are independent). Rows of a place are those of RodModel.jacobian for the
-// super-models: the coordinates are the same.
+// rows of J (which are independent). Rows are those of strand_force, or of RodModel.jacobian for
+// the super-models, whose coordinates are the same. A force that a contact has counts as a load.
 typedef struct StrandHessian {
     int count;              // of blocks
     TdlMat3 *turn, *W;      // [count]
@@ -105,6 +109,8 @@ struct StrandKind {
     bool (*gradient)(const Strand* strand, double* G);
     // natural from the whole generalised force that elasticity has to balance
     TdlStatus (*rest)(const TdlHost* host, const Strand* strand, const double* G, TdlVec3* natural);
+    // optional, else from `gradient`
+    bool (*force)(const Strand* strand, int element, double s, TdlVec3 F, double* out);
     bool neighbours;                                           // has S_next and K_next
     bool (*hessian)(const Strand* strand, StrandHessian* out); // its arrays, and stiffness_floor
 };

@@ -85,6 +85,24 @@ static bool gradient(const Strand* strand, double* G) {
     return true;
 }
 
+// Its moment about each vertex before it; edges keep their lengths. (V.33)
+static bool force_at(const Strand* strand, int element, double s, TdlVec3 F, double* out) {
+    ArenaMark mark = arena_mark(strand->arena);
+    DerJoint* joint = walk(strand);
+    if (joint == NULL) {
+        return false;
+    }
+    TdlVec3 arm = {0};
+    for (int i = strand->element_count - 1; i >= 0; --i) {
+        if (i <= element) {
+            arm = tdl_axpy3(arm, i == element ? s : 1.0, joint[i].edge);
+        }
+        tdl_store3(out, i, tdl_tmul33_3(joint[i].R, tdl_cross3(arm, F)));
+    }
+    arena_release(strand->arena, mark);
+    return true;
+}
+
 // Strains at a vertex, and A: their change for a rotation u of all beyond it, strain_k by A[k].u.
 static void strain_rates(Quat between, double strain[3], TdlVec3 A[3]) {
     Quat slope[3], half = quat_scale(0.5, between);
@@ -202,5 +220,9 @@ static bool hessian(const Strand* strand, StrandHessian* out) {
     return true;
 }
 
-const StrandKind STRAND_DER = {
-    .name = "der", .max_turn = MAX_TURN, .gradient = gradient, .rest = rest, .hessian = hessian};
+const StrandKind STRAND_DER = {.name = "der",
+                               .max_turn = MAX_TURN,
+                               .gradient = gradient,
+                               .rest = rest,
+                               .force = force_at,
+                               .hessian = hessian};

@@ -180,3 +180,57 @@ TEST(without_memory_nothing_is_done) {
         CHECK_INT(status, TDL_STATUS_OK);
     }
 }
+
+// Rows of a place: those of the models, or differences of the place itself.
+TEST(the_force_on_a_place_is_that_of_the_model) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(2307);
+    for (int round = 0; round < 40; ++round) {
+        TestStrand t;
+        bool der = round % 3 == 2;
+        strand_random(&rng, STRAND_MODELS[round % 3], 8, 10.0, &t);
+        Rod* rod = strand_make(&t);
+        REQUIRE(rod != NULL);
+        Arena arena;
+        Strand strand;
+        double out[27], rows[3 * 27], mode[27];
+        int element = rng_below(&rng, 8);
+        double s = round < 6 ? round % 2 : rng_range(&rng, 0.0, 1.0);
+        TdlVec3 F = strand_random_vector(&rng, 1.0);
+        arena_init(&arena, &host.mem);
+        REQUIRE(strand_open(&host, &arena, &t.strand, t.gravity, &strand) == TDL_STATUS_OK);
+        CHECK(strand_force(&strand, element, s, F, out));
+        arena_destroy(&arena);
+        double L = rod_length(rod);
+        if (!der) {
+            TdlSpan movers = rod->model->movers(rod, element);
+            TdlMat3 basis = tdl_frame_from_tangent(F);
+            rod->model->jacobian(rod, element, s, basis, rows);
+            for (int i = 0; i < rod->dof_count; ++i) {
+                bool moves = i >= movers.first && i < movers.first + movers.count;
+                CHECK_NEAR(out[i], moves ? rows[i - movers.first] : 0.0, 1.0e-14 * L);
+            }
+            rod_destroy(&host, rod);
+            continue;
+        }
+        double expected = 0.0, error[3];
+        for (int i = 0; i < 24; ++i) {
+            mode[i] = rng_normal(&rng);
+            expected += out[i] * mode[i];
+        }
+        for (int k = 0; k < 3; ++k) {
+            double h = 0.02 / (1 << k), there[2];
+            for (int way = 0; way < 2; ++way) {
+                strand_shape_rod(&t, rod);
+                strand_kick(&t, rod, mode, way == 0 ? h : -h);
+                there[way] = tdl_dot3(F, rod->model->point(rod, element, s));
+            }
+            error[k] = fabs((there[0] - there[1]) / (2.0 * h) - expected);
+        }
+        CHECK(error[2] < 1.0e-2 * L);
+        if (error[2] > 1.0e-10 * L) { // else it does not move
+            CHECK_NEAR(log2(error[1] / error[2]), 2.0, 0.2);
+        }
+        rod_destroy(&host, rod);
+    }
+}

@@ -339,3 +339,206 @@ TEST(without_memory_nothing_is_told) {
         CHECK_INT(tdl_strand_mode(&plain, &t.strand, t.gravity, mode), TDL_STATUS_BAD_ARGUMENT);
     }
 }
+
+// The energy of the rod along random changes of the strand's coordinates, by second differences.
+// The lengths of a der's edges follow their tension, as the Hessian says.
+TEST(the_hessian_is_that_of_the_energy) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(2317);
+    for (int m = 0; m < 3; ++m) {
+        double worst = 0.0, order[2] = {INFINITY, -INFINITY};
+        for (int round = 0; round < 20; ++round) {
+            TestStrand t;
+            static double x[MAX_DOF], y[MAX_DOF];
+            strand_random(&rng, STRAND_MODELS[m], 12, 5.0, &t);
+            strand_add_loads(&rng, round % 2 == 0 ? 0 : 3, &t);
+            Rod* rod = strand_make(&t);
+            REQUIRE(rod != NULL);
+            Arena arena;
+            Strand strand;
+            StrandHessian h;
+            arena_init(&arena, &host.mem);
+            REQUIRE(strand_open(&host, &arena, &t.strand, t.gravity, &strand) == TDL_STATUS_OK);
+            REQUIRE(strand_hessian(&strand, &h));
+            double expected = 0.0, size = 0.0, error[3];
+            for (int i = 0; i < 3 * h.count; ++i) {
+                x[i] = rng_normal(&rng);
+                size += x[i] * x[i] * h.softest;
+            }
+            strand_apply(&h, 1.0, 0.0, x, y);
+            for (int i = 0; i < 3 * h.count; ++i) {
+                expected += x[i] * y[i];
+            }
+            double here = rod->model->potential(rod, t.gravity, NULL, NULL);
+            for (int k = 0; k < 3; ++k) {
+                double step = 0.04 / (1 << k), second = -2.0 * here;
+                for (int way = -1; way <= 1; way += 2) {
+                    strand_shape_rod(&t, rod);
+                    strand_kick(&t, rod, x, way * step);
+                    if (m == 2) {
+                        strand_stretch_edges(rod, t.gravity);
+                        rod->model->refresh(rod);
+                    }
+                    second += rod->model->potential(rod, t.gravity, NULL, NULL);
+                }
+                error[k] = fabs(second / (step * step) - expected);
+            }
+            worst = fmax(worst, error[2] / size);
+            double p = log2(error[1] / error[2]);
+            if (error[2] > 1.0e-6 * size) { // else rounding counts
+                order[0] = fmin(order[0], p);
+                order[1] = fmax(order[1], p);
+            }
+            arena_destroy(&arena);
+            rod_destroy(&host, rod);
+        }
+        printf("  %s: off by %.1e at 0.01, order %.2f to %.2f\n", STRAND_MODELS[m], worst, order[0],
+               order[1]);
+        CHECK(worst < 1.0e-2);
+        CHECK(order[0] > 1.8 && order[1] < 2.2);
+    }
+}
+
+// From straight to many turns, one element to thousands, with weights that differ by millions: the
+// factorisation is positive just above the least factor, and not below it.
+TEST(the_least_factor_parts_what_stays_from_what_leaves) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(2318);
+    static TdlVec3 kappa[2001];
+    int some = 0;
+    for (int round = 0; round < 300; ++round) {
+        int m = round % 3, n = 1 + (int)pow(10.0, rng_range(&rng, 0.0, m == 0 ? 3.3 : 1.5));
+        int shape = rng_below(&rng, 4);
+        double L = rng_range(&rng, 0.05, 1.0), turn = pow(10.0, rng_range(&rng, -3.0, 0.4));
+        turn = m == 2 ? turn : 10.0 * turn;
+        TdlVec3 a = strand_random_vector(&rng, turn), b = strand_random_vector(&rng, turn);
+        n = n > 2000 ? 2000 : n;
+        for (int i = 0; i <= n; ++i) {
+            kappa[i] = tdl_scale3(1.0 / L, tdl_axpy3(a, sin(6.0 * i / n), b));
+            if (shape == 0) { // straight
+                kappa[i] = (TdlVec3){0};
+            } else if (shape == 1) { // plane
+                kappa[i].x = kappa[i].y = 0.0;
+            } else if (shape == 2 && m != 2) { // each element a circle
+                kappa[i] = (TdlVec3){0.0, 0.0, 6.283185307179586 * n / L};
+            }
+        }
+        double K = pow(10.0, rng_range(&rng, -8.0, -2.0));
+        TdlStrand def = {.model = STRAND_MODELS[m],
+                         .start = {{0}, tdl_rotation_exp(strand_random_vector(&rng, 2.0))},
+                         .length = L,
+                         .element_count = n,
+                         .curvature = kappa,
+                         .stiffness = {1.2 * K, K, round % 5 == 0 ? K : 0.3 * K},
+                         .line_density = 1.0e-3,
+                         .stretching = 1.0e3};
+        TdlVec3 g = {0.0, 0.0, -9.81};
+        TdlStability found;
+        TdlStatus status = tdl_strand_stability(&host, &def, g, &found);
+        if (status == TDL_STATUS_BAD_ARGUMENT && m == 2) {
+            continue; // turns too much for edges
+        }
+        CHECK_INT(status, TDL_STATUS_OK);
+        CHECK(found.stable == (found.least_eigenvalue > 0.0));
+        Arena arena;
+        Strand strand;
+        StrandHessian h;
+        StrandFactor factor;
+        arena_init(&arena, &host.mem);
+        REQUIRE(strand_open(&host, &arena, &def, g, &strand) == TDL_STATUS_OK);
+        REQUIRE(strand_hessian(&strand, &h) && strand_factor_new(&arena, &h, &factor));
+        if (found.least_factor > 0.0) {
+            strand_factor(&h, found.least_factor * (1.0 + 1.0e-8), 0.0, &factor);
+            CHECK_INT(factor.negative, 0);
+            strand_factor(&h, found.least_factor * (1.0 - 1.0e-8), 0.0, &factor);
+            CHECK(factor.negative > 0);
+            ++some;
+        }
+        arena_destroy(&arena);
+    }
+    printf("  %d of 300 have a factor\n", some);
+    CHECK(some > 200);
+}
+
+// Negative eigenvalues where some rows are held: from the factor and solves, as strand.h says, and
+// from H + b J'J with b so large that what leaves the null space of J costs too much.
+TEST(rows_that_are_held_leave_fewer_ways_to_give_way) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(2319);
+    enum { ROWS = 3 };
+    static double H[MAX_DOF * MAX_DOF], J[ROWS][MAX_DOF], answer[MAX_DOF];
+    int changed = 0;
+    for (int round = 0; round < 40; ++round) {
+        TestStrand t;
+        strand_random(&rng, STRAND_MODELS[round % 2], 10, 100.0, &t);
+        Rod* rod = strand_make(&t);
+        REQUIRE(rod != NULL);
+        Arena arena;
+        Strand strand;
+        StrandHessian h;
+        StrandFactor factor;
+        arena_init(&arena, &host.mem);
+        REQUIRE(strand_open(&host, &arena, &t.strand, t.gravity, &strand) == TDL_STATUS_OK);
+        REQUIRE(strand_hessian(&strand, &h) && strand_factor_new(&arena, &h, &factor));
+        strand_factor(&h, 1.0, 0.0, &factor);
+        double schur[ROWS * ROWS];
+        int n = rod->dof_count, element = 3 + rng_below(&rng, 7), negative = factor.negative;
+        const TdlVec3 axes[ROWS] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+        for (int r = 0; r < ROWS; ++r) {
+            CHECK(strand_force(&strand, element, 0.7, axes[r], J[r]));
+        }
+        for (int r = 0; r < ROWS; ++r) {
+            memcpy(answer, J[r], (size_t)n * sizeof *answer);
+            strand_solve(&h, &factor, answer);
+            for (int c = 0; c < ROWS; ++c) {
+                schur[r * ROWS + c] = -tdl_dot(n, answer, J[c]);
+            }
+        }
+        CHECK_INT(tdl_ldl(ROWS, schur, ROWS), ROWS);
+        for (int r = 0; r < ROWS; ++r) {
+            negative += (schur[r * ROWS + r] < 0.0) - 1;
+        }
+        dense_hessian(&t, rod, 1.0, H);
+        double b = 1.0e7 * h.softest / (rod->element_length * rod->element_length);
+        for (int i = 0; i < n * n; ++i) {
+            for (int r = 0; r < ROWS; ++r) {
+                H[i] += b * J[r][i % n] * J[r][i / n];
+            }
+        }
+        CHECK_INT(negative, count_negative(rod, H));
+        changed += negative < factor.negative;
+        arena_destroy(&arena);
+        rod_destroy(&host, rod);
+    }
+    printf("  held, %d of 40 have fewer\n", changed);
+    CHECK(changed > 5);
+}
+
+// Statics finds a stable shape where it is, and tells the same eigenvalue.
+TEST(settling_tells_the_same_eigenvalue) {
+    TdlHost host = tdl_host_default();
+    Rng rng = rng_seed(2320);
+    int some = 0;
+    for (int round = 0; round < 20; ++round) {
+        TestStrand t;
+        TdlStability found;
+        strand_random(&rng, STRAND_MODELS[round % 2], 10, 4.0, &t);
+        Rod* rod = strand_make(&t);
+        REQUIRE(rod != NULL);
+        CHECK_INT(tdl_strand_stability(&host, &t.strand, t.gravity, &found), TDL_STATUS_OK);
+        if (found.stable) {
+            double residual, stability;
+            CHECK_INT(rod_settle(&host, rod, t.gravity, &residual, &stability), TDL_STATUS_OK);
+            CHECK_NEAR(stability, found.least_eigenvalue, 1.0e-9); // that of the bracket
+            for (int i = 0; i < rod->dof_count; ++i) {
+                TdlVec3 given = tdl_scale3(rod->element_length, t.curvature[i / 3]);
+                const double q[3] = {given.x, given.y, given.z};
+                // residuals of 1e-15 over the least eigenvalue of these
+                CHECK_NEAR(rod->q[i], q[i % 3], 1.0e-11);
+            }
+            ++some;
+        }
+        rod_destroy(&host, rod);
+    }
+    CHECK(some >= 10);
+}
