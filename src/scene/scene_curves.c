@@ -113,9 +113,12 @@ TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* ro
     if (curvature == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
+    TdlFitOptions options = tdl_fit_options_default();
+    options.element_count = rod->elements;
+    options.least_squares = true; // whoever made the file may have had few elements
     TdlHelixFit fit;
     TdlStatus status =
-        tdl_helix_fit(&scene->host, set->points + from, to - from, rod->elements, curvature, &fit);
+        tdl_helix_fit(&scene->host, set->points + from, to - from, &options, curvature, &fit);
     if (status != TDL_STATUS_OK) {
         return status;
     }

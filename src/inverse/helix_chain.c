@@ -1,0 +1,293 @@
+// Chains of short helices. inverse-fit.md (V.15) to (V.20)
+//
+// A helix joins two nodes when g = e1.d/|d| = 0, with d from node to node and e1 along the change
+// of the tangent (V.15). Newton: the least change of nodes and tangents that mends all g to first
+// order. With the weights of (V.17) the matrix is tridiagonal and nearly the unit matrix, so that a
+// chain of n elements costs O(n) and two or three rounds. Where the tangent hardly changes e1 is no
+// direction: there d itself has to point along the tangents (V.19).
+#include "inverse/helix_chain.h"
+
+#include "math/rotation.h"
+
+enum { ROUNDS_MAX = 10, LIMIT_ROUNDS = 4 };
+
+// The largest g that is left, rad: helix_between moves d by as much, and one node in a thousand
+// adds that to the next. Far below the third order's error of 1000 elements, 1e-8 or so.
+static const double MISS = 1.0e-11;
+
+// The most that a tangent turns in a round, rad; Newton knows nothing of more.
+static const double TURN_MAX = 0.5;
+
+// An element that turns by more than twice the angle of its tangents and this, rad, is an arc.
+static const double TURN_FREE = 0.5;
+
+// The part of the first round's step that places take: with it helices are as long as the curve, to
+// fifth order. (V.20)
+static const double FIRST_SHARE = 4.0 / 15.0;
+
+typedef struct Row {
+    TdlVec3 e;        // the direction in which d has to vanish
+    TdlVec3 j0, j1;   // dg by the tangents of the start and the end
+    double g, per_d;  // g; 1/|d|, so that dg = e.(dp1 - dp0)/|d|
+    double off;       // the matrix's entry with the next element
+    double lambda, v; // of the solution; of the cyclic part
+    bool flat;        // (V.19)
+} Row;
+
+bool helix_chain_reserve(Arena* arena, int count, bool closed, HelixChain* out) {
+    *out = (HelixChain){.count = count, .closed = closed};
+    out->p = ARENA_NEW(arena, TdlVec3, count + 1);
+    out->t = ARENA_NEW(arena, TdlVec3, count + 1);
+    out->turn = ARENA_NEW(arena, TdlVec3, count);
+    out->rows = ARENA_NEW(arena, Row, count);
+    return out->p != NULL && out->t != NULL && out->turn != NULL && out->rows != NULL;
+}
+
+static TdlVec3 across(TdlVec3 a, TdlVec3 unit) {
+    return tdl_axpy3(a, -tdl_dot3(a, unit), unit);
+}
+
+// The row of one element; false when it has none, since nothing is to be mended. (V.15), (V.16)
+static void fill_row(const HelixChain* c, int i, Row* row) {
+    TdlVec3 d = tdl_sub3(c->p[i + 1], c->p[i]), t0 = c->t[i], t1 = c->t[i + 1];
+    TdlVec3 change = tdl_sub3(t1, t0);
+    double dd = tdl_dot3(d, d), kk = tdl_dot3(change, change);
+    row->e = row->j0 = row->j1 = (TdlVec3){0};
+    row->g = 0.0;
+    if (!(dd > 0.0)) {
+        row->per_d = 0.0;
+        return;
+    }
+    row->per_d = 1.0 / sqrt(dd);
+    TdlVec3 way = tdl_scale3(row->per_d, d);
+    if (row->flat) { // along what is left across the mean tangent
+        TdlVec3 sum = tdl_add3(t0, t1);
+        double size = tdl_norm3(sum);
+        TdlVec3 left = size > 0.0 ? across(way, tdl_scale3(1.0 / size, sum)) : (TdlVec3){0};
+        row->g = tdl_norm3(left);
+        if (row->g > 0.0) {
+            row->e = tdl_scale3(1.0 / row->g, left);
+            row->j0 = tdl_scale3(-1.0 / size, across(row->e, t0));
+            row->j1 = tdl_scale3(-1.0 / size, across(row->e, t1));
+        }
+        return;
+    }
+    if (kk > 0.0) {
+        double per_k = 1.0 / sqrt(kk);
+        row->e = tdl_scale3(per_k, change);
+        row->g = tdl_dot3(row->e, way);
+        TdlVec3 rest = tdl_axpy3(way, -row->g, row->e);
+        row->j0 = tdl_scale3(-per_k, across(rest, t0));
+        row->j1 = tdl_scale3(per_k, across(rest, t1));
+    }
+}
+
+// How free a node is: of its place, in (l/2)^2, and of its tangent. (V.17)
+typedef struct Free {
+    double place, tangent;
+} Free;
+
+static Free freedom(const HelixChain* c, TdlFitMethod method, int node) {
+    bool end = !c->closed && (node == 0 || node == c->count);
+    double quarter = 0.25 * c->l * c->l;
+    if (method == TDL_FIT_S4) {
+        return (Free){node == 0 && !c->closed ? 0.0 : quarter, 0.0};
+    }
+    return end ? (Free){0.0, 2.0} : (Free){quarter, 1.0};
+}
+
+// Elements where e1 is no direction: their tangents turn by less than those beside them differ, and
+// the helix would have to turn much more. (V.19)
+static void find_flat(HelixChain* c) {
+    int n = c->count;
+    for (int i = 0; i < n; ++i) {
+        int before = i > 0       ? i - 1
+                     : c->closed ? n - 1
+                                 : i,
+            after = i + 1 < n   ? i + 1
+                    : c->closed ? 0
+                                : i;
+        Row* row = &c->rows[i];
+        TdlVec3 change = tdl_sub3(c->t[i + 1], c->t[i]), sum = tdl_add3(c->t[i + 1], c->t[i]);
+        TdlVec3 a = tdl_sub3(c->t[before + 1], c->t[before]);
+        TdlVec3 b = tdl_sub3(c->t[after + 1], c->t[after]);
+        double steps = (before != i) + (after != i), size = tdl_norm3(sum);
+        row->flat = false;
+        if (steps == 0.0 || !(size > 0.0)) {
+            continue;
+        }
+        TdlVec3 beside = tdl_scale3(1.0 / steps, tdl_sub3(b, a));
+        double d = tdl_norm3(across(beside, tdl_scale3(1.0 / size, sum)));
+        double k = 0.5 * tdl_norm3(change);
+        if (2.0 * k < d) {
+            TdlVec3 way = tdl_scale3(1.0 / c->l, tdl_sub3(c->p[i + 1], c->p[i]));
+            TdlVec3 e3 = tdl_cross3(change, sum); // 4 h k e3, h about 1
+            row->flat = 6.0 * fabs(tdl_dot3(way, e3)) >= 4.0 * d * 4.0 * k * k;
+        }
+    }
+}
+
+// Lambda from all rows. (V.18) Diagonals are kept positive where nothing can be mended.
+static void solve_rows(HelixChain* c, TdlFitMethod method) {
+    int n = c->count;
+    Row* rows = c->rows;
+    double before = 0.0, before_off = 0.0, corner = 0.0, gamma = 0.0, last = 0.0;
+    for (int i = 0; i < n; ++i) {
+        Row* r = &rows[i];
+        const Row* next = i + 1 < n ? &rows[i + 1] : c->closed ? &rows[0] : NULL;
+        Free at = freedom(c, method, i), to = freedom(c, method, i + 1);
+        double ee = tdl_dot3(r->e, r->e) * r->per_d * r->per_d;
+        double diagonal = (at.place + to.place) * ee + at.tangent * tdl_dot3(r->j0, r->j0) +
+                          to.tangent * tdl_dot3(r->j1, r->j1);
+        diagonal = diagonal > 0.0 ? diagonal : 1.0;
+        r->off = next == NULL ? 0.0
+                              : to.tangent * tdl_dot3(r->j1, next->j0) -
+                                    to.place * r->per_d * next->per_d * tdl_dot3(r->e, next->e);
+        r->v = 0.0;
+        if (i == 0 && c->closed) { // the cyclic matrix as in (V.11)
+            gamma = -diagonal;
+            diagonal -= gamma;
+            r->v = gamma;
+        }
+        if (i == n - 1 && c->closed) {
+            corner = r->off;
+            diagonal -= corner * corner / gamma;
+            r->v = corner;
+            last = 1.0;
+        }
+        // forward
+        double inverse = 1.0 / (diagonal - before_off * before);
+        r->lambda = inverse * (r->g - (i > 0 ? before_off * rows[i - 1].lambda : 0.0));
+        r->v = inverse * (r->v - (i > 0 ? before_off * rows[i - 1].v : 0.0));
+        before_off = r->off;
+        before = r->off * inverse;
+        r->off = before;
+    }
+    for (int i = n - 2; i >= 0; --i) {
+        rows[i].lambda -= rows[i].off * rows[i + 1].lambda;
+        rows[i].v -= rows[i].off * rows[i + 1].v;
+    }
+    if (last > 0.0) {
+        double ratio = corner / gamma;
+        double both = (rows[0].lambda + ratio * rows[n - 1].lambda) /
+                      (1.0 + rows[0].v + ratio * rows[n - 1].v);
+        for (int i = 0; i < n; ++i) {
+            rows[i].lambda -= both * rows[i].v;
+        }
+    }
+}
+
+// Moves nodes by a share of what lambda says, and tangents by all of it. (V.18)
+static void move(HelixChain* c, TdlFitMethod method, double place_share) {
+    int n = c->count;
+    for (int i = 0; i <= n - c->closed; ++i) {
+        const Row* a = i > 0 ? &c->rows[i - 1] : c->closed ? &c->rows[n - 1] : NULL;
+        const Row* b = i < n ? &c->rows[i] : NULL;
+        Free at = freedom(c, method, i);
+        TdlVec3 dp = {0}, dt = {0};
+        if (a != NULL) {
+            dp = tdl_scale3(-a->lambda * a->per_d, a->e);
+            dt = tdl_scale3(-a->lambda, a->j1);
+        }
+        if (b != NULL) {
+            dp = tdl_axpy3(dp, b->lambda * b->per_d, b->e);
+            dt = tdl_axpy3(dt, -b->lambda, b->j0);
+        }
+        c->p[i] = tdl_axpy3(c->p[i], place_share * at.place, dp);
+        double size = at.tangent * tdl_norm3(dt);
+        double share = size > TURN_MAX ? at.tangent * TURN_MAX / size : at.tangent;
+        c->t[i] = tdl_axpy3(c->t[i], share, dt);
+        c->t[i] = tdl_scale3(1.0 / tdl_norm3(c->t[i]), c->t[i]);
+    }
+    if (c->closed) {
+        c->p[n] = c->p[0];
+        c->t[n] = c->t[0];
+    }
+}
+
+// The rotation from one tangent to the other by the shortest way; about anything across for
+// opposite ones.
+static TdlVec3 arc_turn(TdlVec3 t0, TdlVec3 t1) {
+    TdlVec3 axis = tdl_cross3(t0, t1);
+    double sine = tdl_norm3(axis), cosine = tdl_dot3(t0, t1);
+    if (sine > 0.0) {
+        return tdl_scale3(atan2(sine, cosine) / sine, axis);
+    }
+    return cosine > 0.0 ? (TdlVec3){0} : tdl_scale3(acos(-1.0), tdl_frame_from_tangent(t0).cy);
+}
+
+// The helix of one element; the arc when it is flat, or when there is none. Whether it was not flat
+// and is now, since its helix turns too far. (V.19)
+static bool join(HelixChain* c, int i, bool limited) {
+    TdlVec3 t0 = c->t[i], t1 = c->t[i + 1], d = tdl_sub3(c->p[i + 1], c->p[i]);
+    TdlShortHelix helix = {0};
+    bool flat = c->rows[i].flat;
+    if (!flat) {
+        helix = tdl_helix_between(d, t0, t1);
+    }
+    bool kept = helix.converged;
+    if (kept && limited) {
+        double turn = tdl_norm3(helix.turn);
+        // the angle of the tangents is only needed by elements that turn far
+        kept = turn <= TURN_FREE ||
+               turn <= TURN_FREE + 2.0 * atan2(tdl_norm3(tdl_cross3(t0, t1)), tdl_dot3(t0, t1));
+    }
+    c->turn[i] = kept ? helix.turn : arc_turn(t0, t1);
+    if (!kept) { // an arc over the chord d
+        double half = 0.5 * tdl_norm3(c->turn[i]);
+        helix.length = tdl_norm3(d) * (half > 1.0e-8 ? half / sin(half) : 1.0);
+        c->rows[i].flat = limited;
+    }
+    c->length += helix.length;
+    return !kept && !flat;
+}
+
+// Newton until all constraints hold. (V.18)
+static void mend(HelixChain* c, TdlFitMethod method, double first_share) {
+    for (int round = 0; round < ROUNDS_MAX; ++round) {
+        double worst = 0.0;
+        for (int i = 0; i < c->count; ++i) {
+            fill_row(c, i, &c->rows[i]);
+            worst = fmax(worst, fabs(c->rows[i].g));
+        }
+        if (!(worst > MISS)) {
+            return;
+        }
+        solve_rows(c, method);
+        move(c, method, round == 0 ? first_share : 1.0);
+    }
+}
+
+// The helices of all elements; how many more are flat now, since theirs would turn too far.
+static int join_all(HelixChain* c, bool limited) {
+    int more = 0;
+    c->length = 0.0;
+    for (int i = 0; i < c->count; ++i) {
+        more += join(c, i, limited);
+    }
+    c->arc_count += more;
+    return more;
+}
+
+void helix_chain_fit(HelixChain* c, TdlFitMethod method) {
+    double worst = 0.0;
+    for (int i = 0; i < c->count; ++i) {
+        c->rows[i].flat = false;
+        fill_row(c, i, &c->rows[i]);
+        worst = fmax(worst, fabs(c->rows[i].g));
+    }
+    c->arc_count = 0;
+    // what is a chain of helices already stays one
+    if (!(worst > MISS) || method == TDL_FIT_S4) {
+        mend(c, method, 1.0);
+        join_all(c, false);
+        return;
+    }
+    find_flat(c);
+    for (int round = 0; round < LIMIT_ROUNDS; ++round) {
+        mend(c, method, round == 0 ? FIRST_SHARE : 1.0);
+        if (join_all(c, true) == 0) {
+            return;
+        }
+    }
+}
