@@ -18,13 +18,13 @@ typedef struct WispDef {
 static inline WispDef wisp_default(int curls) {
     return (WispDef){.curls = curls,
                      .elements = 30,
-                     .length = 0.12,
+                     .length = 0.15,
                      .ball = 0.05,
                      .mu = 0.3,
                      .seed = 1,
                      .step = 1.0e-3,
-                     .settle = 2.0,
-                     .rest = 1.0};
+                     .settle = 1.0,
+                     .rest = 4.0};
 }
 
 // What is taken of a wisp: shapes, and the truth that is forgotten but to compare with.
@@ -124,6 +124,18 @@ static inline void wisp_make(const WispDef* w, Wisp* out) {
     }
     tdl_world_destroy(world);
     free(rods);
+}
+
+static inline Wisp wisp_copy(const Wisp* w) {
+    size_t n = (size_t)w->def.curls, e = n * (size_t)w->def.elements;
+    Wisp out = *w;
+    out.start = calloc(n, sizeof *out.start);
+    out.kappa = calloc(e, sizeof *out.kappa);
+    out.true_kappa = calloc(e, sizeof *out.true_kappa);
+    memcpy(out.start, w->start, n * sizeof *out.start);
+    memcpy(out.kappa, w->kappa, e * sizeof *out.kappa);
+    memcpy(out.true_kappa, w->true_kappa, e * sizeof *out.true_kappa);
+    return out;
 }
 
 static inline void wisp_free(Wisp* w) {
