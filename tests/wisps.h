@@ -18,13 +18,13 @@ typedef struct WispDef {
 static inline WispDef wisp_default(int curls) {
     return (WispDef){.curls = curls,
                      .elements = 30,
-                     .length = 0.12,
+                     .length = 0.15,
                      .ball = 0.05,
                      .mu = 0.3,
                      .seed = 1,
                      .step = 1.0e-3,
-                     .settle = 2.0,
-                     .rest = 1.0};
+                     .settle = 1.0,
+                     .rest = 4.0};
 }
 
 // What is taken of a wisp: shapes, and the truth that is forgotten but to compare with.
@@ -100,6 +100,7 @@ static inline void wisp_make(const WispDef* w, Wisp* out) {
         rod.natural_curvature = (TdlVec3){10.0 + rng_normal(&rng), 60.0 + 3.0 * rng_normal(&rng),
                                           20.0 + 3.0 * rng_normal(&rng)};
         rod.clamp = wisp_root(w, i, &rng);
+        rod.mass_damping = 20.0; // until it is at rest: no part of the rest itself
         rod.curvature = (TdlVec3){0.0, 2.0, 0.0};
         CHECK_INT(tdl_world_add_rod(world, &rod, &rods[i]), TDL_STATUS_OK);
         for (size_t k = 0; k < e; ++k) {
@@ -107,12 +108,13 @@ static inline void wisp_make(const WispDef* w, Wisp* out) {
         }
     }
     TdlStepInfo info = {0};
-    for (double t = 0.0; t < w->settle + w->rest; t += w->step) {
+    for (double t = 0.0, speed = 1.0; t < w->settle + w->rest && speed > 1.0e-9; t += w->step) {
         TdlStatus status = tdl_world_step(world, &info);
         if (status != TDL_STATUS_OK) {
             FAIL("step at %g s: %s", t, tdl_status_string(status));
             break;
         }
+        speed = t > w->settle ? wisp_speed(world, rods, w->curls, 3 * w->elements) : 1.0;
     }
     out->contacts = info.contact_count;
     out->speed = wisp_speed(world, rods, w->curls, 3 * w->elements);
@@ -122,6 +124,18 @@ static inline void wisp_make(const WispDef* w, Wisp* out) {
     }
     tdl_world_destroy(world);
     free(rods);
+}
+
+static inline Wisp wisp_copy(const Wisp* w) {
+    size_t n = (size_t)w->def.curls, e = n * (size_t)w->def.elements;
+    Wisp out = *w;
+    out.start = calloc(n, sizeof *out.start);
+    out.kappa = calloc(e, sizeof *out.kappa);
+    out.true_kappa = calloc(e, sizeof *out.true_kappa);
+    memcpy(out.start, w->start, n * sizeof *out.start);
+    memcpy(out.kappa, w->kappa, e * sizeof *out.kappa);
+    memcpy(out.true_kappa, w->true_kappa, e * sizeof *out.true_kappa);
+    return out;
 }
 
 static inline void wisp_free(Wisp* w) {

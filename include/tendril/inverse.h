@@ -196,7 +196,7 @@ typedef struct TdlInverseOptions {
     double mu_share; // in (0, 1]: of the friction coefficient of each pair that forces may use, so
                      // that all that carry stick strictly; default 0.8
     double gamma;    // >= 0: what a force costs beside the bending that it saves, in units of the
-                     // mean compliance of a contact; default 1e-3
+                     // mean compliance of a contact; default 1e-5
     double guess; // in [0, 1], where the natural curvature is to be near: 0, everywhere as at the
                   // tip; 1, as the shape; default 0
     double reach; // m, >= 0: gap below which two things touch; default 1e-7

@@ -15,6 +15,10 @@ static const double TOLERANCE = 1.0e-9;
 // What is let pass where the solvers stall, for the same reason.
 static const double ACCEPTED = 1.0e-4;
 
+// Rounds in which tips that are touched are guessed anew, and the change at which they are known.
+enum { TIP_ROUNDS = 20 };
+static const double TIP_KNOWN = 1.0e-3;
+
 // --- K ------------------------------------------------------------------------------------------
 
 // Entries of the matrix over joints, of one element: its own, and between its two. (C.2)
@@ -226,21 +230,77 @@ static void find_wish(const Inverse* v, double* wish) {
     memcpy(wish, v->gradient, (size_t)v->dof_count * sizeof *wish);
     for (int k = 0; k < v->rod_count; ++k) {
         const InverseRod* rod = &v->rod[k];
-        double* own = wish + rod->first;
-        const double* q = rod->rod->q;
+        double *own = wish + rod->first, tip[3] = {rod->tip.x, rod->tip.y, rod->tip.z};
         if (!inverse_is_super(rod->rod)) {
             memset(own, 0, (size_t)rod->n * sizeof *own);
             continue;
         }
         inverse_elastic_solve(rod, own);
-        // the tip has nothing beyond it: its natural curvature is the one without contacts
-        int last = rod->n - 3;
-        double tip[3] = {q[last] + own[last], q[last + 1] + own[last + 1],
-                         q[last + 2] + own[last + 2]};
         for (int j = 0; j < rod->n; ++j) {
-            own[j] = (1.0 - v->guess) * (tip[j % 3] - q[j]) - own[j];
+            own[j] = (1.0 - v->guess) * (tip[j % 3] - rod->rod->q[j]) - own[j];
         }
     }
+}
+
+// Nothing is beyond the tip: unless it is touched there, its natural curvature is the one without
+// contacts. (V.65)
+static TdlStatus find_tips(Inverse* v) {
+    double* free = ARENA_NEW(&v->arena, double, v->dof_count + 1);
+    if (free == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memcpy(free, v->gradient, (size_t)v->dof_count * sizeof *free);
+    for (int k = 0; k < v->rod_count; ++k) {
+        InverseRod* rod = &v->rod[k];
+        int last = rod->n / 3 - 1;
+        if (inverse_is_super(rod->rod)) {
+            inverse_elastic_solve(rod, free + rod->first);
+            rod->tip = tdl_add3(tdl_load3(rod->rod->q, last), tdl_load3(free + rod->first, last));
+        }
+        rod->tip_touched = false;
+    }
+    for (int side = 0; side < 2 * v->contacts.count; ++side) {
+        InverseRod* rod = v->contacts.rod[side] < 0 ? NULL : &v->rod[v->contacts.rod[side]];
+        TdlSpan span = v->contacts.span[side];
+        if (rod != NULL && span.first + span.count == rod->n) {
+            rod->tip_touched = true;
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
+// Tips that are touched: the uniform curvature that is nearest to the natural ones with the forces
+// as they are. Tells how far the furthest moved, over its size. (V.65)
+static TdlStatus renew_tips(Inverse* v, double* moved) {
+    double* rest = ARENA_NEW(&v->arena, double, v->dof_count + 1);
+    *moved = 0.0;
+    if (rest == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memcpy(rest, v->gradient, (size_t)v->dof_count * sizeof *rest);
+    inverse_add_pull(v, -1.0, rest);
+    for (int k = 0; k < v->rod_count; ++k) {
+        InverseRod* rod = &v->rod[k];
+        if (!rod->tip_touched) {
+            continue;
+        }
+        double* own = rest + rod->first;
+        inverse_elastic_solve(rod, own);
+        TdlVec3 sum = {0};
+        double weight = 0.0;
+        for (int i = 0; i < rod->n / 3; ++i) {
+            // a joint at an end of a super-clothoid is shared by one element only
+            double share = rod->pivot != NULL && (i == 0 || i + 1 == rod->n / 3) ? 0.5 : 1.0;
+            TdlVec3 q = tdl_add3(tdl_load3(rod->rod->q, i), tdl_load3(own, i));
+            sum = tdl_axpy3(sum, share, q);
+            weight += share;
+        }
+        TdlVec3 mean = tdl_scale3(1.0 / weight, sum);
+        double size = tdl_norm3(mean), off = tdl_norm3(tdl_sub3(mean, rod->tip));
+        *moved = fmax(*moved, size > 0.0 ? off / size : 0.0);
+        rod->tip = mean;
+    }
+    return TDL_STATUS_OK;
 }
 
 // The mean of the diagonal of H K^-1 H', in each contact's gamma.
@@ -324,11 +384,7 @@ static TdlStatus solve_program(Inverse* v, const TdlFrictionProblem* program) {
     return status;
 }
 
-TdlStatus inverse_find_forces(Inverse* v) {
-    v->contacts.residual = 0.0;
-    if (v->contacts.count == 0) {
-        return TDL_STATUS_OK;
-    }
+static TdlStatus find_forces(Inverse* v) {
     TdlFrictionProblem* program = NULL;
     ArenaMark mark = arena_mark(&v->arena);
     TdlStatus status = form_program(v, &program);
@@ -336,6 +392,29 @@ TdlStatus inverse_find_forces(Inverse* v) {
         status = solve_program(v, program);
     }
     tdl_friction_problem_destroy(program);
+    arena_release(&v->arena, mark);
+    return status;
+}
+
+TdlStatus inverse_find_forces(Inverse* v) {
+    v->contacts.residual = 0.0;
+    if (v->contacts.count == 0) {
+        return TDL_STATUS_OK;
+    }
+    ArenaMark mark = arena_mark(&v->arena);
+    double moved = INFINITY;
+    TdlStatus status = find_tips(v);
+    if (status == TDL_STATUS_OK) {
+        status = find_forces(v);
+    }
+    for (int round = 0;
+         round < TIP_ROUNDS && moved > TIP_KNOWN && v->guess < 1.0 && status == TDL_STATUS_OK;
+         ++round) {
+        status = renew_tips(v, &moved);
+        if (status == TDL_STATUS_OK && moved > TIP_KNOWN) {
+            status = find_forces(v);
+        }
+    }
     arena_release(&v->arena, mark);
     return status;
 }

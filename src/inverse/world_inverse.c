@@ -20,7 +20,7 @@ static const double BEYOND_LEAST = 1.02, BEYOND_CONTACTS = 1.05;
 enum { STIFFENING_ROUNDS = 40 };
 
 TdlInverseOptions tdl_inverse_options_default(void) {
-    return (TdlInverseOptions){.mu_share = 0.8, .gamma = 1.0e-3, .reach = 1.0e-7};
+    return (TdlInverseOptions){.mu_share = 0.8, .gamma = 1.0e-5, .reach = 1.0e-7};
 }
 
 static TdlStatus check_options(const TdlHost* host, const TdlInverseOptions* o) {

@@ -13,6 +13,8 @@ typedef struct InverseRod {
     TdlStrand strand;  // its shape and loads, with the stiffness that is tried
     int first, n;      // its coordinates among all: three for each curvature
     int place;         // the first of them in the matrix of all that is held; -1: not in it
+    TdlVec3 tip;       // natural curvature of its tip times element length: what the guess 0 is
+    bool tip_touched;  // something touches its last element: the tip is guessed
     double* pivot;     // [blocks] of a super-clothoid: of the matrix over its joints; else null
     double stiffening; // factor on its stiffness in the world that is tried
     double least_eigenvalue, least_factor, bound_factor; // beside its neighbours

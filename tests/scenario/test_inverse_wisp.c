@@ -1,0 +1,267 @@
+// Wisps of curls on a ball from their shapes alone: forces and natural curvatures are found, the
+// wisp stays, and what is told of its stability is so. TENDRIL_LONG has those of 20 and 40 curls.
+#include "inverse/world_inverse.h"
+#include "wisps.h"
+
+// Sideways gravity for some steps, m/s^2: a kick that moves tips by some thousandths of the length.
+static const double KICK = 0.3;
+enum { KICK_STEPS = 50, MOST_CURLS = 40 };
+// What is told to stay ends no further off than the kick took it and half as much, for contacts
+// that slipped do not slip back; what is told to leave goes at least three times as far.
+static const double STAYS = 1.5, LEAVES = 3.0;
+
+// --- what was found, judged by the models themselves
+// ----------------------------------------------
+
+// The gradient of the potential of a super-helix: its dense model has it.
+static void own_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
+    Rod twin = *rod;
+    twin.model = &SUPER_HELIX_DENSE;
+    twin.group = NULL;
+    twin.work =
+        calloc(twin.model->work_count(rod->dof_count, rod->element_count) + 1, sizeof(double));
+    twin.model->refresh(&twin);
+    twin.model->potential(&twin, gravity, gradient, NULL);
+    free(twin.work);
+}
+
+// gradient -= what a force at a place does to the rod that has it.
+static void take_force(const Body* body, const BodyPlace* place, TdlVec3 force, double* gradient) {
+    const Rod* rod = rod_of(body);
+    double rows[3 * 3 * 64];
+    TdlSpan span = rod->model->movers(rod, place->element);
+    body->kind->rows(body, place, tdl_identity33(), rows);
+    for (int j = 0; j < span.count; ++j) {
+        gradient[span.first + j] -=
+            force.x * rows[j] + force.y * rows[span.count + j] + force.z * rows[2 * span.count + j];
+    }
+}
+
+// The largest generalised force that is left, over weight times length; `outside` receives how far
+// a force is outside the cone of mu, over it.
+static double residual_of(TdlWorld* world, const TdlBodyId* rods, const WispDef* def, double mu,
+                          double* outside) {
+    const Contacts* c = world->contacts;
+    double worst = 0.0;
+    *outside = 0.0;
+    for (int i = 0; i < def->curls; ++i) {
+        const Body* body = world_find_body(world, rods[i], &ROD_BODY);
+        const Rod* rod = rod_of(body);
+        double gradient[3 * 64];
+        own_gradient(rod, world->def.gravity, gradient);
+        for (int k = 0; k < 2 * c->found.count; ++k) {
+            const Candidate* x = &c->found.at[k / 2];
+            if (seen_body(&c->seen, &x->site.contact, k % 2) != body) {
+                continue;
+            }
+            BodyPlace place = seen_place(&c->seen, &x->site.contact, k % 2);
+            place.touch = seen_acting(&c->seen, &x->site.contact, k % 2);
+            take_force(body, &place, tdl_scale3(k % 2 == 0 ? -1.0 : 1.0, x->force), gradient);
+            TdlVec3 r = tdl_tmul33_3(x->site.contact.basis, x->force);
+            *outside = fmax(*outside, r.x < 0.0 ? INFINITY : 0.0);
+            *outside = fmax(*outside, r.x > 0.0 ? hypot(r.y, r.z) / (mu * r.x) - 1.0 : 0.0);
+        }
+        for (int j = 0; j < rod->dof_count; ++j) {
+            worst = fmax(worst, fabs(gradient[j]));
+        }
+        worst /= i + 1 < def->curls ? 1.0 : 9.81 * rod_mass(rod) * def->length;
+    }
+    return worst;
+}
+
+// How far natural curvatures are from the true ones, over these: of all, and of the worst curl.
+static double natural_error(TdlWorld* world, const TdlBodyId* rods, const Wisp* w, double* worst) {
+    double all = 0.0, size = 0.0;
+    *worst = 0.0;
+    for (int i = 0; i < w->def.curls; ++i) {
+        TdlVec3 natural[64];
+        double off = 0.0, own = 0.0;
+        tdl_rod_natural_curvature(world, rods[i], natural);
+        for (int k = 0; k < w->def.elements; ++k) {
+            TdlVec3 truth = w->true_kappa[i * w->def.elements + k];
+            TdlVec3 d = tdl_sub3(natural[k], truth);
+            off += tdl_dot3(d, d);
+            own += tdl_dot3(truth, truth);
+        }
+        *worst = fmax(*worst, sqrt(off / own));
+        all += off;
+        size += own;
+    }
+    return sqrt(all / size);
+}
+
+static void run(TdlWorld* world, double seconds) {
+    double end = tdl_world_time(world) + seconds;
+    while (tdl_world_time(world) < end - 1.0e-9) {
+        TdlStatus status = tdl_world_step(world, NULL);
+        if (status != TDL_STATUS_OK) {
+            FAIL("step at %g s: %s", tdl_world_time(world), tdl_status_string(status));
+            return;
+        }
+    }
+}
+
+// Kicks the wisp and tells how far it ends, over how far the kick took it.
+static double kicked(TdlWorld* world, const TdlBodyId* rods, const Wisp* w, double seconds,
+                     const TdlVec3* before) {
+    TdlVec3 gravity = tdl_world_def(world).gravity, tilted = gravity;
+    tilted.y += KICK;
+    tdl_world_set_gravity(world, tilted);
+    run(world, KICK_STEPS * w->def.step);
+    tdl_world_set_gravity(world, gravity);
+    double kick = wisp_drift(world, rods, w, before);
+    run(world, seconds);
+    return wisp_drift(world, rods, w, before) / kick;
+}
+
+// --- cases
+// ----------------------------------------------------------------------------------------
+
+typedef struct Case {
+    const char* name;
+    bool inverse, contacts;
+    double guess;
+} Case;
+
+static const Case CASES[] = {{"tip", true, true, 0.0},
+                             {"half", true, true, 0.5},
+                             {"shape", true, true, 1.0},
+                             {"contact-free", true, false, 0.0},
+                             {"natural = shape", false, false, 1.0}};
+
+static TdlStatus invert(TdlWorld* world, const Case* c, TdlInverseReport* report) {
+    TdlInverseOptions options = tdl_inverse_options_default();
+    options.contacts = c->contacts;
+    options.guess = c->guess;
+    options.keep_guess = true;
+    return tdl_world_inverse(world, &options, report);
+}
+
+static void check_forces(TdlWorld* world, const TdlBodyId* rods, const Wisp* w, const Case* c,
+                         const TdlInverseReport* report) {
+    double outside, worst = 0.0, error = natural_error(world, rods, w, &worst);
+    double residual = residual_of(world, rods, &w->def, 0.8 * w->def.mu, &outside);
+    printf("  %s: %d contacts, %d carry, residual %.1e, natural curvature off by %.2f %%, of the "
+           "worst curl %.2f %%, least eigenvalue %.3f: %s, %.2f s\n",
+           c->name, report->contact_count, report->loaded_count, residual, 100.0 * error,
+           100.0 * worst, report->least_eigenvalue, report->stable ? "stays" : "leaves",
+           report->seconds);
+    CHECK_BELOW(residual, 1.0e-12);
+    CHECK_BELOW(outside, 1.0e-12);
+    if (c->contacts && c->guess == 0.0) {
+        CHECK_BELOW(error, 0.05);
+        CHECK_BELOW(worst, 0.05);
+    }
+}
+
+static void check_case(const Wisp* w, const Case* c, double seconds) {
+    TdlBodyId rods[MOST_CURLS];
+    TdlWorld* world = wisp_again(w, rods);
+    TdlVec3* before = wisp_points(world, rods, w);
+    TdlInverseReport report = {0};
+    if (c->inverse) {
+        REQUIRE(invert(world, c, &report) == TDL_STATUS_OK);
+        check_forces(world, rods, w, c, &report);
+    }
+    run(world, seconds);
+    double drift = wisp_drift(world, rods, w, before);
+    printf("  %s: drift %.2g of the length in %g s", c->name, drift, seconds);
+    if (!c->inverse) {
+        printf("\n");
+        CHECK(drift > 0.05); // it sags
+    } else {
+        double ratio = kicked(world, rods, w, seconds, before);
+        printf(", %.2f times the kick\n", ratio);
+        CHECK_BELOW(c->contacts ? drift : 0.0, 1.0e-5);
+        CHECK(report.stable ? ratio < STAYS : ratio > LEAVES);
+    }
+    tdl_inverse_report_free(world, &report);
+    tdl_world_destroy(world);
+    free(before);
+}
+
+// --- shapes that were measured ------------------------------------------------------------------
+
+static void add_noise(Wisp* w, double angle) {
+    Rng rng = rng_seed(77);
+    double unit = angle * w->def.elements / w->def.length;
+    for (int k = 0; k < w->def.curls * w->def.elements; ++k) {
+        TdlVec3 off = {rng_normal(&rng), rng_normal(&rng), rng_normal(&rng)};
+        w->kappa[k] = tdl_axpy3(w->kappa[k], unit, off);
+    }
+}
+
+// Curves through points are all that is known.
+static void fit_points(Wisp* w) {
+    enum { SAMPLES = 8 };
+    TdlHost host = tdl_host_default();
+    TdlBodyId rods[MOST_CURLS];
+    TdlWorld* world = wisp_again(w, rods);
+    int count = SAMPLES * w->def.elements + 1;
+    TdlVec3* points = calloc((size_t)count, sizeof *points);
+    for (int i = 0; i < w->def.curls; ++i) {
+        TdlHelixFit fit;
+        tdl_rod_points(world, rods[i], SAMPLES, points);
+        CHECK_INT(tdl_helix_fit(&host, points, count, w->def.elements,
+                                w->kappa + (ptrdiff_t)i * w->def.elements, &fit),
+                  TDL_STATUS_OK);
+        w->start[i] = fit.start;
+    }
+    tdl_world_destroy(world);
+    free(points);
+}
+
+// Shapes that overlap are parted first, as they would be without contacts; then they lean on what
+// they touch. inverse-contacts.md, section 5
+static void check_measured(const Wisp* w, const char* name, double seconds) {
+    static const double part = 0.5; // s: by a tenth of a radius a step, 50 radii
+    TdlBodyId rods[MOST_CURLS];
+    TdlWorld* world = wisp_again(w, rods);
+    TdlVec3* before = wisp_points(world, rods, w);
+    TdlInverseOptions options = tdl_inverse_options_default();
+    for (int k = 0; k < 10; ++k) {
+        REQUIRE(tdl_world_inverse(world, &options, NULL) == TDL_STATUS_OK);
+        run(world, 0.1 * part);
+    }
+    double parted = wisp_drift(world, rods, w, before);
+    TdlInverseReport report;
+    options.contacts = true;
+    REQUIRE(tdl_world_inverse(world, &options, &report) == TDL_STATUS_OK);
+    run(world, seconds);
+    double drift = wisp_drift(world, rods, w, before);
+    printf("  %s: %.2g of the length to part, %.2g after %g s, %d contacts\n", name, parted, drift,
+           seconds, report.contact_count);
+    CHECK_BELOW(drift, 0.01);
+    tdl_inverse_report_free(world, &report);
+    tdl_world_destroy(world);
+    free(before);
+}
+
+static void check_wisp(int curls, double seconds) {
+    WispDef def = wisp_default(curls);
+    Wisp w;
+    wisp_make(&def, &w);
+    printf("  %d curls of %d elements, %d contacts\n", curls, def.elements, w.contacts);
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        check_case(&w, &CASES[k], seconds);
+    }
+    Wisp fitted = wisp_copy(&w);
+    fit_points(&fitted);
+    check_measured(&fitted, "fitted to points", seconds);
+    wisp_free(&fitted);
+    add_noise(&w, 1.0e-3);
+    check_measured(&w, "noise of 1e-3 rad an element", seconds);
+    wisp_free(&w);
+}
+
+TEST(a_small_wisp_rests_as_told) {
+    check_wisp(5, 1.0);
+}
+
+TEST(wisps_of_20_and_40_curls_rest_as_told) {
+    if (getenv("TENDRIL_LONG") == NULL) {
+        SKIP("takes some minutes: set TENDRIL_LONG");
+    }
+    check_wisp(20, 4.0);
+    check_wisp(40, 4.0);
+}
