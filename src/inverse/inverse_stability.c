@@ -63,8 +63,7 @@ static int list_holding(Inverse* v, int* holding) {
     return count;
 }
 
-// --- the second variation of one rod
-// --------------------------------------------------------------
+// --- the second variation of one rod -------------------------------------------------------------
 
 // Its own loads, and contact forces as dead ones.
 static int gather_loads(const Inverse* v, int k, RodLoad* loads) {

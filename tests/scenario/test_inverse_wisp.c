@@ -10,8 +10,7 @@ enum { KICK_STEPS = 50, MOST_CURLS = 40 };
 // that slipped do not slip back; what is told to leave goes at least three times as far.
 static const double STAYS = 1.5, LEAVES = 3.0;
 
-// --- what was found, judged by the models themselves
-// ----------------------------------------------
+// --- what was found, judged by the models themselves --------------------------------------------
 
 // The gradient of the potential of a super-helix: its dense model has it.
 static void own_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
@@ -114,8 +113,7 @@ static double kicked(TdlWorld* world, const TdlBodyId* rods, const Wisp* w, doub
     return wisp_drift(world, rods, w, before) / kick;
 }
 
-// --- cases
-// ----------------------------------------------------------------------------------------
+// --- cases ---------------------------------------------------------------------------------------
 
 typedef struct Case {
     const char* name;
@@ -199,10 +197,12 @@ static void fit_points(Wisp* w) {
     TdlWorld* world = wisp_again(w, rods);
     int count = SAMPLES * w->def.elements + 1;
     TdlVec3* points = calloc((size_t)count, sizeof *points);
+    TdlFitOptions options = tdl_fit_options_default();
+    options.element_count = w->def.elements;
     for (int i = 0; i < w->def.curls; ++i) {
         TdlHelixFit fit;
         tdl_rod_points(world, rods[i], SAMPLES, points);
-        CHECK_INT(tdl_helix_fit(&host, points, count, w->def.elements,
+        CHECK_INT(tdl_helix_fit(&host, points, count, &options,
                                 w->kappa + (ptrdiff_t)i * w->def.elements, &fit),
                   TDL_STATUS_OK);
         w->start[i] = fit.start;

@@ -172,6 +172,8 @@ static bool fit_hair(const TdlVec3* points, int count, TestStrand* out) {
     TdlHost host = tdl_host_default();
     TdlVec3 scaled[64];
     TdlHelixFit fit;
+    TdlFitOptions options = tdl_fit_options_default();
+    options.element_count = 30;
     for (int i = 0; i < count && i < 64; ++i) {
         scaled[i] = tdl_scale3(4.0e-3, points[i]);
     }
@@ -179,7 +181,7 @@ static bool fit_hair(const TdlVec3* points, int count, TestStrand* out) {
     out->def.element_count = 30;
     out->def.young = 4.0e9; // of hair
     if (count > 64 ||
-        tdl_helix_fit(&host, scaled, count, 30, out->curvature, &fit) != TDL_STATUS_OK) {
+        tdl_helix_fit(&host, scaled, count, &options, out->curvature, &fit) != TDL_STATUS_OK) {
         return false;
     }
     out->def.length = fit.length;
