@@ -1,4 +1,4 @@
-// Files beside scenes: frictional contact problems, strands. Formulas as text. Part of
+// Files beside scenes: frictional contact problems, curves, strands. Formulas as text. Part of
 // libtendril_io.
 #ifndef TENDRIL_FORMATS_H
 #define TENDRIL_FORMATS_H
@@ -37,6 +37,20 @@ TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* pa
 /// told with its place: TDL_STATUS_BAD_INPUT.
 TDL_API TdlStatus tdl_implicit_parse(const TdlHost* host, const char* text, TdlImplicit* out);
 TDL_API void tdl_implicit_free(const TdlHost* host, TdlImplicit* implicit);
+
+/// The points of curves, one curve after the other.
+typedef struct TdlCurves {
+    TdlVec3* points; // [start[count]]
+    int* start;      // [count + 1]
+    int count;
+} TdlCurves;
+
+/// Reads curves from a file of another program: Cem Yuksel's .hair, polylines of Wavefront's .obj,
+/// or .csv with columns x, y, z and `curve`, by the ending of the path. Each has two points or
+/// more; coordinates are as in the file. The arrays are one's own until tdl_curves_free. What is
+/// wrong in the file is told with its place: TDL_STATUS_BAD_INPUT.
+TDL_API TdlStatus tdl_curves_read(const TdlHost* host, const char* path, TdlCurves* out);
+TDL_API void tdl_curves_free(const TdlHost* host, TdlCurves* curves);
 
 /// Rods of one model as shapes: what a scene says of each, but its section and its material.
 typedef struct TdlStrands {

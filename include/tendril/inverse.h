@@ -204,6 +204,8 @@ typedef struct TdlInverseOptions {
                   // false
     bool keep_guess; // the guess stays as it is also where that is not stable; default false: it
                      // then moves towards 0
+    const TdlBodyId* rods; // [rod_count] those that are to rest, which are found; others count as
+    int rod_count;         // if they stood still; default null: all
 } TdlInverseOptions;
 TDL_API TdlInverseOptions tdl_inverse_options_default(void);
 
@@ -235,7 +237,7 @@ typedef struct TdlInverseReport {
     double seconds;          // of wall time
 } TdlInverseReport;
 
-/// Gives every rod of a world the natural curvature with which its present shape is an equilibrium
+/// Gives the rods of a world the natural curvature with which its present shape is an equilibrium
 /// at rest, and tells whether that is stable. All rods are clamped at their start, free at their
 /// end and grow out of nothing; they are super-helices and super-clothoids, and without contacts
 /// discrete elastic rods too. With contacts, forces in the cones are sought with which natural

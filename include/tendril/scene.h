@@ -2,6 +2,7 @@
 #ifndef TENDRIL_SCENE_H
 #define TENDRIL_SCENE_H
 
+#include "tendril/inverse.h"
 #include "tendril/world.h"
 
 #include <stdio.h>
@@ -115,6 +116,21 @@ TDL_API TdlVec3 tdl_scene_observe(const TdlScene* scene, int index, const TdlWor
 
 /// Builds the world the scene describes.
 TDL_API TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out);
+
+/// How the scene has its rods rest in their shapes; rods are not listed.
+TDL_API TdlInverseOptions tdl_scene_inverse(const TdlScene* scene);
+
+/// The rods that are to rest: of a world that tdl_scene_build made of this scene, those along
+/// curves with `rest: inverse`; where there are none, all rods. Returns how many there are and
+/// fills out[capacity] as far as it goes.
+TDL_API int tdl_scene_rest_rods(const TdlScene* scene, const TdlWorld* world, int capacity,
+                                TdlBodyId* out);
+
+/// Writes the scene with these rods as they are in the world now: their shapes and natural
+/// curvatures go into files of strands beside it, NAME.h5, or NAME-RODS.h5 where several entries
+/// under `rods` have some. It loads to that world, at rest and at time 0.
+TDL_API TdlStatus tdl_scene_write_at_rest(const TdlScene* scene, const TdlWorld* world,
+                                          const char* path);
 
 /// Writes the scene as one YAML file, includes and overrides merged in; it loads to the same world.
 TDL_API TdlStatus tdl_scene_write(const TdlScene* scene, const char* path);

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "formats/file.h"
 #include "formats/number.h"
 #include "formats/obj.h"
 
@@ -18,13 +19,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static const size_t FILE_MAX = (size_t)1 << 31; // bytes
 enum { HAIR_HEAD = 128, HAIR_HAS_SEGMENTS = 1, HAIR_HAS_POINTS = 2 };
 
 // A set that grows.
 typedef struct Builder {
     const TdlHost* host;
     const char* name;
-    CurveSet set;
+    TdlCurves set;
     int point_count, point_capacity, start_capacity;
 } Builder;
 
@@ -314,7 +316,7 @@ bool curves_format(const char* path, CurveFormat* out) {
 }
 
 TdlStatus curves_parse(const TdlHost* host, const char* name, CurveFormat format, const char* data,
-                       size_t size, CurveSet* out) {
+                       size_t size, TdlCurves* out) {
     static TdlStatus (*const parse[])(Builder*, const char*, size_t) = {parse_hair, parse_obj,
                                                                         parse_csv};
     Builder b = {.host = host, .name = name};
@@ -323,15 +325,32 @@ TdlStatus curves_parse(const TdlHost* host, const char* name, CurveFormat format
         status = finish(&b);
     }
     if (status != TDL_STATUS_OK) {
-        curves_free(host, &b.set);
-        b.set = (CurveSet){0};
+        tdl_curves_free(host, &b.set);
+        b.set = (TdlCurves){0};
     }
     *out = b.set;
     return status;
 }
 
-void curves_free(const TdlHost* host, CurveSet* curves) {
+TdlStatus tdl_curves_read(const TdlHost* host, const char* path, TdlCurves* out) {
+    CurveFormat format = CURVES_HAIR;
+    char* data = NULL;
+    size_t size = 0;
+    *out = (TdlCurves){0};
+    if (!curves_format(path, &format)) {
+        return tdl_fail(host, TDL_STATUS_BAD_INPUT,
+                        "%s: curves come from .hair, .obj or .csv files", path);
+    }
+    TdlStatus status = file_read(host, path, FILE_MAX, &data, &size);
+    if (status == TDL_STATUS_OK) {
+        status = curves_parse(host, path, format, data, size, out);
+        tdl_free(&host->mem, data);
+    }
+    return status;
+}
+
+void tdl_curves_free(const TdlHost* host, TdlCurves* curves) {
     tdl_free(&host->mem, curves->points);
     tdl_free(&host->mem, curves->start);
-    *curves = (CurveSet){0};
+    *curves = (TdlCurves){0};
 }

@@ -2,15 +2,7 @@
 #ifndef TDL_FORMATS_CURVES_H
 #define TDL_FORMATS_CURVES_H
 
-#include "tendril/math.h"
-
-// The points of all curves, one after the other. All coordinates are finite and at most PLACE_MAX
-// (obj.h) in size.
-typedef struct CurveSet {
-    TdlVec3* points; // [start[count]]
-    int* start;      // [count + 1]
-    int count;
-} CurveSet;
+#include "tendril/formats.h"
 
 typedef enum CurveFormat {
     CURVES_HAIR = 0,
@@ -22,9 +14,9 @@ typedef enum CurveFormat {
 bool curves_format(const char* path, CurveFormat* out);
 
 // Reads curves from the bytes of a file, which has a zero byte behind it and which messages call
-// `name`. On TDL_STATUS_BAD_INPUT one message was logged. Every curve has two points or more.
+// `name`. On TDL_STATUS_BAD_INPUT one message was logged. Every curve has two points or more,
+// all coordinates are finite and at most PLACE_MAX (obj.h) in size.
 TdlStatus curves_parse(const TdlHost* host, const char* name, CurveFormat format, const char* data,
-                       size_t size, CurveSet* out);
-void curves_free(const TdlHost* host, CurveSet* curves);
+                       size_t size, TdlCurves* out);
 
 #endif

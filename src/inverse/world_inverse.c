@@ -64,6 +64,24 @@ static const char* find_fault(const Rod* rod) {
     return NULL;
 }
 
+// Which bodies of the world are rods that are to rest: wanted[body_count].
+static TdlStatus mark_wanted(const Inverse* v, bool* wanted) {
+    const TdlInverseOptions* o = &v->options;
+    const TdlWorld* world = v->world;
+    for (int i = 0; i < world->body_count; ++i) {
+        wanted[i] = o->rods == NULL && world->body[i]->kind == &ROD_BODY;
+    }
+    for (int k = 0; k < o->rod_count && o->rods != NULL; ++k) {
+        const Body* body = world_find_body(world, o->rods[k], &ROD_BODY);
+        if (body == NULL) {
+            return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
+                            "inverse: number %d of the rods is none of this world", k);
+        }
+        wanted[body->index] = true;
+    }
+    return TDL_STATUS_OK;
+}
+
 static TdlStatus check_rod(const Inverse* v, const Rod* rod) {
     const char* fault = find_fault(rod);
     if (fault == NULL) {
@@ -111,16 +129,18 @@ static TdlStatus open_rods(Inverse* v) {
     const TdlWorld* world = v->world;
     v->rod = ARENA_NEW(&v->arena, InverseRod, world->body_count + 1);
     v->dof_start = ARENA_NEW(&v->arena, int, world->body_count + 2);
-    if (v->rod == NULL || v->dof_start == NULL) {
+    bool* wanted = ARENA_NEW(&v->arena, bool, world->body_count + 1);
+    if (v->rod == NULL || v->dof_start == NULL || wanted == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int i = 0; i < world->body_count; ++i) {
-        if (world->body[i]->kind != &ROD_BODY) {
+    TdlStatus status = mark_wanted(v, wanted);
+    for (int i = 0; i < world->body_count && status == TDL_STATUS_OK; ++i) {
+        if (!wanted[i]) {
             continue;
         }
         InverseRod* own = &v->rod[v->rod_count];
         *own = (InverseRod){.body = (RodBody*)world->body[i], .rod = rod_of(world->body[i])};
-        TdlStatus status = check_rod(v, own->rod);
+        status = check_rod(v, own->rod);
         if (status != TDL_STATUS_OK) {
             return status;
         }
@@ -129,6 +149,9 @@ static TdlStatus open_rods(Inverse* v) {
         }
         own->first = v->dof_start[v->rod_count++] = v->dof_count;
         v->dof_count += own->n;
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     v->dof_start[v->rod_count] = v->dof_count;
     v->gradient = ARENA_NEW(&v->arena, double, v->dof_count + 1);

@@ -461,7 +461,7 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
         status = add_collider(scene, arena, &colliders[i], world);
     }
-    return status;
+    return status == TDL_STATUS_OK ? scene_make_rest(scene, world) : status;
 }
 
 static TdlContactDef make_contacts(const ContactsSpec* spec) {

@@ -77,6 +77,9 @@ typedef struct LoadSpec {
     TdlVec3 force, torque;
 } LoadSpec;
 
+// What rods along curves are like without forces.
+typedef enum RestChoice { REST_SHAPE = 0, REST_INVERSE } RestChoice;
+
 typedef struct CurvesSpec {
     const Node* node; // null: the rod is described by its other keys
     const char* file;
@@ -84,7 +87,8 @@ typedef struct CurvesSpec {
     double scale;
     int up;           // 0: z, 1: y
     const char* hash; // null: any
-    CurveSet set; // filled by scene_read_curves: those chosen, in the scene's axes, in the arena
+    TdlCurves set; // filled by scene_read_curves: those chosen, in the scene's axes, in the arena
+    int rest; // a RestChoice
     TdlStrands strands; // or, where the file has these, so many as the set counts: no points, but
                         // where the curvatures of each start
 } CurvesSpec;
@@ -313,6 +317,13 @@ typedef enum StartChoice {
     START_SETTLED,
 } StartChoice;
 
+typedef struct InverseSpec {
+    const Node* node;
+    bool contacts, stiffen;
+    double friction_share, guess;
+    double reach; // m; 0: as the shapes are known
+} InverseSpec;
+
 typedef struct SceneSpec {
     const Node* node;
     const char* title;
@@ -322,6 +333,7 @@ typedef struct SceneSpec {
     bool losses;
     OutputSpec output;
     ContactsSpec contacts;
+    InverseSpec inverse;
     GroupList materials, rods, bodies, cloths, colliders, observers;
 } SceneSpec;
 
@@ -408,6 +420,12 @@ bool scene_has_strands(const RodSpec* rod);
 // The definition of the rod along curve `index`, out of `def` for all; arrays are in the arena.
 TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* rod, int index,
                           TdlRodDef* def);
+
+// Rods that are to rest in their shapes: whether one can, whether there are any, and their natural
+// curvatures in a world that was built.
+TdlStatus scene_check_inverse(const TdlScene* scene, const RodSpec* rod);
+bool scene_has_inverse(const TdlScene* scene);
+TdlStatus scene_make_rest(const TdlScene* scene, TdlWorld* world);
 
 // What the schema cannot say: names, references, counts, sums; fills the sums.
 TdlStatus scene_check(TdlScene* scene);

@@ -374,6 +374,10 @@ static TdlStatus check_rod_ends(TdlScene* scene, RodSpec* rod) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    status = scene_check_inverse(scene, rod);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     bool repeats = rod->repeat.node != NULL && rod->parent == NULL;
     return repeats ? check_repeat(scene, &rod->repeat) : TDL_STATUS_OK;
 }
@@ -726,6 +730,23 @@ static TdlStatus check_response(TdlScene* scene) {
     return TDL_STATUS_OK;
 }
 
+// Ways to rest that nothing rests by.
+static TdlStatus check_inverse(TdlScene* scene) {
+    const InverseSpec* inverse = &scene->spec.inverse;
+    if (inverse->node == NULL) {
+        return TDL_STATUS_OK;
+    }
+    if (!scene_has_inverse(scene)) {
+        return fail_at(&scene->host, inverse->node->mark,
+                       "'inverse' goes with rods whose curves have 'rest: inverse'");
+    }
+    if (inverse->contacts && scene->spec.contacts.detection == DETECTION_OFF) {
+        return fail_at(&scene->host, scene_mark_of(inverse->node, "contacts"),
+                       "nothing touches: 'contacts.detection' is off");
+    }
+    return TDL_STATUS_OK;
+}
+
 // S3's law is solved by its own solvers alone.
 static TdlStatus check_s3(TdlScene* scene) {
     const ContactsSpec* contacts = &scene->spec.contacts;
@@ -747,8 +768,9 @@ TdlStatus scene_check(TdlScene* scene) {
     }
     // in this order: each may rely on those before
     static TdlStatus (*const CHECKS[])(TdlScene*) = {
-        check_times,     check_all_names, check_rods,     check_bodies, check_cloths,
-        check_colliders, check_pairs,     check_response, check_s3,     scene_check_observers};
+        check_times,  check_all_names, check_rods,           check_bodies,
+        check_cloths, check_colliders, check_pairs,          check_response,
+        check_s3,     check_inverse,   scene_check_observers};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof CHECKS / sizeof *CHECKS; ++i) {
         status = CHECKS[i](scene);

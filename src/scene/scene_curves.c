@@ -35,9 +35,9 @@ static double chord_sum(const TdlVec3* points, int count) {
 }
 
 // Copies the curves asked for into the scene.
-static TdlStatus choose(TdlScene* scene, RodSpec* rod, const CurveSet* all, const char* name) {
+static TdlStatus choose(TdlScene* scene, RodSpec* rod, const TdlCurves* all, const char* name) {
     CurvesSpec* spec = &rod->curves;
-    CurveSet* set = &spec->set;
+    TdlCurves* set = &spec->set;
     int count = (all->count - 1) / spec->every + 1, total = 0;
     count = spec->limit > 0 && spec->limit < count ? spec->limit : count;
     for (int i = 0; i < count; ++i) {
@@ -90,12 +90,12 @@ TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod) {
         return status;
     }
     rod->curves.file = file->text;
-    CurveSet all = {0};
+    TdlCurves all = {0};
     status = curves_parse(&scene->host, source->name, format, source->text, source->size, &all);
     if (status == TDL_STATUS_OK) {
         status = choose(scene, rod, &all, source->name);
     }
-    curves_free(&scene->host, &all);
+    tdl_curves_free(&scene->host, &all);
     return status;
 }
 
@@ -103,26 +103,28 @@ TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod) {
 
 TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* rod, int index,
                           TdlRodDef* def) {
-    const CurveSet* set = &rod->curves.set;
+    const TdlCurves* set = &rod->curves.set;
     int from = set->start[index], to = set->start[index + 1];
     if (scene_has_strands(rod)) {
         strands_shape(&rod->curves.strands, index, (size_t)from, def);
         return TDL_STATUS_OK;
     }
-    TdlVec3* curvature = ARENA_NEW(arena, TdlVec3, rod->elements);
+    int count = tdl_rod_def_curvature_count(def);
+    TdlVec3* curvature = ARENA_NEW(arena, TdlVec3, count);
     if (curvature == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
+    bool at_joints = count > rod->elements;
     TdlFitOptions options = tdl_fit_options_default();
     options.element_count = rod->elements;
-    options.least_squares = true; // whoever made the file may have had few elements
+    options.least_squares = !at_joints; // whoever made the file may have had few elements
     TdlHelixFit fit;
-    TdlStatus status =
-        tdl_helix_fit(&scene->host, set->points + from, to - from, &options, curvature, &fit);
+    TdlStatus status = (at_joints ? tdl_clothoid_fit : tdl_helix_fit)(
+        &scene->host, set->points + from, to - from, &options, curvature, &fit);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    for (int e = 0; e < rod->elements; ++e) {
+    for (int e = 0; e < count; ++e) {
         double turn = tdl_norm3(curvature[e]) * fit.length / rod->elements;
         if (!(turn <= TURN_MAX)) {
             return fail_at(&scene->host, rod->curves.node->mark,
@@ -133,9 +135,9 @@ TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* ro
     }
     def->length = fit.length;
     def->clamp = fit.start;
-    def->curvature_of = curvature;
+    *(at_joints ? &def->curvature_at : &def->curvature_of) = curvature;
     if (node_find(rod->node, "natural_curvature") == NULL) {
-        def->natural_curvature_of = curvature;
+        *(at_joints ? &def->natural_curvature_at : &def->natural_curvature_of) = curvature;
     }
     return TDL_STATUS_OK;
 }

@@ -417,6 +417,10 @@ static const Group LOAD_GROUP = {
     .fields = LOAD_FIELDS,
 };
 
+static const char* rest_choices(void) {
+    return "shape|inverse";
+}
+
 static const Field CURVES_FIELDS[] = {
     {.key = "file",
      .kind = FIELD_PATH,
@@ -436,6 +440,13 @@ static const Field CURVES_FIELDS[] = {
      .range = {1, 2147483647, false, false},
      .fallback_note = "all",
      .help = "Takes at most so many."},
+    {.key = "rest",
+     .kind = FIELD_CHOICE,
+     AT(CurvesSpec, rest),
+     .choices = rest_choices,
+     .fallback = "shape",
+     .help = "`shape`: without forces the rods are as the curves. `inverse`: with its forces each "
+             "rests in its curve; natural curvatures are found, see [inverse.md](inverse.md)."},
     IMPORT_FIELDS(CurvesSpec),
     {0},
 };
@@ -655,6 +666,51 @@ static const Group OBSERVER_GROUP = {
     .fields = OBSERVER_FIELDS,
 };
 
+static const Field INVERSE_FIELDS[] = {
+    {.key = "contacts",
+     .kind = FIELD_BOOL,
+     AT(InverseSpec, contacts),
+     .fallback = "false",
+     .help = "Whether rods lean on what they touch: then forces are sought with which natural "
+             "curvatures are simplest. Without it nothing carries them but their clamps."},
+    {.key = "guess",
+     .kind = FIELD_REAL,
+     AT(InverseSpec, guess),
+     .range = {0.0, 1.0, false, false},
+     .fallback = "tip",
+     .word = "tip",
+     .help = "What natural curvatures are to be near where contacts leave a choice: `tip`, which "
+             "is 0, everywhere as at the tip of the rod; 1, as the shape. It moves to the tip "
+             "where the rest is not stable."},
+    {.key = "friction_share",
+     .kind = FIELD_REAL,
+     AT(InverseSpec, friction_share),
+     .range = {0.0, 1.0, true, false},
+     .fallback = "0.8",
+     .help = "The part of each friction coefficient that forces may use, so that all sticks."},
+    {.key = "reach",
+     .kind = FIELD_REAL,
+     AT(InverseSpec, reach),
+     .unit = "m",
+     .range = {0.0, 1.0, true, false},
+     .fallback_note = "1e-7, with curves that are fitted a fifth of the radius",
+     .help = "The gap below which two things touch."},
+    {.key = "stiffen",
+     .kind = FIELD_BOOL,
+     AT(InverseSpec, stiffen),
+     .fallback = "false",
+     .help = "Raises Young's modulus of each rod until its shape is stable."},
+    {0},
+};
+
+static const Group INVERSE_GROUP = {
+    .name = "inverse",
+    .help = "How rods whose curves have `rest: inverse` come to rest in them. What is not stable "
+            "so is told, see [inverse.md](inverse.md).",
+    .size = sizeof(InverseSpec),
+    .fields = INVERSE_FIELDS,
+};
+
 static const Field SCENE_FIELDS[] = {
     {.key = "title",
      .kind = FIELD_TEXT,
@@ -741,6 +797,12 @@ static const Field SCENE_FIELDS[] = {
      .group = &CONTACTS_GROUP,
      .fallback_note = "its defaults",
      .help = "How things touch."},
+    {.key = "inverse",
+     .kind = FIELD_GROUP,
+     AT(SceneSpec, inverse),
+     .group = &INVERSE_GROUP,
+     .fallback_note = "its defaults",
+     .help = "How rods come to rest in the shapes they are given."},
     {.key = "observe",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, observers),

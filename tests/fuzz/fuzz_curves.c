@@ -40,7 +40,7 @@ static void* resize(void* user, void* block, size_t old_size, size_t new_size) {
 
 static TdlStatus read_curves(const TdlHost* host, CurveFormat format, const char* text,
                              size_t size) {
-    CurveSet set;
+    TdlCurves set;
     TdlStatus status = curves_parse(host, "f", format, text, size, &set);
     if ((status == TDL_STATUS_OK) != (set.points != NULL)) {
         abort();
@@ -52,7 +52,7 @@ static TdlStatus read_curves(const TdlHost* host, CurveFormat format, const char
             }
         }
     }
-    curves_free(host, &set);
+    tdl_curves_free(host, &set);
     return status;
 }
 

@@ -153,7 +153,7 @@ static void try_model(const char* model, int least, int more, int count, uint64_
 // --- the ponytail of a captured groom -------------------------------------------------------
 
 // Reads tail.hair where there is one. Its unit is about 4 mm, y points upwards.
-static bool read_tail(CurveSet* out) {
+static bool read_tail(TdlCurves* out) {
     TdlHost host = tdl_host_default();
     char path[4096];
     const char* folder = getenv("TENDRIL_DATA");
@@ -192,7 +192,7 @@ static bool fit_hair(const TdlVec3* points, int count, TestStrand* out) {
 // Every strand that is called stable stays, the others leave once they are touched.
 TEST(hair_stays_and_leaves_as_told) {
     TdlHost host = tdl_host_default();
-    CurveSet tail;
+    TdlCurves tail;
     if (!read_tail(&tail)) {
         SKIP("no tail.hair");
     }
@@ -228,7 +228,7 @@ TEST(hair_stays_and_leaves_as_told) {
            stable, most, left, all - stable, range[0], range[1]);
     CHECK_INT(stayed, stable);
     CHECK_INT(left, all - stable);
-    curves_free(&host, &tail);
+    tdl_curves_free(&host, &tail);
 }
 
 TEST(super_helices_stay_and_leave_as_told) {

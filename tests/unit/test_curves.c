@@ -50,7 +50,7 @@ static Bytes two_hairs(void) {
 
 // Parses exactly these bytes, in a block of their own so that the address sanitizer sees more.
 static TdlStatus parse(Capture* heard, CurveFormat format, const char* data, size_t size,
-                       CurveSet* set) {
+                       TdlCurves* set) {
     TdlHost host = capture_host(heard);
     char* copy = malloc(size + 1);
     memcpy(copy, data, size);
@@ -60,14 +60,14 @@ static TdlStatus parse(Capture* heard, CurveFormat format, const char* data, siz
     return status;
 }
 
-static void release(CurveSet* set) {
+static void release(TdlCurves* set) {
     TdlHost host = tdl_host_default();
-    curves_free(&host, set);
+    tdl_curves_free(&host, set);
 }
 
 static void check_refused(CurveFormat format, const char* data, size_t size, const char* part) {
     Capture heard;
-    CurveSet set;
+    TdlCurves set;
     TdlStatus status = parse(&heard, format, data, size, &set);
     if (status != TDL_STATUS_BAD_INPUT || heard.errors != 1 || set.points != NULL ||
         strncmp(heard.text, "file:", 5) != 0 || strstr(heard.text, part) == NULL) {
@@ -84,7 +84,7 @@ static void refuse_text(CurveFormat format, const char* text, const char* part) 
 TEST(hair_files_are_read) {
     Bytes b = two_hairs();
     Capture heard;
-    CurveSet set;
+    TdlCurves set;
     REQUIRE(parse(&heard, CURVES_HAIR, b.data, b.size, &set) == TDL_STATUS_OK);
     CHECK_INT(set.count, 2);
     CHECK(set.start[0] == 0 && set.start[1] == 3 && set.start[2] == 5);
@@ -139,7 +139,7 @@ TEST(damaged_hair_files_do_no_harm) {
             b.data[rng_below(&rng, trial % 2 ? 20 : (int)b.size)] = (char)rng_next(&rng);
         }
         Capture heard;
-        CurveSet set;
+        TdlCurves set;
         TdlStatus status = parse(&heard, CURVES_HAIR, b.data, b.size, &set);
         CHECK((status == TDL_STATUS_OK) == (heard.errors == 0));
         release(&set);
@@ -151,7 +151,7 @@ TEST(polylines_are_read) {
                                "vn 0 0 1\nl 1 2\nl 2 3/1\nv 5 5 5\nv 6 6 6e0\nl -2 -1\nl 1 3 1\n"
                                "f 1 2 3\nl 1 2";
     Capture heard;
-    CurveSet set;
+    TdlCurves set;
     REQUIRE(parse(&heard, CURVES_OBJ, text, strlen(text), &set) == TDL_STATUS_OK);
     CHECK_INT(set.count, 3); // the last two go on from 1 to 3, to 1, to 2
     CHECK(set.start[1] == 3 && set.start[2] == 5 && set.start[3] == 9);
@@ -179,7 +179,7 @@ TEST(tables_are_read) {
                                "0,0,0,1,2,3\n0,0,1,1,2,4\n\n1,0,0,1,2,3\n1,0,1,1,2,5\r\n"
                                "1,7,0,1e0,0,0\n1,7,1,-1,0,0\n";
     Capture heard;
-    CurveSet set;
+    TdlCurves set;
     REQUIRE(parse(&heard, CURVES_CSV, text, strlen(text), &set) == TDL_STATUS_OK);
     CHECK_INT(set.count, 2); // of the last frame
     CHECK(set.start[1] == 2 && set.start[2] == 4);
@@ -204,10 +204,10 @@ TEST(memory_that_runs_out_is_told) {
         FailingMemory memory = {.fail_at = at};
         TdlHost host = tdl_host_default();
         host.mem = (TdlAllocator){failing_resize, &memory};
-        CurveSet set;
+        TdlCurves set;
         TdlStatus status = curves_parse(&host, "file", CURVES_HAIR, b.data, b.size, &set);
         CHECK_INT(status, at <= 2 ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK);
-        curves_free(&host, &set);
+        tdl_curves_free(&host, &set);
         CHECK_INT(memory.live, 0);
     }
 }
