@@ -38,6 +38,7 @@ extern const Command EXPERIMENT_COMB_COMMAND;
 extern const Command EXPERIMENT_THREE_POINT_COMMAND;
 extern const Command FIT_COMMAND;
 extern const Command INFO_COMMAND;
+extern const Command INVERSE_COMMAND;
 extern const Command INVERSE_HELIX_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
@@ -53,6 +54,7 @@ const Command* const COMMANDS[] = {
     &RENDER_COMMAND,
     &EXPORT_COMMAND,
     &FIT_COMMAND,
+    &INVERSE_COMMAND,
     &INVERSE_HELIX_COMMAND,
     &DFCP_COMMAND,
     &DISTANCE_COMMAND,
