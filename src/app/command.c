@@ -299,14 +299,15 @@ static int check_operands(const Args* args) {
     return EXIT_DONE;
 }
 
-// The command that the first one or two words name; *used tells how many.
+// The command that the first two words name, or the first one; *used tells how many.
 static const Command* find_command(int argc, char** argv, int* used) {
+    const Command* shorter = NULL;
     for (const Command* const* c = COMMANDS; *c != NULL; ++c) {
         const char* name = (*c)->name;
         const char* space = strchr(name, ' ');
         if (space == NULL && strcmp(argv[1], name) == 0) {
             *used = 1;
-            return *c;
+            shorter = *c;
         }
         if (space != NULL && argc > 2 && strlen(argv[1]) == (size_t)(space - name) &&
             strncmp(argv[1], name, (size_t)(space - name)) == 0 &&
@@ -315,7 +316,7 @@ static const Command* find_command(int argc, char** argv, int* used) {
             return *c;
         }
     }
-    return NULL;
+    return shorter;
 }
 
 static int unknown_command(const Args* args, const char* word) {

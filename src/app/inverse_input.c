@@ -74,7 +74,7 @@ static TdlFitOptions fit_options(const Args* args) {
     o.closed = args_has(args, "closed");
     o.method =
         strcmp(args_text(args, "method", "floating"), "s4") == 0 ? TDL_FIT_S4 : TDL_FIT_FLOATING;
-    o.least_squares = o.method == TDL_FIT_FLOATING && !o.closed;
+    o.least_squares = getenv("NOLS") == NULL;
     if (args_has(args, "smooth")) {
         o.noise = args_real(args, "smooth", 0.0);
         o.smoothing = o.noise > 0.0 ? TDL_SMOOTHING_NOISE : TDL_SMOOTHING_CROSS_VALIDATION;

@@ -36,10 +36,12 @@ void inverse_input_close(const Args* args, InverseInput* input);
         {"method",                                                                                 \
          0,                                                                                        \
          OPTION_CHOICE,                                                                            \
-         "floating|s4",                                                                            \
+         "least-squares|floating|s4",                                                              \
          0,                                                                                        \
          0,                                                                                        \
-         "how helices are fitted; s4 keeps tangents, to compare with; default floating",           \
+         "how helices are fitted: floating takes a tenth of the time and is as near where "        \
+         "elements "                                                                               \
+         "turn by less than 0.1 rad; s4 keeps tangents, to compare with; default least-squares",   \
          false},                                                                                   \
         {"smooth",                                                                                 \
          0,                                                                                        \

@@ -5,9 +5,11 @@
 // they are convex; values less a twelfth of their second difference turn as the curve does. The
 // curve's own curvature comes from the spline's second derivative, which has an error of the same
 // kind.
+#include "inverse/clothoid_least.h"
 #include "inverse/fit_curve.h"
-
 #include "math/rotation.h"
+
+#include <string.h>
 
 // Knots at an end whose curvature is that of the next ones, carried on.
 enum { ENDS = 4 };
@@ -171,6 +173,96 @@ static void measure(const Spline* c, int count, const TdlVec3* curvature, TdlHel
     }
 }
 
+// --- least squares ----------------------------------------------------------------------------
+
+// The joints from a chain of twice as many helices: the mean of the two that meet there, and at the
+// ends what goes on with that.
+static void joints_of_helices(int count, const TdlVec3* helices, TdlVec3* curvature) {
+    for (int i = 1; i < count; ++i) {
+        curvature[i] = tdl_scale3(0.5, tdl_add3(helices[2 * i - 1], helices[2 * i]));
+    }
+    int last = 2 * count - 1;
+    curvature[0] = tdl_axpy3(tdl_scale3(1.5, helices[0]), -0.5, helices[1]);
+    curvature[count] = tdl_axpy3(tdl_scale3(1.5, helices[last]), -0.5, helices[last - 1]);
+}
+
+// Error and turning of another rod along the curve.
+static void measure_again(const Spline* c, const TdlVec3* curvature, TdlHelixFit* fit) {
+    fit->error = fit->turning = 0.0;
+    measure(c, fit->element_count, curvature, fit);
+}
+
+static void keep_better(const TdlHelixFit* fit, const TdlVec3* theirs, TdlVec3* curvature,
+                        TdlHelixFit* out) {
+    if (fit->error < out->error) {
+        *out = *fit;
+        memcpy(curvature, theirs, ((size_t)fit->element_count + 1) * sizeof *curvature);
+    }
+}
+
+// Points of the curve that the elements are to come near.
+static TdlVec3* make_targets(Arena* arena, const Spline* c, int count) {
+    int total = count * LEAST_SAMPLES, piece = 0;
+    TdlVec3* target = ARENA_NEW(arena, TdlVec3, total);
+    for (int i = 0; i < total && target != NULL; ++i) {
+        target[i] = spline_at(c, c->s[c->count] * (i + 1) / total, &piece).x;
+    }
+    return target;
+}
+
+// Least squares from the nearer of two rods: the one that was found, in `curvature`, and the one of
+// helices, `guess`. The best of the three is told.
+static bool improve(Arena* arena, const Spline* c, const TdlHelixFit* chain, TdlVec3* guess,
+                    TdlVec3* curvature, TdlHelixFit* out) {
+    int count = out->element_count;
+    double l = out->length / count;
+    TdlVec3* target = make_targets(arena, c, count);
+    ClothoidRod rod = {.count = count, .l = l, .q = ARENA_NEW(arena, TdlVec3, count + 1)};
+    if (target == NULL || rod.q == NULL) {
+        return false;
+    }
+    TdlHelixFit fit = *out;
+    fit.start = chain->start;
+    measure_again(c, guess, &fit);
+    keep_better(&fit, guess, curvature, out);
+    for (int i = 0; i <= count; ++i) {
+        rod.q[i] = tdl_scale3(l, curvature[i]);
+    }
+    rod.position = out->start.position;
+    rod.rotation = out->start.rotation;
+    if (!clothoid_least(arena, &rod, target)) {
+        return false;
+    }
+    for (int i = 0; i <= count; ++i) {
+        guess[i] = tdl_scale3(1.0 / l, rod.q[i]);
+    }
+    fit.start = (TdlPose){rod.position, rod.rotation};
+    measure_again(c, guess, &fit);
+    keep_better(&fit, guess, curvature, out);
+    return true;
+}
+
+// The rod of the helices that are fitted twice as fine, and least squares.
+static TdlStatus fit_least(const TdlHost* host, Arena* arena, const Spline* c,
+                           const TdlVec3* points, int point_count, const TdlFitOptions* options,
+                           TdlVec3* curvature, TdlHelixFit* out) {
+    int count = options->element_count;
+    TdlVec3* helices = ARENA_NEW(arena, TdlVec3, 2 * (size_t)count);
+    TdlVec3* guess = ARENA_NEW(arena, TdlVec3, (size_t)count + 1);
+    if (helices == NULL || guess == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    TdlFitOptions finer = *options;
+    finer.element_count = 2 * count;
+    TdlHelixFit chain;
+    TdlStatus status = tdl_helix_fit(host, points, point_count, &finer, helices, &chain);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    joints_of_helices(count, helices, guess);
+    return improve(arena, c, &chain, guess, curvature, out) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+}
+
 TdlStatus tdl_clothoid_fit(const TdlHost* host, const TdlVec3* points, int count,
                            const TdlFitOptions* options, TdlVec3* curvature, TdlHelixFit* out) {
     *out = (TdlHelixFit){0};
@@ -191,6 +283,9 @@ TdlStatus tdl_clothoid_fit(const TdlHost* host, const TdlVec3* points, int count
         sample_bends(&curve, &bends, options->element_count, curvature, out);
         filter(options->element_count, curvature);
         measure(&curve, options->element_count, curvature, out);
+    }
+    if (status == TDL_STATUS_OK && options->least_squares) {
+        status = fit_least(host, &arena, &curve, points, count, options, curvature, out);
     }
     arena_destroy(&arena);
     return status;

@@ -84,11 +84,12 @@ typedef struct CurvesSpec {
     const Node* node; // null: the rod is described by its other keys
     const char* file;
     int every, limit;
+    double cut; // m, of strands; 0: not cut
     double scale;
     int up;           // 0: z, 1: y
     const char* hash; // null: any
     TdlCurves set; // filled by scene_read_curves: those chosen, in the scene's axes, in the arena
-    int rest; // a RestChoice
+    int rest;      // a RestChoice
     TdlStrands strands; // or, where the file has these, so many as the set counts: no points, but
                         // where the curvatures of each start
 } CurvesSpec;

@@ -79,6 +79,10 @@ TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod) {
     if (strands_named(file->text)) {
         return scene_read_strands(scene, rod);
     }
+    const Node* cut = node_find(map, "cut");
+    if (cut != NULL) {
+        return fail_at(&scene->host, cut->key_mark, "only strands (.h5) can be cut");
+    }
     CurveFormat format = CURVES_HAIR;
     if (!curves_format(file->text, &format)) {
         return fail_at(&scene->host, file->mark,
@@ -117,7 +121,7 @@ TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* ro
     bool at_joints = count > rod->elements;
     TdlFitOptions options = tdl_fit_options_default();
     options.element_count = rod->elements;
-    options.least_squares = !at_joints; // whoever made the file may have had few elements
+    options.least_squares = true; // whoever made the file may have had few elements
     TdlHelixFit fit;
     TdlStatus status = (at_joints ? tdl_clothoid_fit : tdl_helix_fit)(
         &scene->host, set->points + from, to - from, &options, curvature, &fit);

@@ -55,9 +55,38 @@ static bool reserve(TdlScene* scene, CurvesSpec* spec, int count, size_t curvatu
            spec->set.start != NULL;
 }
 
+// Elements that are left of a strand where it is cut.
+static int kept_elements(const CurvesSpec* spec, const TdlStrands* all, int index) {
+    int n = all->element_count[index];
+    double share = spec->cut > 0.0 ? spec->cut / all->length[index] : 1.0;
+    return share < 1.0 ? (int)fmax(1.0, round(share * n)) : n;
+}
+
+// Their curvatures: as many fewer as elements.
+static size_t kept_curvatures(const CurvesSpec* spec, const TdlStrands* all, int index, int own) {
+    return (size_t)(own - all->element_count[index] + kept_elements(spec, all, index));
+}
+
 static int curvature_count(const TdlStrands* all, int index) {
     TdlRodDef def = tdl_rod_def_default();
     return strands_shape(all, index, 0, &def);
+}
+
+// Copies strand i of the file, whose curvatures begin at `from`, and so many of these, behind those
+// that are there; returns how many.
+static size_t take_strand(CurvesSpec* spec, const TdlStrands* all, int i, size_t from, size_t kept,
+                          size_t at) {
+    TdlStrands* to = &spec->strands;
+    int k = i / spec->every, n = kept_elements(spec, all, i);
+    to->element_count[k] = n;
+    to->length[k] =
+        n < all->element_count[i] ? all->length[i] / all->element_count[i] * n : all->length[i];
+    to->start[k] = all->start[i];
+    to->stiffening[k] = all->stiffening[i];
+    memcpy(to->curvature + at, all->curvature + from, kept * sizeof(TdlVec3));
+    memcpy(to->natural_curvature + at, all->natural_curvature + from, kept * sizeof(TdlVec3));
+    spec->set.start[k] = (int)at;
+    return kept;
 }
 
 // Copies the strands asked for into the scene.
@@ -68,7 +97,8 @@ static TdlStatus choose(TdlScene* scene, RodSpec* rod, const TdlStrands* all) {
     count = spec->limit > 0 && spec->limit < count ? spec->limit : count;
     size_t from = 0, at = 0;
     for (int i = 0; i < count; ++i) {
-        at += (size_t)curvature_count(all, i * spec->every);
+        int k = i * spec->every;
+        at += kept_curvatures(spec, all, k, curvature_count(all, k));
     }
     if (!reserve(scene, spec, count, at)) {
         return TDL_STATUS_NO_MEMORY;
@@ -78,23 +108,15 @@ static TdlStatus choose(TdlScene* scene, RodSpec* rod, const TdlStrands* all) {
     rod->elements = all->element_count[0];
     at = 0;
     for (int i = 0; i < all->count && i / spec->every < count; ++i) {
-        size_t own = (size_t)curvature_count(all, i);
+        int own = curvature_count(all, i);
         if (i % spec->every == 0) {
+            at += take_strand(spec, all, i, from, kept_curvatures(spec, all, i, own), at);
             int k = i / spec->every;
-            to->element_count[k] = all->element_count[i];
-            to->length[k] = all->length[i];
-            to->start[k] = all->start[i];
-            to->stiffening[k] = all->stiffening[i];
-            memcpy(to->curvature + at, all->curvature + from, own * sizeof(TdlVec3));
-            memcpy(to->natural_curvature + at, all->natural_curvature + from,
-                   own * sizeof(TdlVec3));
-            spec->set.start[k] = (int)at;
-            at += own;
-            rod->length = fmin(rod->length, all->length[i]);
+            rod->length = fmin(rod->length, to->length[k]);
             rod->elements =
-                all->element_count[i] < rod->elements ? all->element_count[i] : rod->elements;
+                to->element_count[k] < rod->elements ? to->element_count[k] : rod->elements;
         }
-        from += own;
+        from += (size_t)own;
     }
     spec->set.start[count] = (int)at;
     return TDL_STATUS_OK;
