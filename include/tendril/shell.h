@@ -24,6 +24,7 @@ typedef struct TdlShellPatchDef {
     double natural[3]; // 1/m: entries (1, 1), (1, 2) and (2, 2) of b without forces; it need not be
                        // developable, which the patch always is; default 0
     double damping;    // s, >= 0: moments grow by this time times their rate; default 0
+    double mass_damping;     // 1/s, >= 0: a force against the velocity, over mass; default 0
     double curvature, angle; // 1/m, rad, k and the angle of d at first; curvature NaN (default):
                              // the natural ones, or the nearest of a b that is not developable
     int nodes[2];            // 2 to 1000: vertices along the sides; default 21 and 11

@@ -63,8 +63,9 @@ const char* tdl_shell_patch_def_fault(const TdlShellPatchDef* def) {
     if (!(def->poisson > -1.0 && def->poisson <= 0.5)) {
         return "its poisson must be above -1 and at most 0.5";
     }
-    if (!(isfinite(def->damping) && def->damping >= 0.0)) {
-        return "its damping must not be negative";
+    if (!(isfinite(def->damping) && def->damping >= 0.0 && isfinite(def->mass_damping) &&
+          def->mass_damping >= 0.0)) {
+        return "its damping and mass_damping must not be negative";
     }
     if (!(natural_bend(b) * diagonal <= MOST_TURNING)) {
         return "its natural curvature must be finite, and turn it by 50 rad at most";

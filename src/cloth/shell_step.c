@@ -251,7 +251,7 @@ bool shell_predict(ShellPatch* patch, const ShellStep* step) {
     double mixed[4];
     const double* old = patch->now.v;
     ShellMatrix inertia = inertia_at(patch, patch->now.z), damping = damping_at(patch);
-    ShellMatrix loss = add(damping, step->settling, inertia);
+    ShellMatrix loss = add(damping, step->settling + patch->def.mass_damping, inertia);
     shell_mass(patch, patch->now.z, patch->now.before, mixed);
     ShellSearch s = {.patch = patch,
                      .dt = step->dt,

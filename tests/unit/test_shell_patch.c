@@ -2,6 +2,7 @@
 // element, and frequencies found by hand.
 #include "base/rng.h"
 #include "cloth/shell_patch.h"
+#include "counting_allocator.h"
 #include "math/rotation.h"
 #include "tendril/world.h"
 #include "test.h"
@@ -349,6 +350,7 @@ TEST(energy_never_rises_and_the_losses_account_for_it) {
         patch.now.z[1] = patch.now.before[1] = 0.3 * n;
         patch.now.v[0] = 10.0 * (n % 2);
         patch.def.damping = n % 7 == 0 ? 1.0e-3 : 0.0;
+        patch.def.mass_damping = n % 5 == 0 ? 0.3 : 0.0;
         ShellStep t = {.dt = step[n / 4], .gravity = {0.0, 3.0, -9.81}};
         double before = total(shell_energy(&patch, t.gravity)), size = fabs(before) + 0.1;
         for (int i = 0; i < steps; ++i) {
@@ -645,6 +647,7 @@ SPOIL(low_poisson, d->poisson = -1.0)
 SPOIL(high_poisson, d->poisson = 0.51)
 SPOIL(nan_poisson, d->poisson = NAN)
 SPOIL(gain, d->damping = -1.0e-9)
+SPOIL(mass_gain, d->mass_damping = NAN)
 SPOIL(nan_natural, d->natural[1] = NAN)
 SPOIL(rolled, d->natural[2] = 300.0)
 SPOIL(wound, d->curvature = -300.0)
@@ -670,6 +673,7 @@ TEST(a_definition_that_cannot_be_is_refused) {
                  {high_poisson, "poisson"},
                  {nan_poisson, "poisson"},
                  {gain, "damping"},
+                 {mass_gain, "mass_damping"},
                  {nan_natural, "natural"},
                  {rolled, "natural"},
                  {wound, "curvature"},
@@ -692,4 +696,35 @@ TEST(a_definition_that_cannot_be_is_refused) {
     CHECK(tdl_shell_patch_def(world, id, &def) == TDL_STATUS_BAD_ARGUMENT);
     CHECK(tdl_shell_patch_points(world, id, NULL, NULL) == TDL_STATUS_BAD_ARGUMENT);
     tdl_world_destroy(world);
+}
+
+// A world with a patch, a step on and away again; of its allocations the given one fails.
+static TdlStatus build_with(AllocCounter* counter) {
+    TdlHost host = tdl_host_default();
+    TdlWorldDef def = tdl_world_def_default();
+    TdlShellPatchDef patch = tdl_shell_patch_def_default();
+    TdlWorld* world;
+    TdlBodyId id;
+    host.mem = counting_allocator(counter);
+    TdlStatus status = tdl_world_create(&host, &def, &world);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_world_add_shell_patch(world, &patch, &id);
+    CHECK_INT(tdl_world_bodies(world, "shell", 0, NULL), status == TDL_STATUS_OK);
+    status = status == TDL_STATUS_OK ? tdl_world_step(world, NULL) : status;
+    tdl_world_destroy(world);
+    return status;
+}
+
+TEST(each_allocation_fails_in_turn) {
+    AllocCounter counter = {0};
+    REQUIRE(build_with(&counter) == TDL_STATUS_OK && counter.live == 0);
+    long calls = counter.calls;
+    for (long k = 1; k <= calls; ++k) {
+        counter = (AllocCounter){.fail_at = k};
+        CHECK(build_with(&counter) == TDL_STATUS_NO_MEMORY);
+        CHECK_INT(counter.live, 0);
+    }
+    printf("  %ld allocations failed in turn\n", calls);
 }
