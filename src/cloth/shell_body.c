@@ -35,8 +35,16 @@ static void predict(Body* body, const BodyStep* t) {
     body->account.failed = !shell_predict(patch_of(body), &step);
 }
 
+// (W.22), with what (S.17) says of the change of velocity
+static double error_of(const ShellPatch* patch) {
+    const double* size = patch->def.size;
+    double mass = patch->area_mass * size[0] * size[1];
+    return 0.5 * sqrt(2.0 * fmax(patch->numerical, 0.0) / mass) / hypot(size[0], size[1]);
+}
+
 static void advance(Body* body, const BodyStep* t) {
     ShellPatch* patch = patch_of(body);
+    body->account.error = t->estimate ? error_of(patch) : 0.0;
     body->account.damping = t->losses ? patch->damping : 0.0;
     body->account.numerical = t->losses ? patch->numerical : 0.0;
     if (body->account.failed) {

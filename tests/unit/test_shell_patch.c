@@ -330,6 +330,34 @@ TEST(a_rest_is_a_valley_of_the_energy) {
     }
 }
 
+// A square one under a load along its normal bends along either diagonal: along that which does not
+// go through the corner it is at a saddle, which it leaves.
+TEST(a_rest_at_a_saddle_is_left) {
+    const double flat[3] = {0.0, 0.0, 0.0};
+    ShellPatch patch = make_patch(flat);
+    patch.def.size[1] = 0.3;
+    patch.def.pose.rotation = tdl_identity33();
+    TdlVec3 gravity = {0.0, 0.0, -0.1};
+    // along the saddle's direction, its best curvature by bisection of the slope
+    double low = -6.0, high = 0.0;
+    for (int i = 0; i < 60; ++i) {
+        double z[2] = {0.5 * (low + high), -0.25 * PI};
+        double slope =
+            shell_elastic(&patch, z).slope[0] + shell_weight(&patch, gravity, z).slope[0];
+        low = slope < 0.0 ? z[0] : low;
+        high = slope < 0.0 ? high : z[0];
+    }
+    patch.now.z[0] = low;
+    patch.now.z[1] = -0.25 * PI;
+    CHECK(low < -1.0e-3 && fabs(shell_weight(&patch, gravity, patch.now.z).slope[1]) < 1.0e-15);
+    CHECK(shell_weight(&patch, gravity, patch.now.z).curve.aa < 0.0);
+    double residual;
+    REQUIRE(shell_settle(&patch, gravity, &residual));
+    double turned = remainder(patch.now.z[1] - 0.25 * PI, PI);
+    CHECK_NEAR(turned, 0.0, 1.0e-9); // of a search to 1e-13 of what it is worth
+    CHECK(residual < 1.0e-12);
+}
+
 // --- steps -----------------------------------------------------------------------------------
 
 static double total(TdlEnergy e) {
@@ -550,6 +578,33 @@ TEST(a_saved_state_goes_on_with_the_same_bits) {
     free(state);
     tdl_world_destroy(world);
     tdl_world_destroy(later);
+}
+
+// Where steps are chosen, they are halved while the patch moves fast.
+TEST(a_wanted_error_makes_steps_short) {
+    double k[3];
+    for (int n = 0; n < 3; ++n) {
+        TdlWorldDef def = tdl_world_def_default();
+        TdlHost host = tdl_host_default();
+        TdlWorld* world;
+        TdlShellPatchDef patch;
+        def.step = n == 2 ? 1.0e-4 : 2.0e-2;
+        def.error = n == 1 ? 0.03 : 0.0;
+        CHECK(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
+        TdlBodyId id = add_patch(world, 7.0);
+        int substeps = 0, steps = n == 2 ? 1000 : 5;
+        for (int i = 0; i < steps; ++i) {
+            TdlStepInfo info;
+            REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
+            substeps += info.substeps;
+        }
+        CHECK(n == 1 ? substeps > 2 * steps : substeps == steps);
+        CHECK(tdl_shell_patch_def(world, id, &patch) == TDL_STATUS_OK);
+        k[n] = patch.curvature;
+        tdl_world_destroy(world);
+    }
+    printf("  off by %.3g 1/m, by %.3g with the error\n", fabs(k[0] - k[2]), fabs(k[1] - k[2]));
+    CHECK(fabs(k[1] - k[2]) < 0.5 * fabs(k[0] - k[2]));
 }
 
 TEST(the_mesh_lies_on_the_patch) {
