@@ -644,13 +644,15 @@ TEST(the_mesh_lies_on_the_patch) {
 
 // What is near it goes on as if it were not there, to the bit.
 TEST(nothing_touches_a_patch) {
-    TdlVec3 end[2];
-    for (int with = 0; with < 2; ++with) {
+    TdlVec3 end[4];
+    for (int n = 0; n < 4; ++n) {
+        bool with = n % 2 == 1;
         TdlWorldDef def = tdl_world_def_default();
         TdlHost host = tdl_host_default();
         TdlWorld* world;
+        def.contacts.response = n < 2 ? TDL_RESPONSE_EXACT : TDL_RESPONSE_BARRIER;
         CHECK(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
-        if (with == 1) {
+        if (with) {
             add_patch(world, 3.0);
         }
         TdlColliderDef floor = tdl_collider_def_default();
@@ -671,10 +673,11 @@ TEST(nothing_touches_a_patch) {
         }
         CHECK(contacts > 0); // of the ball and the floor
         double mass;
-        tdl_body_centre(world, id, &end[with], &mass);
+        tdl_body_centre(world, id, &end[n], &mass);
         tdl_world_destroy(world);
     }
     CHECK_NEAR3(end[1], end[0], 0.0);
+    CHECK_NEAR3(end[3], end[2], 0.0);
 }
 
 // --- bad input -------------------------------------------------------------------------------
