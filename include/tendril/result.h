@@ -106,7 +106,8 @@ TDL_API TdlStatus tdl_result_read_surfaces(TdlResult* result, long frame, TdlVec
 TDL_API int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out);
 TDL_API void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out);
 
-/// A cloth: the surface that it is, and what that does not tell.
+/// A cloth: the surface that it is, and what that does not tell. Shell patches are told as cloths
+/// too, behind these: nothing touches them, and their strain is 0.
 typedef struct TdlResultCloth {
     int surface;      // of those of the result or of the world
     int first_point;  // of its vertices among those of all cloths

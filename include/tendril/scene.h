@@ -41,6 +41,7 @@ typedef struct TdlSceneInfo {
     int observer_count;   // entries under `observe`
     int cloth_count;
     int cloth_vertex_count; // of all of them
+    int shell_count, shell_vertex_count;
 } TdlSceneInfo;
 
 TDL_API TdlSceneInfo tdl_scene_info(const TdlScene* scene);
@@ -81,6 +82,15 @@ typedef struct TdlSceneCloth {
 } TdlSceneCloth;
 
 TDL_API TdlSceneCloth tdl_scene_cloth(const TdlScene* scene, int index); // < cloth_count
+
+/// One entry under `shells`. They touch nothing, whatever `contacts` says.
+typedef struct TdlSceneShell {
+    const char *name, *material;
+    int vertex_count;
+    double area, mass; // m^2, kg
+} TdlSceneShell;
+
+TDL_API TdlSceneShell tdl_scene_shell(const TdlScene* scene, int index); // < shell_count
 
 /// One entry under `colliders`.
 typedef struct TdlSceneCollider {

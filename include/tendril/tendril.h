@@ -17,6 +17,7 @@
 #include "tendril/motion.h"
 #include "tendril/rigid.h"
 #include "tendril/rod.h"
+#include "tendril/shell.h"
 #include "tendril/trace.h"
 #include "tendril/world.h"
 

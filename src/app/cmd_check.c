@@ -57,6 +57,19 @@ static void print_json_cloths(const TdlScene* scene, int count) {
     printf("]");
 }
 
+static void print_json_shells(const TdlScene* scene, int count) {
+    printf(", \"shells\": [");
+    for (int i = 0; i < count; ++i) {
+        TdlSceneShell shell = tdl_scene_shell(scene, i);
+        printf("%s{\"name\": \"%s\", \"vertices\": %d, \"area\": %.17g, \"mass\": %.17g, "
+               "\"touches\": false, \"material\": ",
+               i == 0 ? "" : ", ", shell.name, shell.vertex_count, shell.area, shell.mass);
+        print_json_name(shell.material);
+        printf("}");
+    }
+    printf("]");
+}
+
 static void print_json_contacts(const TdlScene* scene) {
     TdlSceneContacts contacts = tdl_scene_contacts(scene);
     printf(", \"contacts\": {\"detection\": \"%s\", \"response\": \"%s\", \"friction\": %.17g, "
@@ -147,6 +160,7 @@ static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
     print_json_rods(scene, info.rod_group_count);
     print_json_bodies(scene, info.body_group_count);
     print_json_cloths(scene, info.cloth_count);
+    print_json_shells(scene, info.shell_count);
     print_json_contacts(scene);
     print_json_overlaps(overlaps);
     printf(", \"colliders\": [");
@@ -214,6 +228,18 @@ static void print_cloths(const TdlScene* scene, const TdlSceneInfo* info) {
     }
 }
 
+static void print_shells(const TdlScene* scene, const TdlSceneInfo* info) {
+    if (info->shell_count > 0) {
+        printf("  shells     %d with %d vertices, which touch nothing\n", info->shell_count,
+               info->shell_vertex_count);
+    }
+    for (int i = 0; i < info->shell_count; ++i) {
+        TdlSceneShell shell = tdl_scene_shell(scene, i);
+        printf("    %-16s %d vertices, %s, %.4g m^2, %.4g kg\n", shell.name, shell.vertex_count,
+               shell.material, shell.area, shell.mass);
+    }
+}
+
 static void print_plain(const TdlScene* scene, const Overlaps* overlaps) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("%s\n", info.title);
@@ -246,6 +272,7 @@ static void print_plain(const TdlScene* scene, const Overlaps* overlaps) {
                bodies.density);
     }
     print_cloths(scene, &info);
+    print_shells(scene, &info);
     printf("  colliders  %d\n", info.collider_count);
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);

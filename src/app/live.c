@@ -77,6 +77,7 @@ struct Live {
     double* points;               // of the rods, then of the surfaces
     double* strains;              // of the surfaces; 0 of those that are no cloths, which come last
     int cloth_count, cloth_first; // the first point of these among those of the surfaces
+    int shell_count;              // of the cloths, patches, which no hand can hold
     TdlVec3* scratch;
     TdlResultContact* contacts; // of the last step
     int contact_count, contact_capacity;
@@ -110,12 +111,12 @@ static bool read_vec3(const char* text, TdlVec3* out) {
     return sscanf(text, "%lf %lf %lf", &out->x, &out->y, &out->z) == 3 && tdl_finite3(*out);
 }
 
-// A point of a rod or of a cloth; these come after all other surfaces.
+// A point of a rod or of a cloth; these come after all other surfaces, shell patches last.
 static bool may_be_held(const Live* live, int point) {
     int things = live->rod_count + live->surface_count;
     return point < live->point_start[live->rod_count] ||
            (point >= live->point_start[things - live->cloth_count] &&
-            point < live->point_start[things]);
+            point < live->point_start[things - live->shell_count]);
 }
 
 static void grab(const Live* live, const char* text, Wishes* wishes) {
@@ -475,6 +476,7 @@ static void prepare(Live* live, TdlWorld* world) {
     live->rod_count = count_bodies(world, "rod");
     live->surface_count = tdl_world_surfaces(world, NULL);
     live->cloth_count = tdl_world_cloths(world, NULL);
+    live->shell_count = count_bodies(world, "shell");
     live->pose_count = count_bodies(world, "collider") + count_bodies(world, "rigid");
     live->failed = !allocate(live, world) || !make_page(live, world);
     if (!live->failed) {

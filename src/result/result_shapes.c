@@ -5,6 +5,7 @@
 
 #include "math/rotation.h"
 #include "tendril/cloth.h"
+#include "tendril/shell.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -149,25 +150,67 @@ int tdl_world_shapes(const TdlWorld* world, TdlResultShape* out) {
     return count;
 }
 
-// False: there are no more.
-static bool find_cloth(const TdlWorld* world, int index, TdlBodyId* id, TdlClothDef* def) {
-    *id = tdl_world_body(world, "cloth", index);
-    return id->index > 0 && tdl_cloth_def(world, *id, def) == TDL_STATUS_OK;
+// A cloth, or a shell patch, which results have behind the cloths as one that nothing touches.
+typedef struct Sheet {
+    TdlBodyId id;
+    bool shell;
+    double thickness;
+    int vertex_count, face_count, triangle_count;
+    const int *faces, *triangles;
+} Sheet;
+
+static bool find_shell(const TdlWorld* world, int index, Sheet* out) {
+    TdlShellPatchDef def;
+    TdlShellMesh mesh;
+    TdlBodyId id = tdl_world_body(world, "shell", index);
+    if (id.index <= 0 || tdl_shell_patch_def(world, id, &def) != TDL_STATUS_OK ||
+        tdl_shell_patch_mesh(world, id, &mesh) != TDL_STATUS_OK) {
+        return false;
+    }
+    *out = (Sheet){id,
+                   true,
+                   def.thickness,
+                   mesh.vertex_count,
+                   mesh.face_count,
+                   mesh.triangle_count,
+                   mesh.faces,
+                   mesh.triangles};
+    return true;
 }
 
-// The surfaces of the cloths, behind `count` others with `points` vertices.
-static int put_cloths(const TdlWorld* world, int count, int points, TdlResultSurface* out) {
-    TdlBodyId id;
+// False: there are no more.
+static bool find_sheet(const TdlWorld* world, int index, Sheet* out) {
     TdlClothDef def;
-    for (int i = 0; find_cloth(world, i, &id, &def); ++i) {
+    int cloths = tdl_world_bodies(world, "cloth", 0, NULL);
+    if (index >= cloths) {
+        return find_shell(world, index - cloths, out);
+    }
+    TdlBodyId id = tdl_world_body(world, "cloth", index);
+    if (tdl_cloth_def(world, id, &def) != TDL_STATUS_OK) {
+        return false;
+    }
+    *out = (Sheet){.id = id,
+                   .thickness = def.thickness,
+                   .vertex_count = def.mesh.vertex_count,
+                   .faces = def.mesh.faces,
+                   .face_count = def.mesh.face_count};
+    tdl_cloth_triangles(world, id, &out->triangles, &out->triangle_count);
+    return true;
+}
+
+// The surfaces of the sheets, behind `count` others with `points` vertices.
+static int put_sheets(const TdlWorld* world, int count, int points, TdlResultSurface* out) {
+    Sheet sheet;
+    for (int i = 0; find_sheet(world, i, &sheet); ++i) {
         if (out != NULL) {
             out[count] = (TdlResultSurface){.body = -1,
-                                            .radius = 0.5 * def.thickness,
+                                            .radius = 0.5 * sheet.thickness,
                                             .first_point = points,
-                                            .point_count = def.mesh.vertex_count};
-            tdl_cloth_triangles(world, id, &out[count].triangles, &out[count].triangle_count);
+                                            .point_count = sheet.vertex_count,
+                                            .triangles = sheet.triangles,
+                                            .triangle_count = sheet.triangle_count};
         }
-        points += def.mesh.vertex_count;
+        points += sheet.vertex_count;
         ++count;
     }
     return count;
@@ -191,35 +234,38 @@ int tdl_world_surfaces(const TdlWorld* world, TdlResultSurface* out) {
         points += def.mesh.vertex_count;
         ++count;
     }
-    return put_cloths(world, count, points, out);
+    return put_sheets(world, count, points, out);
 }
 
 int tdl_world_cloths(const TdlWorld* world, TdlResultCloth* out) {
     int count = 0, points = 0;
-    int first = tdl_world_surfaces(world, NULL) - tdl_world_bodies(world, "cloth", 0, NULL);
-    TdlBodyId id;
-    TdlClothDef def;
-    for (; find_cloth(world, count, &id, &def); ++count) {
+    int first = tdl_world_surfaces(world, NULL) - tdl_world_bodies(world, "cloth", 0, NULL) -
+                tdl_world_bodies(world, "shell", 0, NULL);
+    Sheet sheet;
+    for (; find_sheet(world, count, &sheet); ++count) {
         if (out != NULL) {
             TdlVec3 centre;
             out[count] = (TdlResultCloth){.surface = first + count,
                                           .first_point = points,
-                                          .point_count = def.mesh.vertex_count,
-                                          .faces = def.mesh.faces,
-                                          .face_count = def.mesh.face_count};
-            tdl_body_centre(world, id, &centre, &out[count].mass);
+                                          .point_count = sheet.vertex_count,
+                                          .faces = sheet.faces,
+                                          .face_count = sheet.face_count};
+            tdl_body_centre(world, sheet.id, &centre, &out[count].mass);
         }
-        points += def.mesh.vertex_count;
+        points += sheet.vertex_count;
     }
     return count;
 }
 
 void tdl_world_strains(const TdlWorld* world, double* out) {
-    TdlBodyId id;
-    TdlClothDef def;
-    for (int i = 0; find_cloth(world, i, &id, &def); ++i) {
-        tdl_cloth_vertex_strains(world, id, out);
-        out += def.mesh.vertex_count;
+    Sheet sheet;
+    for (int i = 0; find_sheet(world, i, &sheet); ++i) {
+        if (sheet.shell) { // it has none
+            memset(out, 0, (size_t)sheet.vertex_count * sizeof *out);
+        } else {
+            tdl_cloth_vertex_strains(world, sheet.id, out);
+        }
+        out += sheet.vertex_count;
     }
 }
 
@@ -232,11 +278,14 @@ void tdl_world_surface_points(const TdlWorld* world, TdlVec3* out) {
             *out++ = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, def.mesh.vertices[k]));
         }
     }
-    TdlBodyId id;
-    TdlClothDef cloth;
-    for (int i = 0; find_cloth(world, i, &id, &cloth); ++i) {
-        tdl_cloth_state(world, id, out, NULL);
-        out += cloth.mesh.vertex_count;
+    Sheet sheet;
+    for (int i = 0; find_sheet(world, i, &sheet); ++i) {
+        if (sheet.shell) {
+            tdl_shell_patch_points(world, sheet.id, out, NULL);
+        } else {
+            tdl_cloth_state(world, sheet.id, out, NULL);
+        }
+        out += sheet.vertex_count;
     }
 }
 

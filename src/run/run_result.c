@@ -51,10 +51,10 @@ static void describe_observers(const Run* run, TdlResultObserver* out) {
     }
 }
 
-// What the cloths are like; which vertices are held is known to the scene.
+// What the cloths are like; which vertices are held is known to the scene. Shell patches follow.
 static void describe_cloths(const Run* run, TdlResultCloth* out) {
-    int count = tdl_world_cloths(run->world, out);
-    for (int i = 0; i < count; ++i) {
+    tdl_world_cloths(run->world, out);
+    for (int i = 0; i < tdl_scene_info(run->scene).cloth_count; ++i) {
         out[i].holds = tdl_scene_cloth(run->scene, i).hold_of;
     }
 }

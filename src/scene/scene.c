@@ -92,6 +92,8 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
         .body_group_count = spec->bodies.count,
         .cloth_count = spec->cloths.count,
         .cloth_vertex_count = scene->cloth_vertex_count,
+        .shell_count = spec->shells.count,
+        .shell_vertex_count = scene->shell_vertex_count,
         .collider_count = spec->colliders.count,
         .observer_count = spec->observers.count,
         .element_count = scene->element_count,
@@ -385,6 +387,13 @@ static TdlStatus add_cloth(const TdlScene* scene, Arena* arena, const ClothSpec*
     return status == TDL_STATUS_OK ? set_name(world, id, cloth->name, 0, 1) : status;
 }
 
+static TdlStatus add_shell(const TdlScene* scene, const ShellSpec* shell, TdlWorld* world) {
+    TdlShellPatchDef def = scene_make_shell(scene, shell);
+    TdlBodyId id;
+    TdlStatus status = tdl_world_add_shell_patch(world, &def, &id);
+    return status == TDL_STATUS_OK ? set_name(world, id, shell->name, 0, 1) : status;
+}
+
 static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const ColliderSpec* spec,
                               TdlWorld* world) {
     TdlColliderDef def = tdl_collider_def_default();
@@ -447,6 +456,7 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
     const RodSpec* rods = spec->rods.items;
     const BodySpec* bodies = spec->bodies.items;
     const ClothSpec* cloths = spec->cloths.items;
+    const ShellSpec* shells = spec->shells.items;
     const ColliderSpec* colliders = spec->colliders.items;
     TdlStatus status = set_laws(scene, world);
     for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
@@ -457,6 +467,9 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
     }
     for (int i = 0; status == TDL_STATUS_OK && i < spec->cloths.count; ++i) {
         status = add_cloth(scene, arena, &cloths[i], world);
+    }
+    for (int i = 0; status == TDL_STATUS_OK && i < spec->shells.count; ++i) {
+        status = add_shell(scene, &shells[i], world);
     }
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
         status = add_collider(scene, arena, &colliders[i], world);

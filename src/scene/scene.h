@@ -8,6 +8,7 @@
 #include "tendril/cloth.h"
 #include "tendril/collider.h"
 #include "tendril/scene.h"
+#include "tendril/shell.h"
 
 typedef struct TimeSpec {
     const Node* node;
@@ -255,6 +256,16 @@ typedef struct ClothSpec {
     const int* hold_of; // [sewn_count] which hold has a vertex; -1: none
 } ClothSpec;
 
+typedef struct ShellSpec {
+    const Node* node;
+    const char *name, *material;
+    double size[2], thickness;
+    TdlVec3 position, direction, normal;
+    TdlVec3 natural; // b11, b12, b22
+    double curvature, angle;
+    int nodes[2];
+} ShellSpec;
+
 typedef struct PairSpec {
     const Node* node;
     const char* between[2];
@@ -292,7 +303,13 @@ typedef struct ContactsSpec {
 } ContactsSpec;
 
 // What a scene has lists of.
-typedef enum SceneKind { SCENE_ROD = 0, SCENE_BODY, SCENE_CLOTH, SCENE_COLLIDER } SceneKind;
+typedef enum SceneKind {
+    SCENE_ROD = 0,
+    SCENE_BODY,
+    SCENE_CLOTH,
+    SCENE_SHELL,
+    SCENE_COLLIDER,
+} SceneKind;
 
 // What can be observed: a TdlQuantity, or of cloth what a world does not have of any body.
 enum {
@@ -335,7 +352,7 @@ typedef struct SceneSpec {
     OutputSpec output;
     ContactsSpec contacts;
     InverseSpec inverse;
-    GroupList materials, rods, bodies, cloths, colliders, observers;
+    GroupList materials, rods, bodies, cloths, shells, colliders, observers;
 } SceneSpec;
 
 int scene_copy_count(const RodSpec* rod);
@@ -345,6 +362,7 @@ extern const Group SCENE_GROUP;
 extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
 extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP; // scene_contact_tables.c
 extern const Group CLOTH_GROUP;                                // scene_cloth_tables.c
+extern const Group SHELL_GROUP;                                // scene_shell.c
 const char* scene_up_choices(void);
 
 // What groups that name a file of another program have in common.
@@ -383,7 +401,7 @@ struct TdlScene {
     const struct NameEntry* materials_by_name; // [spec.materials.count], sorted
     int rod_count, element_count, dof_count;   // with repetitions
     int rigid_count;                           // the same
-    int cloth_vertex_count;
+    int cloth_vertex_count, shell_vertex_count;
 };
 
 // --- stages of loading
@@ -443,6 +461,9 @@ TdlStatus scene_check_motion(TdlScene* scene, MotionSpec* motion);
 // The same for a cloth; makes or reads its mesh, and finds what is held of it.
 TdlStatus scene_check_cloth(TdlScene* scene, ClothSpec* cloth);
 
+// The same for shells, when all that may be touched is known to be right.
+TdlStatus scene_check_shells(TdlScene* scene);
+
 // Makes or reads the mesh of a cloth, puts it where it is at first, and finds its seams.
 TdlStatus scene_make_sheet(TdlScene* scene, ClothSpec* cloth);
 
@@ -479,6 +500,9 @@ TdlMat3 scene_axes(TdlVec3 direction, TdlVec3 normal);
 // The definition of a cloth where it is placed. Its holds and their motions are in `arena`.
 TdlStatus scene_make_cloth(const TdlScene* scene, const ClothSpec* cloth, Arena* arena,
                            TdlClothDef* out);
+
+// The definition of a shell whose material is there.
+TdlShellPatchDef scene_make_shell(const TdlScene* scene, const ShellSpec* shell);
 
 // The material of that name; null when there is none.
 const MaterialSpec* scene_find_material(const TdlScene* scene, const char* name);

@@ -661,6 +661,10 @@ static TdlStatus check_all_names(TdlScene* scene) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    status = check_names(scene, &spec->shells, sizeof(ShellSpec), &names);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     return check_names(scene, &spec->colliders, sizeof(ColliderSpec), &names);
 }
 
@@ -762,15 +766,15 @@ static TdlStatus check_s3(TdlScene* scene) {
 
 TdlStatus scene_check(TdlScene* scene) {
     const SceneSpec* spec = &scene->spec;
-    if (spec->rods.count + spec->bodies.count + spec->cloths.count == 0) {
+    if (spec->rods.count + spec->bodies.count + spec->cloths.count + spec->shells.count == 0) {
         return fail_at(&scene->host, spec->node->mark,
-                       "the scene needs the key 'rods', 'bodies' or 'cloths'");
+                       "the scene needs the key 'rods', 'bodies', 'cloths' or 'shells'");
     }
     // in this order: each may rely on those before
     static TdlStatus (*const CHECKS[])(TdlScene*) = {
-        check_times,  check_all_names, check_rods,           check_bodies,
-        check_cloths, check_colliders, check_pairs,          check_response,
-        check_s3,     check_inverse,   scene_check_observers};
+        check_times,  check_all_names, check_rods,         check_bodies,
+        check_cloths, check_colliders, check_pairs,        check_response,
+        check_s3,     check_inverse,   scene_check_shells, scene_check_observers};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof CHECKS / sizeof *CHECKS; ++i) {
         status = CHECKS[i](scene);

@@ -14,8 +14,9 @@ enum {
     RODS = 1 << SCENE_ROD,
     BODIES = 1 << SCENE_BODY,
     CLOTHS = 1 << SCENE_CLOTH,
+    SHELLS = 1 << SCENE_SHELL,
     COLLIDERS = 1 << SCENE_COLLIDER,
-    ANYTHING = RODS | BODIES | CLOTHS | COLLIDERS,
+    ANYTHING = RODS | BODIES | CLOTHS | COLLIDERS, // but shells, which touch nothing
 };
 
 static const struct QuantityRow {
@@ -27,8 +28,8 @@ static const struct QuantityRow {
     [TDL_QUANTITY_FORCE] = {"force", "N", ANYTHING, "rods, bodies, a cloth or a collider", false},
     [TDL_QUANTITY_TORQUE] = {"torque", "N m", RODS | BODIES | COLLIDERS,
                              "a rod, a body or a collider", true},
-    [TDL_QUANTITY_CENTRE] = {"centre", "m", RODS | BODIES | CLOTHS, "rods, bodies or a cloth",
-                             false},
+    [TDL_QUANTITY_CENTRE] = {"centre", "m", RODS | BODIES | CLOTHS | SHELLS,
+                             "rods, bodies, a cloth or a shell", false},
     [TDL_QUANTITY_POINT] = {"point", "m", RODS, "a rod", true},
     [TDL_QUANTITY_START] = {"start_hold", "N", RODS, "a rod", true},
     [TDL_QUANTITY_END] = {"end_hold", "N", RODS, "a rod", true},
@@ -76,6 +77,8 @@ static int entry_count(const SceneSpec* spec, SceneKind kind) {
         return spec->bodies.count;
     case SCENE_CLOTH:
         return spec->cloths.count;
+    case SCENE_SHELL:
+        return spec->shells.count;
     case SCENE_COLLIDER:
         break;
     }
@@ -94,6 +97,8 @@ static Entry entry_at(const SceneSpec* spec, SceneKind kind, int index) {
     }
     case SCENE_CLOTH:
         return (Entry){((const ClothSpec*)spec->cloths.items + index)->name, 1};
+    case SCENE_SHELL:
+        return (Entry){((const ShellSpec*)spec->shells.items + index)->name, 1};
     case SCENE_COLLIDER:
         break;
     }
@@ -117,7 +122,7 @@ static int find_entry(const SceneSpec* spec, SceneKind kind, const char* name, i
 
 // Finds what is observed; *entry is its place in its list.
 static TdlStatus find_target(const TdlScene* scene, ObserverSpec* o, int* entry) {
-    static const char* const KINDS[] = {"rods", "bodies", "cloths", "colliders"};
+    static const char* const KINDS[] = {"rods", "bodies", "cloths", "shells", "colliders"};
     const struct QuantityRow* quantity = &QUANTITIES[o->quantity];
     const char* name = o->of[o->quantity];
     Mark mark = node_find(o->node, quantity->key)->mark;
@@ -292,6 +297,7 @@ TdlVec3 tdl_scene_observe(const TdlScene* scene, int index, const TdlWorld* worl
     static const char* const NAMES[] = {[SCENE_ROD] = "rod",
                                         [SCENE_BODY] = "rigid",
                                         [SCENE_CLOTH] = "cloth",
+                                        [SCENE_SHELL] = "shell",
                                         [SCENE_COLLIDER] = "collider"};
     const ObserverSpec* o = observer_at(scene, index);
     if (o->quantity >= SCENE_QUANTITY_STRAIN) {

@@ -40,7 +40,7 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails("- a\n", "s:1:1: a scene is a group of keys, such as 'title: ...' and 'rods: ...'");
     check_fails(HAIR ROD, "s:1:1: the scene needs the key 'time'");
     check_fails(TIME ROD, "s:3:25: no material is named 'hair'");
-    check_fails(TIME HAIR, "s:1:1: the scene needs the key 'rods', 'bodies' or 'cloths'");
+    check_fails(TIME HAIR, "s:1:1: the scene needs the key 'rods', 'bodies', 'cloths' or 'shells'");
     check_fails("# x\n\ngravty: [0, 0, 0]\n" TIME HAIR ROD,
                 "s:3:1: unknown key 'gravty' in the scene; did you mean 'gravity'?");
     check_fails("include: x.yaml\n" TIME HAIR ROD, "s:1:10: only a file can include another");
@@ -308,12 +308,14 @@ TEST(each_mistake_of_observers_is_told_at_its_place) {
         "did you mean 'floor'?");
     check_fails(OBSERVED "  - {point: b, at: 0}\n",
                 "s:8:13: 'b' is one of the bodies: a point is of a rod");
-    check_fails(OBSERVED "  - {centre: floor}\n",
-                "s:8:14: 'floor' is one of the colliders: a centre is of rods, bodies or a cloth");
+    check_fails(
+        OBSERVED "  - {centre: floor}\n",
+        "s:8:14: 'floor' is one of the colliders: a centre is of rods, bodies, a cloth or a shell");
     check_fails(OBSERVED "  - {force: wall}\n",
                 "s:8:13: 'wall' is the name of bodies and of colliders: give one of them another");
-    check_fails(OBSERVED "  - {centre: zzz}\n",
-                "s:8:14: nothing is named 'zzz' that has a centre, rods, bodies or a cloth");
+    check_fails(
+        OBSERVED "  - {centre: zzz}\n",
+        "s:8:14: nothing is named 'zzz' that has a centre, rods, bodies, a cloth or a shell");
     check_fails(OBSERVED "  - {at: 1}\n",
                 "s:8:5: the observer needs one of the keys 'force', 'torque', 'centre', 'point', "
                 "'start_hold', 'end_hold', 'strain', 'hold'");
