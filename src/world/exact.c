@@ -230,7 +230,10 @@ static TdlStatus make_friction(Exact* exact, Problem* p) {
     TdlHost scratch = p->contacts->host;
     scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
     TdlFrictionBodiesDef def = {
-        .laws = {3, p->law_count, p->mu, NULL, p->bias, NULL},
+        .laws = {.block_size = 3,
+                 .contact_count = p->law_count,
+                 .mu = p->mu,
+                 .normal_velocity = p->bias},
         .body_count = p->body_count,
         .dof_start = p->z_start,
         .u_free = p->before,

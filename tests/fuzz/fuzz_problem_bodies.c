@@ -32,7 +32,11 @@ static TdlStatus make(const TdlHost* host, TdlFrictionProblem** out) {
         u_free[k % 12] = -cos(1.0 + k);
         guess[k % 12] = k % 3 == 0 ? 1.0 : 0.0;
     }
-    TdlFrictionBodiesDef def = {.laws = {3, 4, mu, bilateral, NULL, guess},
+    TdlFrictionBodiesDef def = {.laws = {.block_size = 3,
+                                         .contact_count = 4,
+                                         .mu = mu,
+                                         .bilateral = bilateral,
+                                         .guess = guess},
                                 .body_count = 2,
                                 .dof_start = start,
                                 .velocity = velocity,

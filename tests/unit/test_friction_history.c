@@ -204,7 +204,7 @@ TEST(errors_and_changes_of_mode_are_those_of_the_iterate) {
     TdlHost host = tdl_host_default();
     TdlFrictionProblem* p;
     static const double w[18] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1};
-    TdlFrictionMatrixDef def = {.laws = {3, 2, MU, NULL, NULL, NULL},
+    TdlFrictionMatrixDef def = {.laws = {.block_size = 3, .contact_count = 2, .mu = MU},
                                 .b = B,
                                 .row_start = (const int[]){0, 1, 2},
                                 .column = (const int[]){0, 1},

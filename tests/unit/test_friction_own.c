@@ -33,7 +33,11 @@ static TdlFrictionProblem* make_problem(void) {
             }
         }
     }
-    TdlFrictionMatrixDef def = {.laws = {3, N, MU, BILATERAL, C, NULL},
+    TdlFrictionMatrixDef def = {.laws = {.block_size = 3,
+                                         .contact_count = N,
+                                         .mu = MU,
+                                         .bilateral = BILATERAL,
+                                         .normal_velocity = C},
                                 .b = B,
                                 .row_start = START,
                                 .column = COLUMN,
