@@ -164,6 +164,35 @@ static int invert(Design* d) {
     return status == TDL_STATUS_BAD_ARGUMENT ? EXIT_INPUT : exit_code(status);
 }
 
+// Shapes may need more bending than anything can have: far too soft for what they carry.
+static int refuse_too_soft(const Design* d) {
+    static const double MOST = 3000.0; // rad an element, as files of strands have it
+    for (int i = 0; i < d->count; ++i) {
+        TdlRodInfo info;
+        tdl_rod_info(d->world, d->rods[i], &info);
+        TdlVec3* natural = calloc((size_t)info.curvature_count, sizeof *natural);
+        double most = natural == NULL ? INFINITY : 0.0;
+        if (natural != NULL) {
+            tdl_rod_natural_curvature(d->world, d->rods[i], natural);
+        }
+        for (int k = 0; k < info.curvature_count && natural != NULL; ++k) {
+            double turn = tdl_norm3(natural[k]) * info.length / info.element_count;
+            most = turn <= most ? most : turn; // a NaN stays
+        }
+        free(natural);
+        if (!(most <= MOST)) {
+            char name[TDL_BODY_NAME_SIZE];
+            tdl_body_name(d->world, d->rods[i], name);
+            fprintf(stderr,
+                    "tendril: %s is far too soft for its shape: without forces its elements would "
+                    "turn by %.2g rad; --stiffen, or a larger --young\n",
+                    name, most);
+            return EXIT_FAILED;
+        }
+    }
+    return EXIT_DONE;
+}
+
 static int check(Design* d, const char* output) {
     double seconds = args_real(d->args, "check", CHECK_SECONDS);
     return args_has(d->args, "check")
@@ -354,6 +383,7 @@ static void default_output(const char* operand, char out[OUTPUT_PATH_SIZE]) {
 static int run_design(Design* d, const char* output) {
     int code = open_world(d);
     code = code == EXIT_DONE ? invert(d) : code;
+    code = code == EXIT_DONE ? refuse_too_soft(d) : code;
     if (code == EXIT_DONE) {
         code = exit_code(tdl_scene_write_at_rest(d->scene, d->world, output));
     }

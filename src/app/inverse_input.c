@@ -72,9 +72,9 @@ static TdlFitOptions fit_options(const Args* args) {
     o.element_count = args_int(args, "elements", tolerant ? ELEMENTS_MOST : ELEMENTS_DEFAULT);
     o.tolerance = args_real(args, "tolerance", 0.0);
     o.closed = args_has(args, "closed");
-    o.method =
-        strcmp(args_text(args, "method", "floating"), "s4") == 0 ? TDL_FIT_S4 : TDL_FIT_FLOATING;
-    o.least_squares = getenv("NOLS") == NULL;
+    const char* method = args_text(args, "method", "least-squares");
+    o.method = strcmp(method, "s4") == 0 ? TDL_FIT_S4 : TDL_FIT_FLOATING;
+    o.least_squares = strcmp(method, "least-squares") == 0 && !o.closed;
     if (args_has(args, "smooth")) {
         o.noise = args_real(args, "smooth", 0.0);
         o.smoothing = o.noise > 0.0 ? TDL_SMOOTHING_NOISE : TDL_SMOOTHING_CROSS_VALIDATION;
@@ -153,8 +153,13 @@ static TdlStatus fit_one(const Args* args, const TdlFitOptions* options, int ind
     TdlStatus status = (at_joints ? fit_clothoid : tdl_helix_fit)(
         args_host(args), points, count, options, s->curvature + f->used, &fit);
     if (status != TDL_STATUS_OK) {
-        fprintf(stderr, "tendril: curve %d (from 0) cannot be fitted\n", index);
-        return status == TDL_STATUS_BAD_ARGUMENT ? TDL_STATUS_BAD_INPUT : status;
+        bool bad =
+            status == TDL_STATUS_BAD_ARGUMENT; // coordinates are finite: the reader saw to it
+        fprintf(stderr, "tendril: curve %d (from 0) cannot be fitted%s\n", index,
+                bad && options->closed ? ": it needs three points or more that differ"
+                : bad                  ? ": it needs two points or more that differ"
+                                       : "");
+        return bad ? TDL_STATUS_BAD_INPUT : status;
     }
     s->element_count[index] = fit.element_count;
     s->length[index] = fit.length;
@@ -288,7 +293,9 @@ static int open_curves(const Args* args, InverseInput* in) {
     Fitted fitted = {0};
     int code = fit_all(args, in, &fitted);
     if (code == EXIT_DONE) {
-        code = exit_code(tdl_strands_write(args_host(args), in->strands, &fitted.strands));
+        TdlStatus written = tdl_strands_write(args_host(args), in->strands, &fitted.strands);
+        // what it refuses is of the curves
+        code = written == TDL_STATUS_BAD_ARGUMENT ? EXIT_INPUT : exit_code(written);
     }
     release(&fitted);
     return code;
@@ -326,6 +333,9 @@ int inverse_input_open(const Args* args, const char* output, InverseInput* in) {
     TdlVec3 gravity;
     if (!read_gravity(args, &gravity)) {
         return usage_error(args, "--gravity takes three numbers, such as 0,0,-9.81");
+    }
+    if (args_has(args, "closed") && strcmp(args_text(args, "model", ""), "super-clothoid") == 0) {
+        return usage_error(args, "--closed: a super-clothoid is fitted to open curves only");
     }
     output_path(in->scene, output, ".yaml", ".fitted.yaml");
     if (is_strands(path)) {

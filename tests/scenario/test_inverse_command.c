@@ -132,6 +132,45 @@ TEST(a_tolerance_is_kept_or_said_to_be_missed) {
     scratch_remove(&s);
 }
 
+TEST(closed_and_noisy_curves_are_followed) {
+    if (getenv("TENDRIL_COMMAND") == NULL) {
+        SKIP("TENDRIL_COMMAND is not set");
+    }
+    static const char* const METHODS[] = {"least-squares", "floating", "s4"};
+    Scratch s = scratch_make();
+    FILE* f = fopen(scratch_path(&s, "ring.csv"), "w");
+    fprintf(f, "x,y,z\n");
+    for (int i = 0; i < 40; ++i) {
+        double a = 2.0 * 3.14159265358979324 * i / 40;
+        fprintf(f, "%.12g,%.12g,0\n", 0.05 * cos(a), 0.05 * sin(a));
+    }
+    fclose(f);
+    for (int m = 0; m < 3; ++m) {
+        CHECK_INT(COMMAND(&s, "inverse", "ring.csv", "-o", "a.yaml", "--closed", "--gravity",
+                          "0,0,-1e-3", "--method", METHODS[m], "--json"),
+                  0);
+        // a circle is one helix, and a spline of 40 points is 1e-6 of its radius off
+        char* text = scratch_read(scratch_path(&s, "stdout"), NULL);
+        const char* at = text == NULL ? NULL : strstr(text, "\"fit_error\": ");
+        CHECK(at != NULL && strtod(at + 13, NULL) < 1.0e-6);
+        free(text);
+    }
+    CHECK_INT(
+        COMMAND(&s, "inverse", "ring.csv", "-o", "a.yaml", "--closed", "--model", "super-clothoid"),
+        2);
+    CHECK_INT(COMMAND(&s, "inverse", "ring.csv", "-o", "a.yaml", "--smooth", "1e-4", "--gravity",
+                      "0,0,-1e-3", "-q"),
+              0);
+    CHECK_INT(COMMAND(&s, "inverse", "ring.csv", "-o", "a.yaml", "--smooth", "--gravity",
+                      "0,0,-1e-3", "-q"),
+              0);
+    // so soft that no fibre could be bent to rest so
+    CHECK_INT(COMMAND(&s, "inverse", "ring.csv", "-o", "b.yaml", "--young", "1"), 1);
+    CHECK(command_wrote(&s, "stderr", "far too soft"));
+    CHECK(access(scratch_path(&s, "b.yaml"), F_OK) != 0);
+    scratch_remove(&s);
+}
+
 // --- scenes -------------------------------------------------------------------------------------
 
 static const char HEAD[] =
