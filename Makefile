@@ -12,7 +12,7 @@ build: setup
 	@grep -h 'page is left out' build/configure.log || true
 	@cmake --build --preset release
 
-# A curl of hair, a wisp and a combing, from scene to picture and report.
+# A curl of hair, a wisp, a combing and a wire, from scene to picture and report.
 demo: build
 	@scripts/demo $(TENDRIL) out/demo
 
