@@ -19,12 +19,22 @@ static const double MISS = 1.0e-11, MISS_SHARE = 1.0e-3;
 // The most that a tangent turns in a round, rad; Newton knows nothing of more.
 static const double TURN_MAX = 0.5;
 
-// An element that turns by more than twice the angle of its tangents and this, rad, is an arc.
-static const double TURN_FREE = 0.5;
+// An element that turns by more than twice the angle of its tangents and this, rad, is an arc. One
+// that hardly bends has less of it: the points say little of how it twists, or nothing but their
+// rounding, which in files of single precision is 1e-5 rad.
+static const double TURN_FREE = 0.5, FAINT = 1.0e-4;
+
+static double turn_limit(double angle) {
+    return 2.0 * angle + TURN_FREE * angle / (angle + FAINT);
+}
 
 // The part of the first round's step that places take: with it helices are as long as the curve, to
 // fifth order. (V.20)
 static const double FIRST_SHARE = 4.0 / 15.0;
+
+// A constraint of which less than this share is its own follows from those before it, as on a line
+// that turns back, and is left out; roundings leave 1e-15.
+static const double NO_PIVOT = 1.0e-12;
 
 typedef struct Row {
     TdlVec3 e;        // the direction in which d has to vanish
@@ -157,7 +167,8 @@ static void eliminate(HelixChain* c) {
     double before = 0.0, before_off = 0.0, lambda = 0.0, v = 0.0;
     for (int i = 0; i < n; ++i) {
         Row* r = &rows[i];
-        double inverse = 1.0 / (r->own - before_off * before);
+        double pivot = r->own - before_off * before;
+        double inverse = pivot > NO_PIVOT * r->own ? 1.0 / pivot : 0.0;
         lambda = inverse * (r->g - before_off * lambda);
         v = inverse * (r->v - before_off * v);
         r->lambda = lambda;
@@ -171,6 +182,11 @@ static void eliminate(HelixChain* c) {
     }
 }
 
+// By this share the diagonal of a cyclic matrix is raised, for (V.11) divides by nothing when that
+// is singular, as it is of most closed chains of four. A round of Newton leaves as much, and the
+// next mends it.
+static const double RAISE = 1.0e-9;
+
 // Lambda from all rows. (V.18); the cyclic matrix as in (V.11)
 static void solve_rows(HelixChain* c, TdlFitMethod method) {
     int n = c->count;
@@ -182,6 +198,9 @@ static void solve_rows(HelixChain* c, TdlFitMethod method) {
     if (!c->closed) {
         eliminate(c);
         return;
+    }
+    for (int i = 0; i < n; ++i) {
+        rows[i].own *= 1.0 + RAISE;
     }
     double gamma = -first->own, corner = last->off, ratio = corner / gamma;
     first->own -= gamma;
@@ -248,14 +267,16 @@ static bool join(HelixChain* c, int i, bool limited) {
     bool kept = helix.converged;
     if (kept && limited) {
         double turn = tdl_norm3(helix.turn);
-        // the angle of the tangents is only needed by elements that turn far
-        kept = turn <= TURN_FREE ||
-               turn <= TURN_FREE + 2.0 * atan2(tdl_norm3(tdl_cross3(t0, t1)), tdl_dot3(t0, t1));
+        // the chord of the angle will do but for elements that turn far
+        kept = turn <= turn_limit(tdl_norm3(tdl_sub3(t1, t0))) ||
+               turn <= turn_limit(atan2(tdl_norm3(tdl_cross3(t0, t1)), tdl_dot3(t0, t1)));
     }
     c->turn[i] = kept ? helix.turn : arc_turn(t0, t1);
-    if (!kept) { // an arc over the chord d
+    if (!kept) { // an arc over the chord d; where that is none, as long as it should be
         double half = 0.5 * tdl_norm3(c->turn[i]);
         helix.length = tdl_norm3(d) * (half > 1.0e-8 ? half / sin(half) : 1.0);
+        bool fits = helix.length > 0.5 * c->l && helix.length < 2.0 * c->l;
+        helix.length = fits ? helix.length : c->l;
         c->rows[i].flat = limited;
     }
     c->length += helix.length;
@@ -283,7 +304,7 @@ static bool turns_too_far(const HelixChain* c, int i) {
     }
     // turn = 2 sqrt(k^2 + (3 d3/(k d2))^2), with h = 1; e3 = change x sum / (4 h k)
     double twist = 3.0 * tdl_dot3(d, tdl_cross3(change, sum)) / (d2 * sqrt(hh) * kk);
-    double limit = 1.05 * (TURN_FREE + 4.0 * sqrt(kk));
+    double limit = 1.05 * turn_limit(2.0 * sqrt(kk));
     return 4.0 * (kk + twist * twist) > limit * limit;
 }
 
