@@ -244,12 +244,15 @@ static void move(HelixChain* c, TdlFitMethod method, double place_share) {
     }
 }
 
+// The sine of tangents that are opposite: below it their product is rounding, and no axis.
+static const double OPPOSITE = 1.0e-12;
+
 // The rotation from one tangent to the other by the shortest way; about anything across for
 // opposite ones.
 static TdlVec3 arc_turn(TdlVec3 t0, TdlVec3 t1) {
     TdlVec3 axis = tdl_cross3(t0, t1);
     double sine = tdl_norm3(axis), cosine = tdl_dot3(t0, t1);
-    if (sine > 0.0) {
+    if (sine > (cosine > 0.0 ? 0.0 : OPPOSITE)) {
         return tdl_scale3(atan2(sine, cosine) / sine, axis);
     }
     return cosine > 0.0 ? (TdlVec3){0} : tdl_scale3(acos(-1.0), tdl_frame_from_tangent(t0).cy);

@@ -40,6 +40,13 @@ static void place_functions(double y, double* c2, double* c3) {
     *c3 = c[3];
 }
 
+// The tangent with which an element ends: c1 = 1 - y c3, as all of (R.3).
+static TdlVec3 element_end_tangent(const Element* e) {
+    double c2, c3;
+    place_functions(e->y, &c2, &c3);
+    return tdl_axpy3(tdl_axpy3(e->t, 1.0 - e->y * c3, e->side), c2, e->in);
+}
+
 // The place at the part s of an element of length l.
 static TdlVec3 element_at(const Element* e, double l, double s) {
     double c2, c3;
@@ -85,9 +92,9 @@ static double distance_at(const Element* e, double l, const Spline* curve, doubl
 static double rod_error(const HelixChain* chain, const Spline* curve, const TdlVec3* p) {
     int n = chain->count, knot = 0, piece = 0, between = 0;
     double l = chain->length / n, step = curve->s[curve->count] / n, worst = 0.0;
-    TdlVec3 x = chain->p[0];
+    TdlVec3 x = chain->p[0], t = chain->t[0]; // of the rod, which may have left the chain
     for (int i = 0; i < n; ++i) {
-        Element e = element_of(x, chain->t[i], chain->turn[i]);
+        Element e = element_of(x, t, chain->turn[i]);
         double begin = i * step, end = i + 1 < n ? begin + step : INFINITY;
         int first = knot;
         for (; knot <= curve->count && curve->s[knot] < end; ++knot) {
@@ -106,6 +113,7 @@ static double rod_error(const HelixChain* chain, const Spline* curve, const TdlV
             worst = fmax(worst, distance_at(&e, l, curve, begin, step, s, &piece));
         }
         x = element_at(&e, l, 1.0);
+        t = element_end_tangent(&e);
         worst = fmax(worst, tdl_norm3(tdl_sub3(x, p[i + 1])));
     }
     return worst;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS_MAX = 400, ELEMENTS_MAX = 128, DENSE = 16 };
+enum { POINTS_MAX = 200, ELEMENTS_MAX = 32, DENSE = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
