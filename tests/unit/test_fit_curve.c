@@ -17,92 +17,91 @@ typedef struct Shape {
     bool closed;
 } Shape;
 
-static void put(Shape* shape, double size, double x, double y, double z) {
-    points[shape->count++] = (TdlVec3){size * x, size * y, size * z};
-}
-
 static const double TURN = 6.283185307179586;
 
-// Lines that turn back, corners and crowds of points.
-static Shape rough_shape(int kind, double size) {
-    static const char* const NAMES[] = {"spike",
-                                        "folds",
-                                        "to and fro",
-                                        "to and fro, closed",
-                                        "cusp",
-                                        "square corner",
-                                        "two points",
-                                        "three, sharp",
-                                        "triangle, closed",
-                                        "zigzag",
-                                        "random walk",
-                                        "noise",
-                                        "given twice",
-                                        "nearly given twice",
-                                        "crowded",
-                                        "crowded at random",
-                                        "steps of 1e-9"};
-    Shape s = {kind < (int)(sizeof NAMES / sizeof *NAMES) ? NAMES[kind] : NULL, 0, false};
-    Rng rng = rng_seed(7);
-    TdlVec3 walk = {0};
-    double t = 0.0;
+// Point i of lines that turn back, corners and few points.
+static TdlVec3 place_of_line(int kind, int i) {
     static const double FOLDS[] = {0, 1, 0.5, 2, 1.2};
-    static const int COUNTS[] = {41, 5, 21, 20, 61, 5, 2, 3, 3, 60, 100, 300, 80, 80, 201, 200, 5};
     static const TdlVec3 FEW[][5] = {{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}},
                                      {{0, 0, 0}, {1, 1, 1}},
                                      {{0, 0, 0}, {1, 0, 0}, {0.2, 0.1, 0}},
                                      {{0, 0, 0}, {1, 0, 0}, {0.2, 0.7, 0}}};
-    for (int i = 0; s.name != NULL && i < COUNTS[kind]; ++i) {
-        switch (kind) {
-        case 0:
-            put(&s, size, i / 40.0, i == 20 ? 0.5 : 0.0, 0.0);
-            break;
-        case 1:
-            put(&s, size, FOLDS[i], 0.0, 0.0);
-            break;
-        case 2:
-        case 3:
-            put(&s, size, i <= 10 ? i / 10.0 : 2.0 - i / 10.0, 0.0, 0.0);
-            break;
-        case 4:
-            t = (i - 30) / 30.0;
-            put(&s, size, t * t * t, t * t, 0.0);
-            break;
-        case 5:
-        case 6:
-        case 7:
-        case 8:
-            put(&s, size, FEW[kind - 5][i].x, FEW[kind - 5][i].y, FEW[kind - 5][i].z);
-            break;
-        case 9:
-            put(&s, size, 0.1 * i, 0.3 * (i % 2), 0.0);
-            break;
-        case 10:
-            walk = tdl_add3(
-                walk, (TdlVec3){rng_unit(&rng) - 0.5, rng_unit(&rng) - 0.5, rng_unit(&rng) - 0.5});
-            put(&s, size, walk.x, walk.y, walk.z);
-            break;
-        case 11:
-            put(&s, size, i / 300.0 + 0.01 * rng_normal(&rng), 0.01 * rng_normal(&rng), 0.0);
-            break;
-        case 12:
-        case 13:
-            t = 0.1 * (i / 2) + (kind == 13 ? 1.0e-13 * (i % 2) : 0.0);
-            put(&s, size, cos(t), sin(t), t);
-            break;
-        case 14:
-            t = i < 190 ? 0.01 * i / 190.0 : 0.01 + 0.099 * (i - 190);
-            put(&s, size, cos(5.0 * t), sin(5.0 * t), t * t);
-            break;
-        case 15:
-            put(&s, size, cos(t), sin(t), 0.3 * sin(2.0 * t));
-            t += 0.15 * pow(rng_unit(&rng), 6.0) + 1.0e-9;
-            break;
-        default:
-            put(&s, size, i / 2 + 1.0e-9 * (i % 2), i / 3, 0.0);
-        }
+    double t = (i - 30) / 30.0;
+    switch (kind) {
+    case 0:
+        return (TdlVec3){i / 40.0, i == 20 ? 0.5 : 0.0, 0.0};
+    case 1:
+        return (TdlVec3){FOLDS[i], 0.0, 0.0};
+    case 2:
+    case 3:
+        return (TdlVec3){i <= 10 ? i / 10.0 : 2.0 - i / 10.0, 0.0, 0.0};
+    case 4:
+        return (TdlVec3){t * t * t, t * t, 0.0};
+    case 9:
+        return (TdlVec3){0.1 * i, 0.3 * (i % 2), 0.0};
+    default:
+        return FEW[kind - 5][i];
     }
-    s.closed = kind == 3 || kind == 8;
+}
+
+// Point i of crowds, doubles and noise, from the point or the parameter before.
+static TdlVec3 place_of_crowd(int kind, int i, Rng* rng, TdlVec3* walk, double* t) {
+    switch (kind) {
+    case 10:
+        walk->x += rng_range(rng, -0.5, 0.5);
+        walk->y += rng_range(rng, -0.5, 0.5);
+        walk->z += rng_range(rng, -0.5, 0.5);
+        return *walk;
+    case 11:
+        return (TdlVec3){i / 300.0 + 0.01 * rng_normal(rng), 0.01 * rng_normal(rng), 0.0};
+    case 12:
+    case 13:
+        *t = 0.1 * (i / 2) + (kind == 13 ? 1.0e-13 * (i % 2) : 0.0);
+        return (TdlVec3){cos(*t), sin(*t), *t};
+    case 14:
+        *t = i < 190 ? 0.01 * i / 190.0 : 0.01 + 0.099 * (i - 190);
+        return (TdlVec3){cos(5.0 * *t), sin(5.0 * *t), *t * *t};
+    case 15:
+        *t += i == 0 ? 0.0 : 0.15 * pow(rng_unit(rng), 6.0) + 1.0e-9;
+        return (TdlVec3){cos(*t), sin(*t), 0.3 * sin(2.0 * *t)};
+    default:
+        return (TdlVec3){i / 2 + 1.0e-9 * (i % 2), i / 3, 0.0};
+    }
+}
+
+// A shape by its number; without a name when there are no more.
+static Shape rough_shape(int kind, double size) {
+    static const struct {
+        const char* name;
+        int count;
+    } SHAPES[] = {{"spike", 41},
+                  {"folds", 5},
+                  {"to and fro", 21},
+                  {"to and fro, closed", 20},
+                  {"cusp", 61},
+                  {"square corner", 5},
+                  {"two points", 2},
+                  {"three, sharp", 3},
+                  {"triangle, closed", 3},
+                  {"zigzag", 60},
+                  {"random walk", 100},
+                  {"noise", 300},
+                  {"given twice", 80},
+                  {"nearly given twice", 80},
+                  {"crowded", 201},
+                  {"crowded at random", 200},
+                  {"steps of 1e-9", 5}};
+    Shape s = {0};
+    Rng rng = rng_seed(7);
+    TdlVec3 walk = {0};
+    double t = 0.0;
+    if (kind < (int)(sizeof SHAPES / sizeof *SHAPES)) {
+        s = (Shape){SHAPES[kind].name, SHAPES[kind].count, kind == 3 || kind == 8};
+    }
+    for (int i = 0; i < s.count; ++i) {
+        TdlVec3 x = kind < 10 ? place_of_line(kind, i) : place_of_crowd(kind, i, &rng, &walk, &t);
+        points[i] = tdl_scale3(size, x);
+    }
     return s;
 }
 
@@ -217,7 +216,7 @@ TEST(a_straight_line_does_not_twist) {
         TdlVec3 along = tdl_unit3((TdlVec3){rng_normal(&rng), rng_normal(&rng), rng_normal(&rng)});
         Shape shape = {"line", 0, false};
         for (double t = 0.0; shape.count < 200; t += rng_range(&rng, 0.01, 1.0)) {
-            put(&shape, t, along.x, along.y, along.z);
+            points[shape.count++] = tdl_scale3(t, along);
         }
         for (int least = 0; least < 2; ++least) {
             TdlFitOptions o = {.element_count = 150, .least_squares = least == 1};
