@@ -291,7 +291,8 @@ static double fill_rows(HelixChain* c) {
     double worst = 0.0;
     for (int i = 0; i < c->count; ++i) {
         fill_row(c, i, &c->rows[i]);
-        worst = fmax(worst, fabs(c->rows[i].g));
+        double g = fabs(c->rows[i].g);
+        worst = g > worst ? g : worst;
     }
     return worst;
 }

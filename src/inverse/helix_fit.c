@@ -80,11 +80,22 @@ enum { SITES = 3, FINE_SITES = 9 };
 static const double ROUGH = 0.05;
 static const double SITE[SITES] = {0.21132486540518713, 0.5, 0.78867513459481287};
 
-// The distance of an element from the curve, s, m, along that; the element takes `step` of it.
-static double distance_at(const Element* e, double l, const Spline* curve, double begin,
-                          double step, double s, int* piece) {
-    TdlVec3 at = element_at(e, l, fmin(1.0, fmax(0.0, (s - begin) / step)));
-    return tdl_norm3(tdl_sub3(at, spline_place(curve, s, piece)));
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+// The squared distance of two places.
+static double apart2(TdlVec3 a, TdlVec3 b) {
+    TdlVec3 way = tdl_sub3(a, b);
+    return tdl_dot3(way, way);
+}
+
+// That of an element from the curve, s, m, along it; the element takes `step` of it.
+static double apart2_at(const Element* e, double l, const Spline* curve, double begin, double step,
+                        double s, int* piece) {
+    double part = (s - begin) / step;
+    TdlVec3 at = element_at(e, l, part < 1.0 ? larger(part, 0.0) : 1.0);
+    return apart2(at, spline_place(curve, s, piece));
 }
 
 // The largest distance of the rod from the curve: at the ends of elements, at the knots, and at
@@ -98,25 +109,26 @@ static double rod_error(const HelixChain* chain, const Spline* curve, const TdlV
         double begin = i * step, end = i + 1 < n ? begin + step : INFINITY;
         int first = knot;
         for (; knot <= curve->count && curve->s[knot] < end; ++knot) {
-            TdlVec3 at = element_at(&e, l, fmin(1.0, fmax(0.0, curve->s[knot] / step - i)));
-            worst = fmax(worst, tdl_norm3(tdl_sub3(at, curve->x[knot])));
+            double part = (curve->s[knot] - begin) / step;
+            TdlVec3 at = element_at(&e, l, part < 1.0 ? larger(part, 0.0) : 1.0);
+            worst = larger(apart2(at, curve->x[knot]), worst);
         }
         for (int k = first; knot - first >= SOME_KNOTS && k + 1 < knot; ++k) {
             double s = 0.5 * (curve->s[k] + curve->s[k + 1]);
-            worst = fmax(worst, distance_at(&e, l, curve, begin, step, s, &between));
+            worst = larger(apart2_at(&e, l, curve, begin, step, s, &between), worst);
         }
-        bool rough = e.y > 1.0 || worst > ROUGH * l;
+        bool rough = e.y > 1.0 || worst > ROUGH * ROUGH * l * l;
         int sites = rough ? FINE_SITES : knot - first < MANY_KNOTS ? SITES : 0;
         for (int k = 0; k < sites; ++k) {
             double part = sites == SITES ? SITE[k] : (k + 1.0) / (FINE_SITES + 1.0);
             double s = begin + part * step;
-            worst = fmax(worst, distance_at(&e, l, curve, begin, step, s, &piece));
+            worst = larger(apart2_at(&e, l, curve, begin, step, s, &piece), worst);
         }
         x = element_at(&e, l, 1.0);
         t = element_end_tangent(&e);
-        worst = fmax(worst, tdl_norm3(tdl_sub3(x, p[i + 1])));
+        worst = larger(apart2(x, p[i + 1]), worst);
     }
-    return worst;
+    return sqrt(worst);
 }
 
 // --- fits -------------------------------------------------------------------------------------

@@ -303,7 +303,9 @@ TdlVec3 spline_place(const Spline* spline, double s, int* piece) {
     int i = find_piece(spline, s, piece);
     double h = spline->u[i + 1] - spline->u[i], whole = spline->s[i + 1] - spline->s[i];
     double v0 = tdl_norm3(spline->slope[i]), v1 = tdl_norm3(spline->slope[i + 1]);
-    double part = fmin(1.0, fmax(0.0, (s - spline->s[i]) / whole)), rest = 1.0 - part;
+    double part = (s - spline->s[i]) / whole;
+    part = part > 0.0 ? part < 1.0 ? part : 1.0 : 0.0;
+    double rest = 1.0 - part;
     double mean = whole / h, change = fabs(v0 - mean) + fabs(v1 - mean);
     if (!(change < SPEED_CHANGE * mean)) {
         return spline_at(spline, s, piece).x;
