@@ -3,7 +3,8 @@
 // Its second derivatives at the inner knots solve a matrix with five diagonals (V.12). Cross
 // validation (V.13) needs the trace of the inverse of it times another with five: the five
 // diagonals of the inverse follow from the factors, backwards. One alpha costs O(n); it is sought
-// on a grid of powers, since the criterion may have two minima, then by the golden section.
+// on a grid of powers, since the criterion may have two minima, then by the golden section; that of
+// a given noise by halving.
 #include "inverse/smoothing.h"
 
 // Decades of alpha over the cube of the mean step that are looked at: at the lowest a spline
@@ -16,7 +17,8 @@ static const double LOWEST = -8.0, HIGHEST = 12.0;
 // lose their bends at the ends. (V.13)
 static const double PENALTY = 1.2;
 
-enum { GRID = 41, GOLDEN_STEPS = 24 };
+// Both end with alpha known to 1e-5 of a decade.
+enum { GRID = 41, GOLDEN_STEPS = 24, HALVINGS = 21 };
 
 typedef struct Smoother {
     int n;            // knots
@@ -149,22 +151,30 @@ static double trace(Smoother* m, double alpha) {
     return alpha * sum;
 }
 
-// What is to be least: (V.13), or the distance of the root mean square from the given one.
-static double criterion(Smoother* m, double decade, double noise) {
+// What is to be least. (V.13)
+static double criterion(Smoother* m, double decade) {
     double alpha = m->scale * pow(10.0, decade);
     solve(m, alpha);
     double mean = squares(m, alpha) / m->n;
-    if (noise > 0.0) {
-        return fabs(log(fmax(mean, 1.0e-300)) - 2.0 * log(noise));
-    }
     double rest = 1.0 - PENALTY * (1.0 - trace(m, alpha) / m->n);
     return rest > 0.0 ? mean / (rest * rest) : INFINITY;
 }
 
-static double best_decade(Smoother* m, double noise) {
+// Where the root mean square of the distances is the noise: it grows with alpha.
+static double decade_of_noise(Smoother* m, double noise) {
+    double low = LOWEST, high = HIGHEST;
+    for (int i = 0; i < HALVINGS; ++i) {
+        double middle = 0.5 * (low + high), alpha = m->scale * pow(10.0, middle);
+        solve(m, alpha);
+        *(squares(m, alpha) < noise * noise * m->n ? &low : &high) = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+static double best_decade(Smoother* m) {
     double best = LOWEST, least = INFINITY, step = (HIGHEST - LOWEST) / (GRID - 1);
     for (int i = 0; i < GRID; ++i) {
-        double value = criterion(m, LOWEST + i * step, noise);
+        double value = criterion(m, LOWEST + i * step);
         if (value < least) {
             least = value;
             best = LOWEST + i * step;
@@ -172,20 +182,20 @@ static double best_decade(Smoother* m, double noise) {
     }
     const double GOLDEN = 0.6180339887498949;
     double a = best - step, b = best + step, p = b - GOLDEN * (b - a), q = a + GOLDEN * (b - a);
-    double fp = criterion(m, p, noise), fq = criterion(m, q, noise);
+    double fp = criterion(m, p), fq = criterion(m, q);
     for (int i = 0; i < GOLDEN_STEPS; ++i) {
         if (fp < fq) {
             b = q;
             q = p;
             fq = fp;
             p = b - GOLDEN * (b - a);
-            fp = criterion(m, p, noise);
+            fp = criterion(m, p);
         } else {
             a = p;
             p = q;
             fp = fq;
             q = a + GOLDEN * (b - a);
-            fq = criterion(m, q, noise);
+            fq = criterion(m, q);
         }
     }
     return 0.5 * (a + b);
@@ -222,7 +232,7 @@ bool smooth_knots(Arena* arena, Spline* spline, bool closed, double noise, doubl
     if (!lay_out(arena, spline, closed, &m)) {
         return false;
     }
-    double alpha = m.scale * pow(10.0, best_decade(&m, noise));
+    double alpha = m.scale * pow(10.0, noise > 0.0 ? decade_of_noise(&m, noise) : best_decade(&m));
     solve(&m, alpha);
     int first = closed ? spline->count : 0, last = closed ? spline->count - 1 : spline->count;
     double sum = 0.0;
