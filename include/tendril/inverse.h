@@ -69,9 +69,10 @@ typedef struct TdlHelixFit {
 
 /// Fits helices of equal length to a smooth curve through or near the points and tells their
 /// curvatures, 1/m: (twist, k1, k2) in curvature[options->element_count]. An open rod starts and
-/// ends where the curve does. Points that coincide with their neighbour do not count. BAD_ARGUMENT
-/// when fewer than two are left (three of a closed curve), when one is not finite, or when an
-/// option is out of its range.
+/// ends where the curve does. Points that coincide with their neighbour, to 1e-6 of the mean
+/// distance, do not count. BAD_ARGUMENT when fewer than two are left (three of a closed curve),
+/// when a coordinate is not finite or above 1e100 m, when the curve is shorter than 1e-100 m, or
+/// when an option is out of its range.
 TDL_API TdlStatus tdl_helix_fit(const TdlHost* host, const TdlVec3* points, int count,
                                 const TdlFitOptions* options, TdlVec3* curvature, TdlHelixFit* out);
 

@@ -14,6 +14,9 @@
 // Knots at an end whose curvature is that of the next ones, carried on.
 enum { ENDS = 4 };
 
+// The most that an element turns, rad.
+static const double TURN_MAX = 12.566370614359172;
+
 // The curvature vector of a curve at its knots, 1/m, and its second derivative, 1/m^3.
 typedef struct Bends {
     TdlVec3 *kappa, *second; // [count + 1]
@@ -153,23 +156,38 @@ static TdlMat3 advance(TdlMat3 frame, TdlVec3 a, TdlVec3 b, double h) {
     return tdl_mul33(frame, tdl_rotation_exp(turn));
 }
 
-// Distance from the curve at nodes and halfway; turning. Simpson's rule over halves of elements.
+// No element turns by more than two turns: what is above, at cusps and spikes, says where a node
+// happens to lie.
+static void limit(double l, int count, TdlVec3* curvature) {
+    for (int i = 0; i <= count; ++i) {
+        double turn = l * tdl_norm3(curvature[i]);
+        curvature[i] = turn > TURN_MAX ? tdl_scale3(TURN_MAX / turn, curvature[i]) : curvature[i];
+    }
+}
+
+// Distance from the curve at nodes, halfway, and where an element turns far at more places;
+// turning. Simpson's rule over parts that turn by half a radian.
 static void measure(const Spline* c, int count, const TdlVec3* curvature, TdlHelixFit* out) {
     TdlPose at = out->start;
-    double length = c->s[c->count], h = 0.5 * length / count;
+    double l = c->s[c->count] / count;
     int piece = 0;
-    for (int i = 0; i < 2 * count; ++i) {
-        TdlVec3 from = curvature[i / 2], to = curvature[i / 2 + 1];
-        TdlVec3 half = tdl_scale3(0.5, tdl_add3(from, to));
-        TdlVec3 a = i % 2 == 0 ? from : half, b = i % 2 == 0 ? half : to;
-        TdlVec3 middle = tdl_scale3(0.5, tdl_add3(a, b));
-        TdlMat3 inside = advance(at.rotation, a, middle, 0.5 * h);
-        TdlMat3 end = advance(inside, middle, b, 0.5 * h);
-        TdlVec3 sum = tdl_axpy3(tdl_add3(at.rotation.cx, end.cx), 4.0, inside.cx);
-        at = (TdlPose){tdl_axpy3(at.position, h / 6.0, sum), end};
-        TdlVec3 x = spline_at(c, h * (i + 1.0), &piece).x;
-        out->error = fmax(out->error, tdl_norm3(tdl_sub3(at.position, x)));
-        out->turning += h * hypot(middle.y, middle.z);
+    for (int i = 0; i < count; ++i) {
+        TdlVec3 from = curvature[i], slope = tdl_sub3(curvature[i + 1], from);
+        double turn = l * fmax(tdl_norm3(from), tdl_norm3(curvature[i + 1]));
+        int parts = 2 * (1 + (int)turn);
+        for (int k = 0; k < parts; ++k) {
+            double h = l / parts;
+            TdlVec3 a = tdl_axpy3(from, (double)k / parts, slope);
+            TdlVec3 middle = tdl_axpy3(from, (k + 0.5) / parts, slope);
+            TdlVec3 b = tdl_axpy3(from, (k + 1.0) / parts, slope);
+            TdlMat3 inside = advance(at.rotation, a, middle, 0.5 * h);
+            TdlMat3 end = advance(inside, middle, b, 0.5 * h);
+            TdlVec3 sum = tdl_axpy3(tdl_add3(at.rotation.cx, end.cx), 4.0, inside.cx);
+            at = (TdlPose){tdl_axpy3(at.position, h / 6.0, sum), end};
+            TdlVec3 x = spline_at(c, i * l + (k + 1) * h, &piece).x;
+            out->error = fmax(out->error, tdl_norm3(tdl_sub3(at.position, x)));
+            out->turning += h * hypot(middle.y, middle.z);
+        }
     }
 }
 
@@ -282,6 +300,7 @@ TdlStatus tdl_clothoid_fit(const TdlHost* host, const TdlVec3* points, int count
         out->element_count = options->element_count;
         sample_bends(&curve, &bends, options->element_count, curvature, out);
         filter(options->element_count, curvature);
+        limit(out->length / options->element_count, options->element_count, curvature);
         measure(&curve, options->element_count, curvature, out);
     }
     if (status == TDL_STATUS_OK && options->least_squares) {

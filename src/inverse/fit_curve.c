@@ -42,12 +42,17 @@ static bool smooth_curve(Arena* arena, const TdlFitOptions* o, Spline* curve, do
     return good;
 }
 
+bool fit_point_is_good(TdlVec3 point) {
+    const double most = 1.0e100;
+    return fabs(point.x) <= most && fabs(point.y) <= most && fabs(point.z) <= most;
+}
+
 TdlStatus fit_curve(Arena* arena, const TdlVec3* points, int count, const TdlFitOptions* options,
                     int passes, Spline* out, double* smoothed) {
     *smoothed = 0.0;
     bool good = count > 0 && options_are_good(options);
     for (int i = 0; good && i < count; ++i) {
-        good = tdl_finite3(points[i]);
+        good = fit_point_is_good(points[i]);
     }
     if (!good) {
         return TDL_STATUS_BAD_ARGUMENT;
@@ -59,7 +64,7 @@ TdlStatus fit_curve(Arena* arena, const TdlVec3* points, int count, const TdlFit
         return TDL_STATUS_BAD_ARGUMENT;
     }
     spline_chords(out);
-    if (!(isfinite(out->u[out->count]) && out->u[out->count] > 0.0)) {
+    if (!(isfinite(out->u[out->count]) && out->u[out->count] >= FIT_LENGTH_MIN)) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
     bool smooth = options->smoothing != TDL_SMOOTHING_NONE;

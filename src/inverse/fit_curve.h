@@ -5,6 +5,12 @@
 #include "inverse/spline.h"
 #include "tendril/inverse.h"
 
+// Whether all coordinates of a point are ones whose squares are numbers.
+bool fit_point_is_good(TdlVec3 point);
+
+// The least length of a curve, m: one over it can be squared.
+#define FIT_LENGTH_MIN 1.0e-100
+
 // The curve of the points and options: knots, parameter, smoothing, slopes, lengths. `passes` is
 // how often the parameter becomes the arc length of the curve before. (V.9)
 TdlStatus fit_curve(Arena* arena, const TdlVec3* points, int count, const TdlFitOptions* options,

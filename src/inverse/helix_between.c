@@ -83,8 +83,10 @@ static void cotangent_rest(double z, double* value, double* slope) {
         2.1925947851873778e-07, 2.2214608789979678e-08, 2.2507846516808994e-09,
         2.2805151204592183e-10, 2.3106432599002627e-11, 2.3411706819824886e-12,
         2.3721017400233653e-13};
-    double g = C[12], dg = 0.0;
-    for (int n = 11; n >= 0; --n) {
+    // below 1/16 seven of them will do: the next adds 3e-16 of the sum
+    int last = z < 0.0625 ? 6 : 12;
+    double g = C[last], dg = 0.0;
+    for (int n = last - 1; n >= 0; --n) {
         dg = g + z * dg;
         g = C[n] + z * g;
     }

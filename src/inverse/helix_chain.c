@@ -11,25 +11,36 @@
 
 enum { ROUNDS_MAX = 10, LIMIT_ROUNDS = 4 };
 
-// The largest g that is left, rad: helix_between moves d by as much, and one node in a thousand
-// adds that to the next. Far below the third order's error of 1000 elements, 1e-8 or so.
-static const double MISS = 1.0e-11;
+// The largest g that is left, rad: helix_between moves d by as much, and one node adds that to the
+// next. So n elements may leave this share of the first g over n: the third order's own error is a
+// tenth of g (V.22), a hundred times more. Below MISS all is rounding.
+static const double MISS = 1.0e-11, MISS_SHARE = 1.0e-3;
 
 // The most that a tangent turns in a round, rad; Newton knows nothing of more.
 static const double TURN_MAX = 0.5;
 
-// An element that turns by more than twice the angle of its tangents and this, rad, is an arc.
-static const double TURN_FREE = 0.5;
+// An element that turns by more than twice the angle of its tangents and this, rad, is an arc. One
+// that hardly bends has less of it: the points say little of how it twists, or nothing but their
+// rounding, which in files of single precision is 1e-5 rad.
+static const double TURN_FREE = 0.5, FAINT = 1.0e-4;
+
+static double turn_limit(double angle) {
+    return 2.0 * angle + TURN_FREE * angle / (angle + FAINT);
+}
 
 // The part of the first round's step that places take: with it helices are as long as the curve, to
 // fifth order. (V.20)
 static const double FIRST_SHARE = 4.0 / 15.0;
 
+// A constraint of which less than this share is its own follows from those before it, as on a line
+// that turns back, and is left out; roundings leave 1e-15.
+static const double NO_PIVOT = 1.0e-12;
+
 typedef struct Row {
     TdlVec3 e;        // the direction in which d has to vanish
     TdlVec3 j0, j1;   // dg by the tangents of the start and the end
     double g, per_d;  // g; 1/|d|, so that dg = e.(dp1 - dp0)/|d|
-    double off;       // the matrix's entry with the next element
+    double own, off;  // the matrix's entries with itself and with the next element
     double lambda, v; // of the solution; of the cyclic part
     bool flat;        // (V.19)
 } Row;
@@ -97,9 +108,10 @@ static Free freedom(const HelixChain* c, TdlFitMethod method, int node) {
 }
 
 // Elements where e1 is no direction: their tangents turn by less than those beside them differ, and
-// the helix would have to turn much more. (V.19)
-static void find_flat(HelixChain* c) {
+// the helix would have to turn much more. (V.19) Whether there are any.
+static bool find_flat(HelixChain* c) {
     int n = c->count;
+    bool any = false;
     for (int i = 0; i < n; ++i) {
         int before = i > 0       ? i - 1
                      : c->closed ? n - 1
@@ -123,57 +135,82 @@ static void find_flat(HelixChain* c) {
             TdlVec3 way = tdl_scale3(1.0 / c->l, tdl_sub3(c->p[i + 1], c->p[i]));
             TdlVec3 e3 = tdl_cross3(change, sum); // 4 h k e3, h about 1
             row->flat = 6.0 * fabs(tdl_dot3(way, e3)) >= 4.0 * d * 4.0 * k * k;
+            any = any || row->flat;
         }
+    }
+    return any;
+}
+
+// The entries of the matrix. (V.18) Diagonals are kept positive where nothing can be mended.
+static void fill_matrix(HelixChain* c, TdlFitMethod method) {
+    int n = c->count;
+    Free at = freedom(c, method, 0);
+    for (int i = 0; i < n; ++i) {
+        Row* r = &c->rows[i];
+        const Row* next = i + 1 < n ? r + 1 : c->rows;
+        Free to = freedom(c, method, i + 1);
+        double ee = tdl_dot3(r->e, r->e) * r->per_d * r->per_d;
+        r->own = (at.place + to.place) * ee + at.tangent * tdl_dot3(r->j0, r->j0) +
+                 to.tangent * tdl_dot3(r->j1, r->j1);
+        r->own = r->own > 0.0 ? r->own : 1.0;
+        r->off = to.tangent * tdl_dot3(r->j1, next->j0) -
+                 to.place * r->per_d * next->per_d * tdl_dot3(r->e, next->e);
+        at = to;
     }
 }
 
-// Lambda from all rows. (V.18) Diagonals are kept positive where nothing can be mended.
-static void solve_rows(HelixChain* c, TdlFitMethod method) {
+// Lambda of an open chain, and of the tridiagonal part of a closed one; there v with v as its right
+// side as well.
+static void eliminate(HelixChain* c) {
     int n = c->count;
     Row* rows = c->rows;
-    double before = 0.0, before_off = 0.0, corner = 0.0, gamma = 0.0, last = 0.0;
+    double before = 0.0, before_off = 0.0, lambda = 0.0, v = 0.0;
     for (int i = 0; i < n; ++i) {
         Row* r = &rows[i];
-        const Row* next = i + 1 < n ? &rows[i + 1] : c->closed ? &rows[0] : NULL;
-        Free at = freedom(c, method, i), to = freedom(c, method, i + 1);
-        double ee = tdl_dot3(r->e, r->e) * r->per_d * r->per_d;
-        double diagonal = (at.place + to.place) * ee + at.tangent * tdl_dot3(r->j0, r->j0) +
-                          to.tangent * tdl_dot3(r->j1, r->j1);
-        diagonal = diagonal > 0.0 ? diagonal : 1.0;
-        r->off = next == NULL ? 0.0
-                              : to.tangent * tdl_dot3(r->j1, next->j0) -
-                                    to.place * r->per_d * next->per_d * tdl_dot3(r->e, next->e);
-        r->v = 0.0;
-        if (i == 0 && c->closed) { // the cyclic matrix as in (V.11)
-            gamma = -diagonal;
-            diagonal -= gamma;
-            r->v = gamma;
-        }
-        if (i == n - 1 && c->closed) {
-            corner = r->off;
-            diagonal -= corner * corner / gamma;
-            r->v = corner;
-            last = 1.0;
-        }
-        // forward
-        double inverse = 1.0 / (diagonal - before_off * before);
-        r->lambda = inverse * (r->g - (i > 0 ? before_off * rows[i - 1].lambda : 0.0));
-        r->v = inverse * (r->v - (i > 0 ? before_off * rows[i - 1].v : 0.0));
+        double pivot = r->own - before_off * before;
+        double inverse = pivot > NO_PIVOT * r->own ? 1.0 / pivot : 0.0;
+        lambda = inverse * (r->g - before_off * lambda);
+        v = inverse * (r->v - before_off * v);
+        r->lambda = lambda;
+        r->v = v;
         before_off = r->off;
-        before = r->off * inverse;
-        r->off = before;
+        before = r->off = r->off * inverse;
     }
     for (int i = n - 2; i >= 0; --i) {
-        rows[i].lambda -= rows[i].off * rows[i + 1].lambda;
-        rows[i].v -= rows[i].off * rows[i + 1].v;
+        rows[i].lambda = lambda = rows[i].lambda - rows[i].off * lambda;
+        rows[i].v = v = rows[i].v - rows[i].off * v;
     }
-    if (last > 0.0) {
-        double ratio = corner / gamma;
-        double both = (rows[0].lambda + ratio * rows[n - 1].lambda) /
-                      (1.0 + rows[0].v + ratio * rows[n - 1].v);
-        for (int i = 0; i < n; ++i) {
-            rows[i].lambda -= both * rows[i].v;
-        }
+}
+
+// By this share the diagonal of a cyclic matrix is raised, for (V.11) divides by nothing when that
+// is singular, as it is of most closed chains of four. A round of Newton leaves as much, and the
+// next mends it.
+static const double RAISE = 1.0e-9;
+
+// Lambda from all rows. (V.18); the cyclic matrix as in (V.11)
+static void solve_rows(HelixChain* c, TdlFitMethod method) {
+    int n = c->count;
+    Row *rows = c->rows, *first = rows, *last = rows + n - 1;
+    fill_matrix(c, method);
+    for (int i = 0; i < n; ++i) {
+        rows[i].v = 0.0;
+    }
+    if (!c->closed) {
+        eliminate(c);
+        return;
+    }
+    for (int i = 0; i < n; ++i) {
+        rows[i].own *= 1.0 + RAISE;
+    }
+    double gamma = -first->own, corner = last->off, ratio = corner / gamma;
+    first->own -= gamma;
+    first->v = gamma;
+    last->own -= corner * ratio;
+    last->v = corner;
+    eliminate(c);
+    double both = (first->lambda + ratio * last->lambda) / (1.0 + first->v + ratio * last->v);
+    for (int i = 0; i < n; ++i) {
+        rows[i].lambda -= both * rows[i].v;
     }
 }
 
@@ -194,8 +231,10 @@ static void move(HelixChain* c, TdlFitMethod method, double place_share) {
             dt = tdl_axpy3(dt, -b->lambda, b->j0);
         }
         c->p[i] = tdl_axpy3(c->p[i], place_share * at.place, dp);
-        double size = at.tangent * tdl_norm3(dt);
-        double share = size > TURN_MAX ? at.tangent * TURN_MAX / size : at.tangent;
+        double size2 = at.tangent * at.tangent * tdl_dot3(dt, dt), share = at.tangent;
+        if (size2 > TURN_MAX * TURN_MAX) {
+            share *= TURN_MAX / sqrt(size2);
+        }
         c->t[i] = tdl_axpy3(c->t[i], share, dt);
         c->t[i] = tdl_scale3(1.0 / tdl_norm3(c->t[i]), c->t[i]);
     }
@@ -205,12 +244,15 @@ static void move(HelixChain* c, TdlFitMethod method, double place_share) {
     }
 }
 
+// The sine of tangents that are opposite: below it their product is rounding, and no axis.
+static const double OPPOSITE = 1.0e-12;
+
 // The rotation from one tangent to the other by the shortest way; about anything across for
 // opposite ones.
 static TdlVec3 arc_turn(TdlVec3 t0, TdlVec3 t1) {
     TdlVec3 axis = tdl_cross3(t0, t1);
     double sine = tdl_norm3(axis), cosine = tdl_dot3(t0, t1);
-    if (sine > 0.0) {
+    if (sine > (cosine > 0.0 ? 0.0 : OPPOSITE)) {
         return tdl_scale3(atan2(sine, cosine) / sine, axis);
     }
     return cosine > 0.0 ? (TdlVec3){0} : tdl_scale3(acos(-1.0), tdl_frame_from_tangent(t0).cy);
@@ -228,33 +270,71 @@ static bool join(HelixChain* c, int i, bool limited) {
     bool kept = helix.converged;
     if (kept && limited) {
         double turn = tdl_norm3(helix.turn);
-        // the angle of the tangents is only needed by elements that turn far
-        kept = turn <= TURN_FREE ||
-               turn <= TURN_FREE + 2.0 * atan2(tdl_norm3(tdl_cross3(t0, t1)), tdl_dot3(t0, t1));
+        // the chord of the angle will do but for elements that turn far
+        kept = turn <= turn_limit(tdl_norm3(tdl_sub3(t1, t0))) ||
+               turn <= turn_limit(atan2(tdl_norm3(tdl_cross3(t0, t1)), tdl_dot3(t0, t1)));
     }
     c->turn[i] = kept ? helix.turn : arc_turn(t0, t1);
-    if (!kept) { // an arc over the chord d
+    if (!kept) { // an arc over the chord d; where that is none, as long as it should be
         double half = 0.5 * tdl_norm3(c->turn[i]);
         helix.length = tdl_norm3(d) * (half > 1.0e-8 ? half / sin(half) : 1.0);
+        bool fits = helix.length > 0.5 * c->l && helix.length < 2.0 * c->l;
+        helix.length = fits ? helix.length : c->l;
         c->rows[i].flat = limited;
     }
     c->length += helix.length;
     return !kept && !flat;
 }
 
-// Newton until all constraints hold. (V.18)
-static void mend(HelixChain* c, TdlFitMethod method, double first_share) {
-    for (int round = 0; round < ROUNDS_MAX; ++round) {
-        double worst = 0.0;
-        for (int i = 0; i < c->count; ++i) {
-            fill_row(c, i, &c->rows[i]);
-            worst = fmax(worst, fabs(c->rows[i].g));
-        }
-        if (!(worst > MISS)) {
-            return;
-        }
+// Fills all rows; the largest g.
+static double fill_rows(HelixChain* c) {
+    double worst = 0.0;
+    for (int i = 0; i < c->count; ++i) {
+        fill_row(c, i, &c->rows[i]);
+        double g = fabs(c->rows[i].g);
+        worst = g > worst ? g : worst;
+    }
+    return worst;
+}
+
+// Whether the helix of an element is sure to turn too far, by the first guess of (V.7): it is
+// within a twentieth where the tangents turn by less than half a radian.
+static bool turns_too_far(const HelixChain* c, int i) {
+    TdlVec3 d = tdl_sub3(c->p[i + 1], c->p[i]);
+    TdlVec3 change = tdl_sub3(c->t[i + 1], c->t[i]), sum = tdl_add3(c->t[i + 1], c->t[i]);
+    double hh = tdl_dot3(sum, sum), kk = tdl_dot3(change, change) / hh, d2 = tdl_dot3(d, sum);
+    if (!(kk > 0.0 && kk < 0.0625 && d2 > 0.0)) {
+        return false;
+    }
+    // turn = 2 sqrt(k^2 + (3 d3/(k d2))^2), with h = 1; e3 = change x sum / (4 h k)
+    double twist = 3.0 * tdl_dot3(d, tdl_cross3(change, sum)) / (d2 * sqrt(hh) * kk);
+    double limit = 1.05 * turn_limit(2.0 * sqrt(kk));
+    return 4.0 * (kk + twist * twist) > limit * limit;
+}
+
+// Elements whose helix would turn too far become flat before it is sought; how many. (V.19)
+static int flatten(HelixChain* c) {
+    int more = 0;
+    for (int i = 0; i < c->count; ++i) {
+        Row* row = &c->rows[i];
+        bool far = !row->flat && turns_too_far(c, i);
+        row->flat = row->flat || far;
+        more += far;
+    }
+    return more;
+}
+
+// Newton until all constraints hold, from rows that are filled. (V.18)
+static void mend(HelixChain* c, TdlFitMethod method, double first_share, double worst) {
+    double enough = fmax(MISS, fmin(MISS_SHARE, MISS_SHARE * worst) / c->count);
+    bool limited = first_share < 1.0;
+    for (int round = 0; round < ROUNDS_MAX && worst > enough; ++round) {
         solve_rows(c, method);
         move(c, method, round == 0 ? first_share : 1.0);
+        if (round == 0 && limited) { // tangents are right by now, but for squares
+            c->arc_count += flatten(c);
+        }
+        worst = fill_rows(c);
     }
 }
 
@@ -270,24 +350,25 @@ static int join_all(HelixChain* c, bool limited) {
 }
 
 void helix_chain_fit(HelixChain* c, TdlFitMethod method) {
-    double worst = 0.0;
     for (int i = 0; i < c->count; ++i) {
         c->rows[i].flat = false;
-        fill_row(c, i, &c->rows[i]);
-        worst = fmax(worst, fabs(c->rows[i].g));
     }
+    double worst = fill_rows(c);
     c->arc_count = 0;
     // what is a chain of helices already stays one
     if (!(worst > MISS) || method == TDL_FIT_S4) {
-        mend(c, method, 1.0);
+        mend(c, method, 1.0, worst);
         join_all(c, false);
         return;
     }
-    find_flat(c);
+    if (find_flat(c)) {
+        worst = fill_rows(c);
+    }
     for (int round = 0; round < LIMIT_ROUNDS; ++round) {
-        mend(c, method, round == 0 ? FIRST_SHARE : 1.0);
+        mend(c, method, round == 0 ? FIRST_SHARE : 1.0, worst);
         if (join_all(c, true) == 0) {
             return;
         }
+        worst = fill_rows(c);
     }
 }

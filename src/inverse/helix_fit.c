@@ -27,12 +27,32 @@ static Element element_of(TdlVec3 x, TdlVec3 t, TdlVec3 q) {
     return (Element){x, t, side, tdl_cross3(q, side), tdl_dot3(q, q)};
 }
 
+// c2 and c3 of (R.3). Of the short series the first term left out is 1e-15.
+static void place_functions(double y, double* c2, double* c3) {
+    if (y < 0.1) {
+        *c2 = 0.5 - y * (1.0 / 24 - y * (1.0 / 720 - y * (1.0 / 40320 - y * (1.0 / 3628800))));
+        *c3 = 1.0 / 6 - y * (1.0 / 120 - y * (1.0 / 5040 - y * (1.0 / 362880 - y / 39916800.0)));
+        return;
+    }
+    double c[8];
+    tdl_c_series(y, c);
+    *c2 = c[2];
+    *c3 = c[3];
+}
+
+// The tangent with which an element ends: c1 = 1 - y c3, as all of (R.3).
+static TdlVec3 element_end_tangent(const Element* e) {
+    double c2, c3;
+    place_functions(e->y, &c2, &c3);
+    return tdl_axpy3(tdl_axpy3(e->t, 1.0 - e->y * c3, e->side), c2, e->in);
+}
+
 // The place at the part s of an element of length l.
 static TdlVec3 element_at(const Element* e, double l, double s) {
-    double c[8];
-    tdl_c_series(e->y * s * s, c);
-    TdlVec3 way = tdl_axpy3(tdl_scale3(s, e->t), s * s * c[2], e->side);
-    return tdl_axpy3(e->x, l, tdl_axpy3(way, s * s * s * c[3], e->in));
+    double c2, c3;
+    place_functions(e->y * s * s, &c2, &c3);
+    TdlVec3 way = tdl_axpy3(tdl_scale3(s, e->t), s * s * c2, e->side);
+    return tdl_axpy3(e->x, l, tdl_axpy3(way, s * s * s * c3, e->in));
 }
 
 // Curvatures of equally long elements, and the pose with which they begin. (V.21)
@@ -50,32 +70,65 @@ static void tell_rod(const HelixChain* chain, TdlVec3* curvature, TdlHelixFit* o
     }
 }
 
-// The largest distance of the rod from the curve: at the knots, at the nodes, and inside elements
-// where knots are few, with the cubic through the ends of the element for the curve.
-static double rod_error(const HelixChain* chain, const Spline* curve, const TdlVec3* p,
-                        const TdlVec3* t) {
-    int n = chain->count, knot = 0;
+// Knots in an element from which on the places between them are looked at as well, and up to which
+// the element's own.
+enum { SOME_KNOTS = 4, MANY_KNOTS = 8 };
+
+// Where the error of a helix is largest (V.22), and its middle; more of them where an element turns
+// by more than 1 rad or the error is above ROUGH of its length, since (V.22) says nothing there.
+enum { SITES = 3, FINE_SITES = 9 };
+static const double ROUGH = 0.05;
+static const double SITE[SITES] = {0.21132486540518713, 0.5, 0.78867513459481287};
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+// The squared distance of two places.
+static double apart2(TdlVec3 a, TdlVec3 b) {
+    TdlVec3 way = tdl_sub3(a, b);
+    return tdl_dot3(way, way);
+}
+
+// That of an element from the curve, s, m, along it; the element takes `step` of it.
+static double apart2_at(const Element* e, double l, const Spline* curve, double begin, double step,
+                        double s, int* piece) {
+    double part = (s - begin) / step;
+    TdlVec3 at = element_at(e, l, part < 1.0 ? larger(part, 0.0) : 1.0);
+    return apart2(at, spline_place(curve, s, piece));
+}
+
+// The largest distance of the rod from the curve: at the ends of elements, at the knots, and at
+// places between those and inside elements.
+static double rod_error(const HelixChain* chain, const Spline* curve, const TdlVec3* p) {
+    int n = chain->count, knot = 0, piece = 0, between = 0;
     double l = chain->length / n, step = curve->s[curve->count] / n, worst = 0.0;
-    bool few = curve->count < 3 * n;
-    TdlVec3 x = chain->p[0];
+    TdlVec3 x = chain->p[0], t = chain->t[0]; // of the rod, which may have left the chain
     for (int i = 0; i < n; ++i) {
-        Element e = element_of(x, chain->t[i], chain->turn[i]);
-        for (; knot <= curve->count && curve->s[knot] < (i + 1) * step; ++knot) {
-            TdlVec3 at = element_at(&e, l, fmax(0.0, curve->s[knot] / step - i));
-            worst = fmax(worst, tdl_norm3(tdl_sub3(at, curve->x[knot])));
+        Element e = element_of(x, t, chain->turn[i]);
+        double begin = i * step, end = i + 1 < n ? begin + step : INFINITY;
+        int first = knot;
+        for (; knot <= curve->count && curve->s[knot] < end; ++knot) {
+            double part = (curve->s[knot] - begin) / step;
+            TdlVec3 at = element_at(&e, l, part < 1.0 ? larger(part, 0.0) : 1.0);
+            worst = larger(apart2(at, curve->x[knot]), worst);
         }
-        for (int side = -1; few && side <= 1; side += 2) {
-            // where the error of a helix is largest
-            double s = 0.5 + side * 0.28867513459481287, r = 1.0 - s;
-            TdlVec3 y = tdl_scale3(r * r * (1.0 + 2.0 * s), p[i]);
-            y = tdl_axpy3(y, s * s * (1.0 + 2.0 * r), p[i + 1]);
-            y = tdl_axpy3(tdl_axpy3(y, step * s * r * r, t[i]), -step * s * s * r, t[i + 1]);
-            worst = fmax(worst, tdl_norm3(tdl_sub3(element_at(&e, l, s), y)));
+        for (int k = first; knot - first >= SOME_KNOTS && k + 1 < knot; ++k) {
+            double s = 0.5 * (curve->s[k] + curve->s[k + 1]);
+            worst = larger(apart2_at(&e, l, curve, begin, step, s, &between), worst);
+        }
+        bool rough = e.y > 1.0 || worst > ROUGH * ROUGH * l * l;
+        int sites = rough ? FINE_SITES : knot - first < MANY_KNOTS ? SITES : 0;
+        for (int k = 0; k < sites; ++k) {
+            double part = sites == SITES ? SITE[k] : (k + 1.0) / (FINE_SITES + 1.0);
+            double s = begin + part * step;
+            worst = larger(apart2_at(&e, l, curve, begin, step, s, &piece), worst);
         }
         x = element_at(&e, l, 1.0);
-        worst = fmax(worst, tdl_norm3(tdl_sub3(x, p[i + 1])));
+        t = element_end_tangent(&e);
+        worst = larger(apart2(x, p[i + 1]), worst);
     }
-    return worst;
+    return sqrt(worst);
 }
 
 // --- fits -------------------------------------------------------------------------------------
@@ -176,7 +229,7 @@ static bool choose(Arena* arena, Trial* trial, double* error) {
             return false;
         }
         rod_to_chain(&rod, &others[guess]);
-        double reached = rod_error(&others[guess], trial->curve, trial->p, trial->t);
+        double reached = rod_error(&others[guess], trial->curve, trial->p);
         if (reached < *error) {
             *error = reached;
             trial->chain = others[guess];
@@ -193,7 +246,7 @@ static TdlStatus fit_count(Arena* arena, const Spline* curve, const TdlFitOption
         return TDL_STATUS_NO_MEMORY;
     }
     helix_chain_fit(&trial.chain, options->method);
-    double error = rod_error(&trial.chain, curve, trial.p, trial.t);
+    double error = rod_error(&trial.chain, curve, trial.p);
     bool least = options->least_squares && options->method == TDL_FIT_FLOATING &&
                  mean_angle(&trial) > COARSE;
     if (least && !choose(arena, &trial, &error)) {
@@ -275,7 +328,7 @@ static TdlStatus fit_samples(Arena* arena, const TdlVec3* points, const TdlVec3*
     chain.l = length / count;
     for (int i = 0; i <= count; ++i) {
         double size = tdl_norm3(tangents[i]);
-        if (!tdl_finite3(points[i]) || !isfinite(size) || !(size > 0.0)) {
+        if (!fit_point_is_good(points[i]) || !isfinite(size) || !(size > 0.0)) {
             return TDL_STATUS_BAD_ARGUMENT;
         }
         chain.p[i] = points[i];
@@ -298,7 +351,7 @@ TdlStatus tdl_helix_fit_samples(const TdlHost* host, const TdlVec3* points, cons
                                 double length, const TdlFitOptions* options, TdlVec3* curvature,
                                 TdlHelixFit* out) {
     *out = (TdlHelixFit){0};
-    if (options->element_count < 1 || !(length > 0.0) || !isfinite(length) ||
+    if (options->element_count < 1 || !(length >= FIT_LENGTH_MIN && length <= 1.0e100) ||
         options->tolerance != 0.0 || options->smoothing != TDL_SMOOTHING_NONE) {
         return TDL_STATUS_BAD_ARGUMENT;
     }

@@ -18,8 +18,9 @@ enum { ROUNDS_MAX = 30 };
 // about stays small, far below the resolution of single precision.
 static const double STIFFNESS = 1.0e-12;
 
-// A round that gains less than this share is the last.
-static const double GAIN = 1.0e-6;
+// A round that gains less than this share of the squares is the last: distances would shrink by
+// half as much.
+static const double GAIN = 1.0e-3;
 
 static const double DAMPING = 1.0e-3, DAMPING_MAX = 1.0e9, DAMPING_MIN = 1.0e-12;
 

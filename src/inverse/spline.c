@@ -10,6 +10,15 @@
 // Three points become as many on their circle, so that the spline is the circle to 1e-6.
 enum { CIRCLE_POINTS = 33 };
 
+// Points that are nearer to each other than this share of the mean distance count as one: the
+// direction from one to the next is rounding, in files of single precision, and the curve would
+// follow it.
+static const double SAME = 1.0e-6;
+
+// A piece at an end that is longer than this many of the next is a parabola: the next one's cubic
+// carried on so far would go astray by the square of that.
+static const double LONG_END = 10.0;
+
 // Speeds of a piece that differ by more than this share ask for a finer quadrature: three Gauss
 // points leave an error of about the sixth power of the change.
 static const double SPEED_CHANGE = 0.15;
@@ -49,19 +58,35 @@ static void round_off(Spline* out) {
     out->x[out->count] = last;
 }
 
+// The distance up to which points count as one, m.
+static double nearest_apart(const TdlVec3* points, int count) {
+    double sum = 0.0;
+    for (int i = 1; i < count; ++i) {
+        sum += tdl_norm3(tdl_sub3(points[i], points[i - 1]));
+    }
+    return SAME * sum / count;
+}
+
 bool spline_knots(Arena* arena, const TdlVec3* points, int count, bool closed, Spline* out) {
     int room = count < CIRCLE_POINTS ? CIRCLE_POINTS : count;
     if (!spline_reserve(arena, room, out)) {
         return false;
     }
+    double apart = nearest_apart(points, count);
     int n = 0;
     for (int i = 0; i < count; ++i) {
-        if (n == 0 || tdl_norm3(tdl_sub3(points[i], out->x[n - 1])) > 0.0) {
+        if (n == 0 || tdl_norm3(tdl_sub3(points[i], out->x[n - 1])) > apart) {
             out->x[n++] = points[i];
         }
     }
+    if (!closed) { // the last point stays
+        while (n > 1 && !(tdl_norm3(tdl_sub3(points[count - 1], out->x[n - 2])) > apart)) {
+            --n;
+        }
+        out->x[n - 1] = points[count - 1];
+    }
     if (closed && n > 1) {
-        if (tdl_norm3(tdl_sub3(out->x[n - 1], out->x[0])) > 0.0) {
+        if (tdl_norm3(tdl_sub3(out->x[n - 1], out->x[0])) > apart) {
             out->x[n++] = out->x[0];
         }
         out->x[n - 1] = out->x[0];
@@ -139,7 +164,7 @@ static void end_row(const Spline* c, SplineEnds ends, int p, int q, int i, const
         r->middle[i] = 2.0;
         *beside = 1.0;
         c->slope[i] = tdl_scale3(3.0, dp);
-    } else if (c->count == 2) { // one parabola
+    } else if (c->count == 2 || hp > LONG_END * hq) { // a parabola
         r->middle[i] = *beside = 1.0;
         c->slope[i] = tdl_scale3(2.0, dp);
     } else { // one cubic over p and q
@@ -266,11 +291,37 @@ bool spline_make(Arena* arena, SplineEnds ends, Spline* spline) {
     return true;
 }
 
-SplinePoint spline_at(const Spline* spline, double s, int* piece) {
+// Moves on to the piece in which s lies.
+static int find_piece(const Spline* spline, double s, int* piece) {
     while (*piece + 1 < spline->count && spline->s[*piece + 1] <= s) {
         ++*piece;
     }
-    int i = *piece;
+    return *piece;
+}
+
+TdlVec3 spline_place(const Spline* spline, double s, int* piece) {
+    int i = find_piece(spline, s, piece);
+    double h = spline->u[i + 1] - spline->u[i], whole = spline->s[i + 1] - spline->s[i];
+    double v0 = tdl_norm3(spline->slope[i]), v1 = tdl_norm3(spline->slope[i + 1]);
+    double part = (s - spline->s[i]) / whole;
+    part = part > 0.0 ? part < 1.0 ? part : 1.0 : 0.0;
+    double rest = 1.0 - part;
+    double mean = whole / h, change = fabs(v0 - mean) + fabs(v1 - mean);
+    if (!(change < SPEED_CHANGE * mean)) {
+        return spline_at(spline, s, piece).x;
+    }
+    // the parameter over h: the cubic with the right slopes at both ends
+    double w = part * part * (1.0 + 2.0 * rest);
+    w += part * rest * mean * (rest / v0 - part / v1);
+    double m = 1.0 - w;
+    TdlVec3 x = tdl_axpy3(tdl_scale3(m * m * (1.0 + 2.0 * w), spline->x[i]),
+                          w * w * (1.0 + 2.0 * m), spline->x[i + 1]);
+    return tdl_axpy3(tdl_axpy3(x, h * w * m * m, spline->slope[i]), -h * m * w * w,
+                     spline->slope[i + 1]);
+}
+
+SplinePoint spline_at(const Spline* spline, double s, int* piece) {
+    int i = find_piece(spline, s, piece);
     Piece p = piece_of(spline, i);
     double whole = spline->s[i + 1] - spline->s[i], to = s - spline->s[i];
     double w = to <= 0.0 ? 0.0 : to >= whole ? p.h : arc_inverse(&p, to, whole);

@@ -41,4 +41,7 @@ bool spline_make(Arena* arena, SplineEnds ends, Spline* spline);
 // The curve at arc length s; `piece` is where the last search ended, and s grows.
 SplinePoint spline_at(const Spline* spline, double s, int* piece);
 
+// Only the place there, for less: off along the curve by the fourth order of a piece.
+TdlVec3 spline_place(const Spline* spline, double s, int* piece);
+
 #endif
