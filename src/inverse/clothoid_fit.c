@@ -14,9 +14,6 @@
 // Knots at an end whose curvature is that of the next ones, carried on.
 enum { ENDS = 4 };
 
-// The most that an element turns, rad.
-static const double TURN_MAX = 12.566370614359172;
-
 // The curvature vector of a curve at its knots, 1/m, and its second derivative, 1/m^3.
 typedef struct Bends {
     TdlVec3 *kappa, *second; // [count + 1]
@@ -156,12 +153,11 @@ static TdlMat3 advance(TdlMat3 frame, TdlVec3 a, TdlVec3 b, double h) {
     return tdl_mul33(frame, tdl_rotation_exp(turn));
 }
 
-// No element turns by more than two turns: what is above, at cusps and spikes, says where a node
-// happens to lie.
 static void limit(double l, int count, TdlVec3* curvature) {
     for (int i = 0; i <= count; ++i) {
         double turn = l * tdl_norm3(curvature[i]);
-        curvature[i] = turn > TURN_MAX ? tdl_scale3(TURN_MAX / turn, curvature[i]) : curvature[i];
+        double share = turn > FIT_TURN_MOST ? FIT_TURN_MOST / turn : 1.0;
+        curvature[i] = tdl_scale3(share, curvature[i]);
     }
 }
 
@@ -212,9 +208,10 @@ static void measure_again(const Spline* c, const TdlVec3* curvature, TdlHelixFit
 
 static void keep_better(const TdlHelixFit* fit, const TdlVec3* theirs, TdlVec3* curvature,
                         TdlHelixFit* out) {
-    if (fit->error < out->error) {
+    int count = fit->element_count;
+    if (fit->error < out->error && fit_is_sane(fit->length / count, count + 1, theirs)) {
         *out = *fit;
-        memcpy(curvature, theirs, ((size_t)fit->element_count + 1) * sizeof *curvature);
+        memcpy(curvature, theirs, ((size_t)count + 1) * sizeof *curvature);
     }
 }
 

@@ -14,10 +14,13 @@
 
 enum { ROUNDS_MAX = 30 };
 
-// As in helix_least.c: weight of q'q against squared distances, and damping.
-static const double STIFFNESS = 1.0e-12;
+// Weight of q'q against squared distances in units of an element: twist that the points say nothing
+// about, where the curve is straight, stays below two turns; it costs 1e-4 of an element where q
+// is 1.
+static const double STIFFNESS = 1.0e-8;
 // A round that gains less than this share of the sum, half of it in distance, is the last.
 static const double GAIN = 1.0e-3;
+// As in helix_least.c.
 static const double DAMPING = 1.0e-3, DAMPING_MAX = 1.0e9, DAMPING_MIN = 1.0e-12;
 
 // Numbers of the state at a joint, z = (shift, turn, change of q), of the control u, which is the

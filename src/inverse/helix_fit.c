@@ -230,7 +230,7 @@ static bool choose(Arena* arena, Trial* trial, double* error) {
         }
         rod_to_chain(&rod, &others[guess]);
         double reached = rod_error(&others[guess], trial->curve, trial->p);
-        if (reached < *error) {
+        if (reached < *error && fit_is_sane(1.0, n, rod.q)) {
             *error = reached;
             trial->chain = others[guess];
         }
