@@ -115,6 +115,62 @@ typedef struct TdlStrand {
 /// not as its fields ask for, or a `der` would need edges that turn by 3 rad.
 TDL_API TdlStatus tdl_strand_rest(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
                                   TdlVec3* natural);
+/// The places of a strand's centreline at arc lengths at[count], m, that do not fall;
+/// out[count]. Not for a `der`, nor are the functions below.
+TDL_API TdlStatus tdl_strand_places(const TdlHost* host, const TdlStrand* strand, int count,
+                                    const double* at, TdlVec3* out);
+
+/// Lets a strand come to rest from the shape that it has, with the natural curvature given, under
+/// gravity and its loads: curvature[] is the stable shape that it reaches. It goes downhill, but
+/// not as a motion would. TDL_STATUS_DIVERGED, and a message, when it does not come to rest.
+/// `curvature` may be the strand's own.
+TDL_API TdlStatus tdl_strand_settle(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
+                                    const TdlVec3* natural, TdlVec3* curvature);
+
+// --- derivatives of a settled shape -------------------------------------------------------------
+
+/// A direction in which all that a strand at rest depends on may change. Young's modulus: it is a
+/// factor on the stiffness, so dK3/dE is K3 / E.
+typedef struct TdlStrandChange {
+    TdlVec3 stiffness;      // N m^2: of GJ, EI1, EI2; the natural curvature stays
+    double line_density;    // kg/m
+    TdlVec3 gravity;        // m/s^2
+    TdlVec3 place;          // m, the clamp moves
+    TdlVec3 turn;           // rad, the clamp turns: a rotation vector in world axes
+    const TdlVec3* natural; // 1/m, as many as strand->curvature; null: it stays
+    const TdlVec3* loads;   // N, [load_count]; null: they stay
+} TdlStrandChange;
+
+/// The rate at which the shape in which a strand rests (with the natural curvature of
+/// tdl_strand_rest) follows a change: of its curvature, 1/m, in curvature_rate[], and of the places
+/// at arc lengths at[count], which do not fall, in place_rate[count]. One solve with the Hessian,
+/// in linear time. Either may be null. TDL_STATUS_DIVERGED, and a message, where the shape is not
+/// stable or is within 1e-9 of giving way: there is no derivative then.
+/// docs/theory/inverse-poses.md
+TDL_API TdlStatus tdl_strand_rates(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
+                                   const TdlStrandChange* change, TdlVec3* curvature_rate,
+                                   int count, const double* at, TdlVec3* place_rate);
+
+/// The derivatives of one number by all that a strand depends on. Arrays are the caller's; null:
+/// they are not told.
+typedef struct TdlStrandGradient {
+    TdlVec3 stiffness; // by GJ, EI1, EI2; by Young's modulus: its product with K3 / E
+    double line_density;
+    TdlVec3 gravity;
+    TdlVec3 place, turn; // of the clamp
+    TdlVec3* natural;    // by the natural curvature, as many as strand->curvature
+    TdlVec3* loads;      // [load_count]
+} TdlStrandGradient;
+
+/// A number that depends on the shape of a strand: its derivatives by the curvature,
+/// by_curvature[], and by places of the centreline, each a load whose `force` is the derivative by
+/// the place at `at`; these do not fall. Either may be null. One solve tells its derivatives by all
+/// that the strand depends on, in linear time; those by loads take a pass each. Refused as
+/// tdl_strand_rates.
+TDL_API TdlStatus tdl_strand_adjoint(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
+                                     const TdlVec3* by_curvature, const TdlRodLoad* by_place,
+                                     int place_count, TdlStrandGradient* out);
+
 // --- framing -----------------------------------------------------------------------------------
 
 /// The material frames at the joints of a piecewise helix whose elements turn by the rotation

@@ -121,6 +121,58 @@ static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G
     return TDL_STATUS_OK;
 }
 
+// What is behind an element has moved its start and turned it.
+typedef struct StartRate {
+    TdlVec3 moved, turned;
+} StartRate;
+
+// The rate of place s of an element for changes of its two joints. (V.91)
+static TdlVec3 place_rate(const Strand* strand, const ClothoidElement* e, const ClothoidState* at,
+                          StartRate start, const TdlVec3 own[2]) {
+    TdlVec3 bent = tdl_mul33_3(clothoid_displacement(at, 0), own[0]);
+    bent = tdl_add3(bent, tdl_mul33_3(clothoid_displacement(at, 1), own[1]));
+    TdlVec3 arm = tdl_mul33_3(e->start.rotation, clothoid_position(at));
+    bent = tdl_add3(tdl_mul33_3(e->start.rotation, bent), tdl_cross3(start.turned, arm));
+    return tdl_axpy3(start.moved, strand->l, bent);
+}
+
+static StartRate end_motion(const ClothoidElement* e, StartRate start, const TdlVec3 own[2]) {
+    StartRate end = {tdl_add3(start.moved, tdl_cross3(start.turned, e->span)), start.turned};
+    for (int a = 0; a < 2; ++a) {
+        end.moved = tdl_add3(end.moved, tdl_mul33_3(e->shift[a], own[a]));
+        end.turned = tdl_add3(end.turned, tdl_mul33_3(e->turn[a], own[a]));
+    }
+    return end;
+}
+
+static bool places(const Strand* strand, const double* change, int count, const double* at,
+                   TdlVec3* out) {
+    ArenaMark mark = arena_mark(strand->arena);
+    ClothoidElement* el = walk(strand);
+    if (el == NULL) {
+        return false;
+    }
+    StartRate start = {0};
+    for (int i = 0, k = 0; i < strand->element_count; ++i) {
+        const ClothoidElement* e = &el[i];
+        TdlVec3 own[2] = {0};
+        for (int a = 0; change != NULL && a < 2; ++a) {
+            own[a] = tdl_load3(change, i + a);
+        }
+        double s;
+        for (; k < count && strand_element(strand, at[k] / strand->l, &s) == i; ++k) {
+            ClothoidState state;
+            clothoid_at(&e->shape, s, &state);
+            TdlVec3 p = tdl_mul33_3(e->start.rotation, clothoid_position(&state));
+            out[k] = change == NULL ? tdl_axpy3(e->start.position, strand->l, p)
+                                    : place_rate(strand, e, &state, start, own);
+        }
+        start = end_motion(e, start, own);
+    }
+    arena_release(strand->arena, mark);
+    return true;
+}
+
 // --- second derivatives ---------------------------------------------------------------------
 
 // Whether tridiag(1/6, 2/3, 1/6), 1/3 at both ends, has no eigenvalue below x.
@@ -201,5 +253,6 @@ const StrandKind STRAND_CLOTHOID = {.name = "super-clothoid",
                                     .max_turn = CLOTHOID_MAX_TURNING,
                                     .gradient = gradient,
                                     .rest = rest,
+                                    .places = places,
                                     .neighbours = true,
                                     .hessian = hessian};
