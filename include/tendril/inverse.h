@@ -171,6 +171,56 @@ TDL_API TdlStatus tdl_strand_adjoint(const TdlHost* host, const TdlStrand* stran
                                      const TdlVec3* by_curvature, const TdlRodLoad* by_place,
                                      int place_count, TdlStrandGradient* out);
 
+// --- stiffness from poses -----------------------------------------------------------------------
+
+/// What poses of a fibre tell about its stiffness: GJ, EI1, EI2. A number that is not known, since
+/// three times its standard deviation is more than itself, is NaN.
+typedef struct TdlPoseStiffness {
+    bool known[3];
+    TdlVec3 stiffness; // N m^2
+    TdlVec3 error;     // N m^2, standard deviations
+    double noise;      // m, of places, in each coordinate: as given, or as what is left says
+    double residual;   // m, root mean square of what is left
+    double length;     // m, of the fibre
+} TdlPoseStiffness;
+
+/// Stiffness from two or more shapes, in all coordinates of a super-helix or super-clothoid of at
+/// most 200 elements, in which one fibre, whose natural curvature is not known, rests clamped under
+/// different gravity or loads. The `stiffness` of the poses does not count; model, elements, length
+/// and density are the same in all, and the material frame is part of the shape. Weights are those
+/// of shapes found by joints whose places are known to `noise` (m; 0: as what is left says) and
+/// whose frames as two of them tell a direction. With `isotropic` both bendings are one.
+/// BAD_ARGUMENT when a pose makes no sense. docs/theory/inverse-poses.md
+TDL_API TdlStatus tdl_poses_stiffness(const TdlHost* host, const TdlStrand* poses,
+                                      const TdlVec3* gravity, int count, bool isotropic,
+                                      double noise, TdlPoseStiffness* out);
+
+/// The centreline of a fibre at rest, from its clamp to its free end, by eight points or more.
+typedef struct TdlCurvePose {
+    const TdlVec3* points; // [count] m
+    int count;
+    TdlVec3 gravity;   // m/s^2
+    TdlVec3 end_force; // N, on its free end
+} TdlCurvePose;
+
+typedef struct TdlCurvePoseOptions {
+    const char* model;   // "super-helix" or "super-clothoid", default
+    int element_count;   // 2 to 200; default 20
+    double line_density; // kg/m, >= 0; default 0: then forces on the end must tell
+    double noise;        // m, of the points, in each coordinate; default 0: as they themselves say
+    bool own_clamps;     // directions and spins of the clamp differ from pose to pose; default
+                         // false: the clamp holds in the same direction in all poses
+} TdlCurvePoseOptions;
+TDL_API TdlCurvePoseOptions tdl_curve_pose_options_default(void);
+
+/// Stiffness of an isotropic fibre (EI1 = EI2) from its centrelines alone in two to 16 poses: of
+/// all natural shapes and stiffnesses those are told whose rests lie nearest to the points. The
+/// frame is part of what is found; a natural twist is not, as that of an isotropic fibre does
+/// nothing. TDL_STATUS_DIVERGED where no rest comes near; BAD_ARGUMENT, with a message, where a
+/// pose makes no sense or has too few points for so many elements.
+TDL_API TdlStatus tdl_curves_stiffness(const TdlHost* host, const TdlCurvePose* poses, int count,
+                                       const TdlCurvePoseOptions* options, TdlPoseStiffness* out);
+
 // --- framing -----------------------------------------------------------------------------------
 
 /// The material frames at the joints of a piecewise helix whose elements turn by the rotation

@@ -59,8 +59,12 @@ TdlStatus strand_derivative(const TdlHost* host, const Strand* strand, StrandDer
 static bool part_of_gradient(const Strand* strand, TdlVec3 weight, const TdlVec3* forces,
                              double* G) {
     Strand part = *strand;
-    ArenaMark mark = arena_mark(strand->arena);
     int count = strand->def->load_count;
+    if (tdl_norm3(weight) == 0.0 && (forces == NULL || count == 0)) {
+        memset(G, 0, 3 * (size_t)strand->block_count * sizeof *G);
+        return true;
+    }
+    ArenaMark mark = arena_mark(strand->arena);
     part.m = strand->l;
     part.gravity = weight;
     if (forces == NULL || count == 0) {

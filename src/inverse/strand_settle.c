@@ -155,11 +155,18 @@ static TdlStatus settle(const TdlHost* host, const TdlStrand* def, const TdlVec3
         }
         strand_factor(&s->h, 1.0, 0.0, &s->factor);
         bool stable = s->factor.negative == 0;
-        if (stable && (balanced || turn < STEP_TOL)) {
+        if (stable && (balanced || turn < STEP_TOL)) { // one step more, to rounding
+            for (int i = 0; i < n; ++i) {
+                s->at[i] = tdl_axpy3(s->at[i], 1.0 / s->strand.l, tdl_load3(s->step, i));
+            }
             return TDL_STATUS_OK;
         }
-        if (balanced || !go(s)) { // at a saddle
-            break;
+        if (balanced) {
+            return tdl_fail(host, TDL_STATUS_DIVERGED,
+                            "a strand is in balance where it is not stable");
+        }
+        if (!go(s)) {
+            return TDL_STATUS_NO_MEMORY;
         }
         arena_release(s->strand.arena, mark);
     }
