@@ -38,6 +38,19 @@ TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* pa
 TDL_API TdlStatus tdl_implicit_parse(const TdlHost* host, const char* text, TdlImplicit* out);
 TDL_API void tdl_implicit_free(const TdlHost* host, TdlImplicit* implicit);
 
+/// Curves as points, one curve after the other; each has two points or more.
+typedef struct TdlCurves {
+    int count;
+    int* start;      // [count + 1] where each curve begins in points
+    TdlVec3* points; // [start[count]]
+} TdlCurves;
+
+/// Reads curves from a file of at most 64 MB: .hair, .obj (polylines) or .csv (columns x, y and z),
+/// as scenes take them (docs/scenes.md). A file that is wrong in any way gives TDL_STATUS_BAD_INPUT
+/// or TDL_STATUS_IO, and one message with its name and the line where it has lines.
+TDL_API TdlStatus tdl_curves_read(const TdlHost* host, const char* path, TdlCurves* out);
+TDL_API void tdl_curves_free(const TdlHost* host, TdlCurves* curves);
+
 /// Rods of one model as shapes: what a scene says of each, but its section and its material.
 typedef struct TdlStrands {
     char model[32];             // one of tdl_rod_models()

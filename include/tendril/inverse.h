@@ -179,7 +179,8 @@ typedef struct TdlPoseStiffness {
     bool known[3];
     TdlVec3 stiffness; // N m^2
     TdlVec3 error;     // N m^2, standard deviations
-    double noise;      // m, of places, in each coordinate: as given, or as what is left says
+    double noise;      // m, of places, in each coordinate: as given, or as what is left says (of
+                       // curves, where that is more)
     double residual;   // m, root mean square of what is left
     double length;     // m, of the fibre
 } TdlPoseStiffness;

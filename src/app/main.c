@@ -39,6 +39,7 @@ extern const Command EXPERIMENT_THREE_POINT_COMMAND;
 extern const Command FIT_COMMAND;
 extern const Command INFO_COMMAND;
 extern const Command INVERSE_HELIX_COMMAND;
+extern const Command INVERSE_STIFFNESS_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
@@ -54,6 +55,7 @@ const Command* const COMMANDS[] = {
     &EXPORT_COMMAND,
     &FIT_COMMAND,
     &INVERSE_HELIX_COMMAND,
+    &INVERSE_STIFFNESS_COMMAND,
     &DFCP_COMMAND,
     &DISTANCE_COMMAND,
     &CCD_COMMAND,

@@ -11,8 +11,11 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "formats/file.h"
 #include "formats/number.h"
 #include "formats/obj.h"
+#include "formats/source.h"
+#include "tendril/formats.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -334,4 +337,31 @@ void curves_free(const TdlHost* host, CurveSet* curves) {
     tdl_free(&host->mem, curves->points);
     tdl_free(&host->mem, curves->start);
     *curves = (CurveSet){0};
+}
+
+// --- for others -----------------------------------------------------------------------------
+
+TdlStatus tdl_curves_read(const TdlHost* host, const char* path, TdlCurves* out) {
+    CurveFormat format = CURVES_HAIR;
+    CurveSet set = {0};
+    char* data = NULL;
+    size_t size = 0;
+    *out = (TdlCurves){0};
+    if (!curves_format(path, &format)) {
+        return tdl_fail(host, TDL_STATUS_BAD_INPUT,
+                        "%s: curves come from .hair, .obj or .csv files", path);
+    }
+    TdlStatus status = file_read(host, path, SOURCE_SIZE_MAX, &data, &size);
+    if (status == TDL_STATUS_OK) {
+        status = curves_parse(host, path, format, data, size, &set);
+        *out = (TdlCurves){set.count, set.start, set.points};
+    }
+    tdl_free(&host->mem, data);
+    return status;
+}
+
+void tdl_curves_free(const TdlHost* host, TdlCurves* curves) {
+    tdl_free(&host->mem, curves->points);
+    tdl_free(&host->mem, curves->start);
+    *curves = (TdlCurves){0};
 }

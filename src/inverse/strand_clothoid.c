@@ -5,24 +5,37 @@
 
 #include <string.h>
 
-// What the forces ask of an element; the rest of it stays zero.
-static ClothoidElement make_element(const Strand* strand, int i, TdlPose start, TdlPose* end) {
+static Clothoid shape_of(const Strand* strand, int i) {
     const TdlVec3* kappa = strand->def->curvature + i;
+    return clothoid_make(tdl_scale3(strand->l, kappa[0]), tdl_scale3(strand->l, kappa[1]));
+}
+
+// Where an element goes, and how its end moves; the rest of it stays zero. `state` is its end.
+static ClothoidElement make_shape(const Strand* strand, int i, TdlPose start,
+                                  const ClothoidState* state, TdlPose* end) {
     double l = strand->l;
     TdlMat3 R = start.rotation;
-    ClothoidElement e = {.start = start};
+    ClothoidElement e = {.start = start, .shape = shape_of(strand, i)};
+    e.span = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(state)));
+    for (int a = 0; a < 2; ++a) {
+        e.shift[a] = tdl_scale33(l, tdl_mul33(R, clothoid_displacement(state, a)));
+        e.turn[a] = tdl_mul33(R, clothoid_turn(state, a));
+    }
+    *end = (TdlPose){tdl_add3(start.position, e.span), tdl_mul33(R, clothoid_rotation(state))};
+    return e;
+}
+
+// The same with what the forces ask of it.
+static ClothoidElement make_element(const Strand* strand, int i, TdlPose start, TdlPose* end) {
     ClothoidInertia inertia;
     ClothoidState state;
-    e.shape = clothoid_make(tdl_scale3(l, kappa[0]), tdl_scale3(l, kappa[1]));
-    clothoid_inertia(&e.shape, &inertia, &state);
-    e.span = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(&state)));
-    e.h = tdl_scale3(l, tdl_mul33_3(R, inertia.h));
+    Clothoid shape = shape_of(strand, i);
+    clothoid_inertia(&shape, &inertia, &state);
+    ClothoidElement e = make_shape(strand, i, start, &state, end);
+    e.h = tdl_scale3(strand->l, tdl_mul33_3(start.rotation, inertia.h));
     for (int a = 0; a < 2; ++a) {
-        e.shift[a] = tdl_scale33(l, tdl_mul33(R, clothoid_displacement(&state, a)));
-        e.turn[a] = tdl_mul33(R, clothoid_turn(&state, a));
-        e.Bm[a] = tdl_scale33(l, tdl_mul33(R, inertia.Bm[a]));
+        e.Bm[a] = tdl_scale33(strand->l, tdl_mul33(start.rotation, inertia.Bm[a]));
     }
-    *end = (TdlPose){tdl_add3(start.position, e.span), tdl_mul33(R, clothoid_rotation(&state))};
     return e;
 }
 
@@ -147,21 +160,20 @@ static StartRate end_motion(const ClothoidElement* e, StartRate start, const Tdl
 
 static bool places(const Strand* strand, const double* change, int count, const double* at,
                    TdlVec3* out) {
-    ArenaMark mark = arena_mark(strand->arena);
-    ClothoidElement* el = walk(strand);
-    if (el == NULL) {
-        return false;
-    }
+    TdlPose end = strand->def->start;
     StartRate start = {0};
     for (int i = 0, k = 0; i < strand->element_count; ++i) {
-        const ClothoidElement* e = &el[i];
+        Clothoid shape = shape_of(strand, i);
+        ClothoidState state;
+        clothoid_at(&shape, 1.0, &state);
+        ClothoidElement element = make_shape(strand, i, end, &state, &end);
+        const ClothoidElement* e = &element;
         TdlVec3 own[2] = {0};
         for (int a = 0; change != NULL && a < 2; ++a) {
             own[a] = tdl_load3(change, i + a);
         }
         double s;
         for (; k < count && strand_element(strand, at[k] / strand->l, &s) == i; ++k) {
-            ClothoidState state;
             clothoid_at(&e->shape, s, &state);
             TdlVec3 p = tdl_mul33_3(e->start.rotation, clothoid_position(&state));
             out[k] = change == NULL ? tdl_axpy3(e->start.position, strand->l, p)
@@ -169,7 +181,6 @@ static bool places(const Strand* strand, const double* change, int count, const 
         }
         start = end_motion(e, start, own);
     }
-    arena_release(strand->arena, mark);
     return true;
 }
 

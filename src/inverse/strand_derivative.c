@@ -151,19 +151,23 @@ static bool change_is_finite(const TdlStrandChange* c, const Strand* strand) {
     return good;
 }
 
-// The clamp moves and turns all places beside what the curvature does.
-static bool place_rates(const Strand* strand, const TdlStrandChange* change, const double* rate,
+bool strand_place_rates(const Strand* strand, const TdlStrandChange* change, const double* rate,
                         int count, const double* at, TdlVec3* out) {
-    TdlVec3* place = ARENA_NEW(strand->arena, TdlVec3, count);
-    if (place == NULL || !strand->kind->places(strand, NULL, count, at, place) ||
+    bool turns = tdl_norm3(change->turn) > 0.0;
+    ArenaMark mark = arena_mark(strand->arena);
+    TdlVec3* place = turns ? ARENA_NEW(strand->arena, TdlVec3, count) : out;
+    if (place == NULL || (turns && !strand->kind->places(strand, NULL, count, at, place)) ||
         !strand->kind->places(strand, rate, count, at, out)) {
         return false;
     }
     for (int k = 0; k < count; ++k) {
-        TdlVec3 arm = tdl_sub3(place[k], strand->def->start.position);
-        TdlVec3 swung = tdl_add3(change->place, tdl_cross3(change->turn, arm));
-        out[k] = tdl_add3(out[k], swung);
+        out[k] = tdl_add3(out[k], change->place);
+        if (turns) {
+            TdlVec3 arm = tdl_sub3(place[k], strand->def->start.position);
+            out[k] = tdl_add3(out[k], tdl_cross3(change->turn, arm));
+        }
     }
+    arena_release(strand->arena, mark);
     return true;
 }
 
@@ -188,7 +192,7 @@ static TdlStatus find_rates(const TdlHost* host, const Strand* strand,
         curvature_rate[i] = tdl_scale3(1.0 / strand->l, tdl_load3(rate, i));
     }
     bool ok = place_rate == NULL || count == 0 ||
-              place_rates(strand, change, rate, count, at, place_rate);
+              strand_place_rates(strand, change, rate, count, at, place_rate);
     return ok ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 

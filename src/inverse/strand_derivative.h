@@ -18,6 +18,15 @@ TdlStatus strand_derivative(const TdlHost* host, const Strand* strand, StrandDer
 // The rate of q for a change, [3 block_count]; false without memory. (V.93)
 bool strand_rate(const StrandDerivative* d, const TdlStrandChange* change, double* rate);
 
+// The rates of places whose arc lengths do not fall: the clamp moves and turns them beside what the
+// rate of q does. False without memory. (V.91)
+bool strand_place_rates(const Strand* strand, const TdlStrandChange* change, const double* rate,
+                        int count, const double* at, TdlVec3* out);
+
+// As tdl_strand_settle, in so many steps at most.
+TdlStatus strand_settle(const TdlHost* host, const TdlStrand* def, TdlVec3 gravity,
+                        const TdlVec3* natural, int steps_max, TdlVec3* curvature);
+
 // Fails where there is no such table of functions as this file needs.
 TdlStatus strand_has_derivatives(const TdlHost* host, const Strand* strand);
 

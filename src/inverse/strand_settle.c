@@ -138,12 +138,12 @@ static double largest(int n, const double* r) {
 }
 
 static TdlStatus settle(const TdlHost* host, const TdlStrand* def, const TdlVec3* natural,
-                        Settling* s) {
+                        int steps_max, Settling* s) {
     if (!make_room(def, natural, s)) {
         return TDL_STATUS_NO_MEMORY;
     }
     int n = s->strand.block_count;
-    for (int k = 0; k < STEPS_MAX; ++k) {
+    for (int k = 0; k < steps_max; ++k) {
         ArenaMark mark = arena_mark(s->strand.arena);
         double turn;
         if (!s->strand.kind->hessian(&s->strand, &s->h)) {
@@ -173,8 +173,8 @@ static TdlStatus settle(const TdlHost* host, const TdlStrand* def, const TdlVec3
     return tdl_fail(host, TDL_STATUS_DIVERGED, "a strand does not come to rest");
 }
 
-TdlStatus tdl_strand_settle(const TdlHost* host, const TdlStrand* def, TdlVec3 gravity,
-                            const TdlVec3* natural, TdlVec3* curvature) {
+TdlStatus strand_settle(const TdlHost* host, const TdlStrand* def, TdlVec3 gravity,
+                        const TdlVec3* natural, int steps_max, TdlVec3* curvature) {
     Arena arena;
     Settling s = {0};
     arena_init(&arena, &host->mem);
@@ -188,13 +188,18 @@ TdlStatus tdl_strand_settle(const TdlHost* host, const TdlStrand* def, TdlVec3 g
         }
     }
     if (status == TDL_STATUS_OK) {
-        status = settle(host, def, natural, &s);
+        status = settle(host, def, natural, steps_max, &s);
     }
     if (status == TDL_STATUS_OK) {
         memcpy(curvature, s.at, (size_t)s.strand.block_count * sizeof *curvature);
     }
     arena_destroy(&arena);
     return status;
+}
+
+TdlStatus tdl_strand_settle(const TdlHost* host, const TdlStrand* def, TdlVec3 gravity,
+                            const TdlVec3* natural, TdlVec3* curvature) {
+    return strand_settle(host, def, gravity, natural, STEPS_MAX, curvature);
 }
 
 TdlStatus tdl_strand_places(const TdlHost* host, const TdlStrand* def, int count, const double* at,
