@@ -1,6 +1,6 @@
 // From the points of poses to strands that lie along them. The frame of a fitted strand does not
-// twist, and its first direction is chance: it is turned to that of the first pose, by the clamp
-// where all poses have the same, else so that their bends agree best.
+// twist, and its first direction is chance: it is turned to that of the first pose where all poses
+// have the same clamp.
 #include "inverse/pose_curves.h"
 
 #include "base/log.h"
@@ -69,6 +69,27 @@ static TdlStatus draw_curve(Arena* arena, const TdlCurvePoseOptions* options, Td
     return fit_curve(arena, out->points, out->count, fit, 1, curve, &none);
 }
 
+// The bends of a chain of helices at its joints, in a frame that goes from tangent to tangent
+// without twist. Unlike the curvature of the points' own curve they hardly feel noise: the chain
+// follows.
+static void bends_of_chain(TdlMat3 start, double l, int n, TdlVec3* kappa) {
+    TdlMat3 R = start, carried = start;
+    for (int i = 0; i < n; ++i) {
+        TdlMat3 next = tdl_mul33(R, tdl_rotation_exp(tdl_scale3(l, kappa[i])));
+        TdlVec3 axis = tdl_cross3(R.cx, next.cx);
+        double sine = tdl_norm3(axis), angle = atan2(sine, tdl_dot3(R.cx, next.cx));
+        TdlVec3 turn = tdl_scale3(sine > 0.0 ? angle / sine : 0.0, axis);
+        kappa[i] = tdl_scale3(1.0 / l, tdl_tmul33_3(carried, turn));
+        kappa[i].x = 0.0; // but for rounding
+        carried = tdl_mul33(tdl_rotation_exp(turn), carried);
+        R = next;
+    }
+    kappa[n] = kappa[n - 1];
+    for (int i = n - 1; i > 0; --i) {
+        kappa[i] = tdl_scale3(0.5, tdl_add3(kappa[i - 1], kappa[i]));
+    }
+}
+
 // Arc lengths and tangents at the points, and the curvature of a strand in a frame without twist.
 static TdlStatus fit_pose(const TdlHost* host, Arena* arena, const TdlCurvePoseOptions* options,
                           PoseCurve* out) {
@@ -81,7 +102,7 @@ static TdlStatus fit_pose(const TdlHost* host, Arena* arena, const TdlCurvePoseO
         status = TDL_STATUS_NO_MEMORY;
     }
     if (status == TDL_STATUS_OK) {
-        status = tdl_clothoid_fit(host, out->points, out->count, &fit, out->curvature, &fitted);
+        status = tdl_helix_fit(host, out->points, out->count, &fit, out->curvature, &fitted);
     }
     if (status == TDL_STATUS_BAD_ARGUMENT) {
         return tdl_fail(host, status, "no curve goes by the points of a pose");
@@ -95,6 +116,8 @@ static TdlStatus fit_pose(const TdlHost* host, Arena* arena, const TdlCurvePoseO
     }
     out->strand.length = curve.s[curve.count];
     out->strand.start = fitted.start;
+    bends_of_chain(fitted.start.rotation, fitted.length / options->element_count,
+                   options->element_count, out->curvature);
     return TDL_STATUS_OK;
 }
 
@@ -104,25 +127,24 @@ static double spin_of_clamp(TdlMat3 first, TdlMat3 own) {
     return -atan2(tdl_dot3(own.cy, first.cz), tdl_dot3(own.cy, first.cy));
 }
 
-// Angle by which the bends of a pose look most like those of the first.
-static double spin_of_bends(const PoseCurve* first, const PoseCurve* own, int count) {
+double pose_spin(const TdlVec3* first, const TdlVec3* own, int count) {
     double along = 0.0, across = 0.0;
     for (int i = 0; i < count; ++i) {
-        TdlVec3 a = first->curvature[i], b = own->curvature[i];
-        along += a.y * b.y + a.z * b.z;
-        across += a.y * b.z - a.z * b.y;
+        along += first[i].y * own[i].y + first[i].z * own[i].z;
+        across += first[i].y * own[i].z - first[i].z * own[i].y;
     }
     return atan2(across, along);
 }
 
-static void turn_frame(PoseCurve* pose, int count, double angle) {
+void pose_spin_frame(double angle, int count, TdlVec3* kappa, TdlMat3* R) {
     for (int i = 0; i < count; ++i) {
-        pose->curvature[i] = pose_turned(pose->curvature[i], angle);
+        kappa[i] = pose_turned(kappa[i], angle);
     }
-    TdlMat3* R = &pose->strand.start.rotation;
-    TdlVec3 y = R->cy, z = R->cz;
-    R->cy = tdl_axpy3(tdl_scale3(cos(angle), y), sin(angle), z);
-    R->cz = tdl_axpy3(tdl_scale3(cos(angle), z), -sin(angle), y);
+    if (R != NULL) {
+        TdlVec3 y = R->cy, z = R->cz;
+        R->cy = tdl_axpy3(tdl_scale3(cos(angle), y), sin(angle), z);
+        R->cz = tdl_axpy3(tdl_scale3(cos(angle), z), -sin(angle), y);
+    }
 }
 
 // One fibre: the same length, model and number of elements in all poses.
@@ -137,9 +159,10 @@ static void join_poses(const TdlCurvePose* poses, int count, const TdlCurvePoseO
     for (int a = 0; a < count; ++a) {
         PoseCurve* p = &out[a];
         TdlMat3 first = out[0].strand.start.rotation, own = p->strand.start.rotation;
-        turn_frame(p, n + 1,
-                   options->own_clamps ? spin_of_bends(&out[0], p, n + 1)
-                                       : spin_of_clamp(first, own));
+        if (!options->own_clamps) {
+            pose_spin_frame(spin_of_clamp(first, own), n + 1, p->curvature,
+                            &p->strand.start.rotation);
+        }
         double scale = p->strand.length / length;
         for (int i = 0; i < p->count; ++i) {
             p->at[i] = i + 1 < p->count ? fmin(p->at[i] / scale, length) : length;

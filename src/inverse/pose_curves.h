@@ -17,8 +17,8 @@ typedef struct PoseCurve {
     TdlRodLoad end_force;
 } PoseCurve;
 
-// Fits a curve to the points of each pose and gives all strands one length; frames are so that
-// natural curvatures look the same way in all. BAD_ARGUMENT with a message, NO_MEMORY.
+// Fits a curve to the points of each pose and gives all strands one length; where they share a
+// clamp their frames begin as that of the first. BAD_ARGUMENT with a message, NO_MEMORY.
 TdlStatus pose_curves_make(const TdlHost* host, Arena* arena, const TdlCurvePose* poses, int count,
                            const TdlCurvePoseOptions* options, PoseCurve* out);
 
@@ -27,5 +27,10 @@ static inline TdlVec3 pose_turned(TdlVec3 kappa, double angle) {
     double c = cos(angle), s = sin(angle);
     return (TdlVec3){kappa.x, c * kappa.y + s * kappa.z, c * kappa.z - s * kappa.y};
 }
+
+// The angle about the tangent by which bends look most like those of the first pose; and bends, and
+// a frame (or null), turned by it.
+double pose_spin(const TdlVec3* first, const TdlVec3* own, int count);
+void pose_spin_frame(double angle, int count, TdlVec3* kappa, TdlMat3* R);
 
 #endif

@@ -3,8 +3,9 @@
 // Unknown are the natural bends (no twist: an isotropic fibre's does nothing), both stiffnesses and
 // the clamps. Every trial settles in each pose; points are compared with it across the curve, since
 // along it they may be anywhere. Gauss and Newton's method, damped as by Levenberg and Marquardt,
-// with exact derivatives of the settled shapes (V.92). The start: the linear equations (V.97), as
-// if the frames of the fitted curves were material. A dense matrix of twice the elements. (V.100)
+// with exact derivatives of the settled shapes (V.92). The start: the best of some stiffnesses,
+// each with the natural curvature by which the poses rest. A dense matrix of twice the elements.
+// (V.100)
 #include "inverse/pose_curves.h"
 
 #include "base/log.h"
@@ -18,10 +19,12 @@
 
 enum {
     ELEMENTS_MAX = 200,
-    ROUNDS_MAX = 40,
-    CREEPING = 4,  // rounds in a row with little progress far from the points: a wrong valley
-    GUESSES = 10,  // of the stiffness, a factor 2 apart
-    SETTLING = 40, // steps at most: a trial whose rest is further away is none
+    ROUNDS_MAX = 150,
+    TRIES_MAX = 400, // of all rounds from one guess
+    DESCENTS = 5,    // from the best guesses
+    CREEPING = 4,    // rounds in a row with little progress far from the points: a wrong valley
+    GUESSES = 10,    // of the stiffness, a factor 2 apart
+    SETTLING = 40,   // steps at most: a trial whose rest is further away is none
 };
 
 // Damping at first, and where the search ends without progress.
@@ -43,6 +46,10 @@ static const double ROUNDING = 1.0e-13;
 // Share of the length by which elements of a strand miss any smooth curve.
 static const double NEAR = 1.0e-5;
 
+// The same where the noise is not told: cross validation may take noise for the curve's own bends.
+// Rests of a wrong valley lie some 1e-2 away.
+static const double NEAR_UNTOLD = 3.0e-4;
+
 // A spin that points do not tell stays where it is, within this many rad.
 static const double SPIN_GUESS = 10.0;
 
@@ -60,6 +67,7 @@ typedef struct Search {
     PoseCurve* curves;
     int count, blocks, rows, unknowns;
     bool own_clamps;
+    int tries; // since the last guess
     Trial best, trial, found;
     double near; // m, root mean square of rows that is as near as one can be
     double *J, *left, *normal, *pull, *step; // [rows unknowns], [rows], [unknowns^2], [unknowns]
@@ -280,11 +288,12 @@ static TdlStatus differentiate_all(Search* s) {
 // One round: the best becomes better, or `done`. `trial_left` is [rows].
 static TdlStatus improve(Search* s, double* damping, double* trial_left, bool* done) {
     TdlStatus status = differentiate_all(s);
-    while (status == TDL_STATUS_OK && *damping < DAMPING_MOST) {
+    while (status == TDL_STATUS_OK && *damping < DAMPING_MOST && s->tries++ < TRIES_MAX) {
         memcpy(s->step, s->pull, (size_t)s->unknowns * sizeof *s->step);
         bool factored = factor_normal(s, *damping);
         tdl_cholesky_solve(s->unknowns, s->normal, s->unknowns, 1, s->step, s->unknowns);
-        if (tdl_dot(s->unknowns, s->pull, s->step) < PROGRESS * s->best.cost) {
+        double gain = tdl_dot(s->unknowns, s->pull, s->step);
+        if (*damping <= DAMPING && gain < PROGRESS * s->best.cost) {
             break;
         }
         go(s, &s->trial);
@@ -296,7 +305,7 @@ static TdlStatus improve(Search* s, double* damping, double* trial_left, bool* d
             *done = s->best.cost - s->trial.cost < PROGRESS * s->best.cost;
             copy_trial(s, &s->trial, &s->best);
             memcpy(s->left, trial_left, (size_t)s->rows * sizeof *s->left);
-            *damping = fmax(0.1 * *damping, 1.0e-12);
+            *damping = fmax(0.25 * *damping, 1.0e-12);
             return TDL_STATUS_OK;
         }
         *damping *= 4.0;
@@ -331,7 +340,7 @@ static TdlStatus untwist(Search* s, int a, TdlVec3* natural) {
     return status;
 }
 
-// Mean of the natural bends of all poses.
+// Mean of the natural bends of all poses, which are the same but for the spins of the clamps.
 static TdlStatus guess_natural(Search* s) {
     Trial* t = &s->best;
     TdlStatus status = TDL_STATUS_OK;
@@ -340,6 +349,11 @@ static TdlStatus guess_natural(Search* s) {
         memcpy(t->curvature[a], s->curves[a].curvature, (size_t)s->blocks * sizeof(TdlVec3));
         t->start[a] = s->curves[a].strand.start;
         status = untwist(s, a, s->unit);
+        if (s->own_clamps && a > 0) {
+            double spin = pose_spin(t->natural, s->unit, s->blocks);
+            pose_spin_frame(spin, s->blocks, t->curvature[a], &t->start[a].rotation);
+            pose_spin_frame(spin, s->blocks, s->unit, NULL);
+        }
         for (int i = 0; i < s->blocks; ++i) {
             TdlVec3 bends = {0.0, s->unit[i].y, s->unit[i].z};
             t->natural[i] = tdl_axpy3(t->natural[i], 1.0 / s->count, bends);
@@ -406,10 +420,12 @@ static TdlStatus make_room(Search* s, const TdlCurvePoseOptions* options) {
     for (int a = 0; a < s->count; ++a) {
         longest = s->curves[a].count > longest ? s->curves[a].count : longest;
         s->rows += 2 * s->curves[a].count;
-        // three times what a free curve leaves
-        s->near = fmax(s->near, 3.0 * s->curves[a].smoothed / sqrt(3.0));
+        s->near = fmax(s->near, sqrt(3.0) * s->curves[a].smoothed);
     }
-    s->near += NEAR * s->curves[0].strand.length;
+    // three times what free curves leave, or half as much again as the noise that was told
+    double told = options->noise;
+    s->near = told > 0.0 ? 1.5 * told + NEAR * s->curves[0].strand.length
+                         : s->near + NEAR_UNTOLD * s->curves[0].strand.length;
     if (s->rows <= s->unknowns) {
         return tdl_fail(s->host, TDL_STATUS_BAD_ARGUMENT,
                         "the poses have %d points together, too few for %d elements", s->rows / 2,
@@ -473,6 +489,7 @@ static TdlStatus descend(Search* s, double load, double* trial_left) {
     double damping = DAMPING;
     bool done = false;
     int creeping = 0;
+    s->tries = 0;
     TdlStatus status = guess(s, load);
     for (int k = 0; status == TDL_STATUS_OK && !done && k < ROUNDS_MAX; ++k) {
         double before = s->best.cost;
@@ -491,7 +508,7 @@ static TdlStatus find_best(Search* s, Trial* found) {
     double* trial_left = ARENA_NEW(s->arena, double, s->rows);
     TdlStatus status = trial_left == NULL ? TDL_STATUS_NO_MEMORY : find_guesses(s, guesses, &count);
     found->cost = INFINITY;
-    for (int k = 0; status == TDL_STATUS_OK && k < count; ++k) {
+    for (int k = 0; status == TDL_STATUS_OK && k < count && k < DESCENTS; ++k) {
         if (is_near(s, found->cost)) {
             break;
         }
