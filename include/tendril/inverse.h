@@ -116,6 +116,113 @@ typedef struct TdlStrand {
 /// not as its fields ask for, or a `der` would need edges that turn by 3 rad.
 TDL_API TdlStatus tdl_strand_rest(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
                                   TdlVec3* natural);
+/// The places of a strand's centreline at arc lengths at[count], m, that do not fall;
+/// out[count]. Not for a `der`, nor are the functions below.
+TDL_API TdlStatus tdl_strand_places(const TdlHost* host, const TdlStrand* strand, int count,
+                                    const double* at, TdlVec3* out);
+
+/// Lets a strand come to rest from the shape that it has, with the natural curvature given, under
+/// gravity and its loads: curvature[] is the stable shape that it reaches. It goes downhill, but
+/// not as a motion would. TDL_STATUS_DIVERGED, and a message, when it does not come to rest.
+/// `curvature` may be the strand's own.
+TDL_API TdlStatus tdl_strand_settle(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
+                                    const TdlVec3* natural, TdlVec3* curvature);
+
+// --- derivatives of a settled shape -------------------------------------------------------------
+
+/// A direction in which all that a strand at rest depends on may change. Young's modulus: it is a
+/// factor on the stiffness, so dK3/dE is K3 / E.
+typedef struct TdlStrandChange {
+    TdlVec3 stiffness;      // N m^2: of GJ, EI1, EI2; the natural curvature stays
+    double line_density;    // kg/m
+    TdlVec3 gravity;        // m/s^2
+    TdlVec3 place;          // m, the clamp moves
+    TdlVec3 turn;           // rad, the clamp turns: a rotation vector in world axes
+    const TdlVec3* natural; // 1/m, as many as strand->curvature; null: it stays
+    const TdlVec3* loads;   // N, [load_count]; null: they stay
+} TdlStrandChange;
+
+/// The rate at which the shape in which a strand rests (with the natural curvature of
+/// tdl_strand_rest) follows a change: of its curvature, 1/m, in curvature_rate[], and of the places
+/// at arc lengths at[count], which do not fall, in place_rate[count]. One solve with the Hessian,
+/// in linear time. Either may be null. TDL_STATUS_DIVERGED, and a message, where the shape is not
+/// stable or is within 1e-9 of giving way: there is no derivative then.
+/// docs/theory/inverse-poses.md
+TDL_API TdlStatus tdl_strand_rates(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
+                                   const TdlStrandChange* change, TdlVec3* curvature_rate,
+                                   int count, const double* at, TdlVec3* place_rate);
+
+/// The derivatives of one number by all that a strand depends on. Arrays are the caller's; null:
+/// they are not told.
+typedef struct TdlStrandGradient {
+    TdlVec3 stiffness; // by GJ, EI1, EI2; by Young's modulus: its product with K3 / E
+    double line_density;
+    TdlVec3 gravity;
+    TdlVec3 place, turn; // of the clamp
+    TdlVec3* natural;    // by the natural curvature, as many as strand->curvature
+    TdlVec3* loads;      // [load_count]
+} TdlStrandGradient;
+
+/// A number that depends on the shape of a strand: its derivatives by the curvature,
+/// by_curvature[], and by places of the centreline, each a load whose `force` is the derivative by
+/// the place at `at`; these do not fall. Either may be null. One solve tells its derivatives by all
+/// that the strand depends on, in linear time; those by loads take a pass each. Refused as
+/// tdl_strand_rates.
+TDL_API TdlStatus tdl_strand_adjoint(const TdlHost* host, const TdlStrand* strand, TdlVec3 gravity,
+                                     const TdlVec3* by_curvature, const TdlRodLoad* by_place,
+                                     int place_count, TdlStrandGradient* out);
+
+// --- stiffness from poses -----------------------------------------------------------------------
+
+/// What poses of a fibre tell about its stiffness: GJ, EI1, EI2. A number that is not known, since
+/// three times its standard deviation is more than itself, is NaN.
+typedef struct TdlPoseStiffness {
+    bool known[3];
+    TdlVec3 stiffness; // N m^2
+    TdlVec3 error;     // N m^2, standard deviations
+    double noise;      // m, of places, in each coordinate: as given, or as what is left says (of
+                       // curves, where that is more)
+    double residual;   // m, root mean square of what is left
+    double length;     // m, of the fibre
+} TdlPoseStiffness;
+
+/// Stiffness from two or more shapes, in all coordinates of a super-helix or super-clothoid of at
+/// most 200 elements, in which one fibre, whose natural curvature is not known, rests clamped under
+/// different gravity or loads. The `stiffness` of the poses does not count; model, elements, length
+/// and density are the same in all, and the material frame is part of the shape. Weights are those
+/// of shapes found by joints whose places are known to `noise` (m; 0: as what is left says) and
+/// whose frames as two of them tell a direction. With `isotropic` both bendings are one.
+/// BAD_ARGUMENT when a pose makes no sense. docs/theory/inverse-poses.md
+TDL_API TdlStatus tdl_poses_stiffness(const TdlHost* host, const TdlStrand* poses,
+                                      const TdlVec3* gravity, int count, bool isotropic,
+                                      double noise, TdlPoseStiffness* out);
+
+/// The centreline of a fibre at rest, from its clamp to its free end, by eight points or more.
+typedef struct TdlCurvePose {
+    const TdlVec3* points; // [count] m
+    int count;
+    TdlVec3 gravity;   // m/s^2
+    TdlVec3 end_force; // N, on its free end
+} TdlCurvePose;
+
+typedef struct TdlCurvePoseOptions {
+    const char* model;   // "super-helix" or "super-clothoid", default
+    int element_count;   // 2 to 200; default 20
+    double line_density; // kg/m, >= 0; default 0: then forces on the end must tell
+    double noise;        // m, of the points, in each coordinate; default 0: as they themselves say
+    bool own_clamps;     // directions and spins of the clamp differ from pose to pose; default
+                         // false: the clamp holds in the same direction in all poses
+} TdlCurvePoseOptions;
+TDL_API TdlCurvePoseOptions tdl_curve_pose_options_default(void);
+
+/// Stiffness of an isotropic fibre (EI1 = EI2) from its centrelines alone in two to 16 poses: of
+/// all natural shapes and stiffnesses those are told whose rests lie nearest to the points. The
+/// frame is part of what is found; a natural twist is not, as that of an isotropic fibre does
+/// nothing. TDL_STATUS_DIVERGED where no rest comes near; BAD_ARGUMENT, with a message, where a
+/// pose makes no sense or has too few points for so many elements.
+TDL_API TdlStatus tdl_curves_stiffness(const TdlHost* host, const TdlCurvePose* poses, int count,
+                                       const TdlCurvePoseOptions* options, TdlPoseStiffness* out);
+
 // --- framing -----------------------------------------------------------------------------------
 
 /// The material frames at the joints of a piecewise helix whose elements turn by the rotation

@@ -41,6 +41,7 @@ extern const Command FIT_COMMAND;
 extern const Command INFO_COMMAND;
 extern const Command INVERSE_COMMAND;
 extern const Command INVERSE_HELIX_COMMAND;
+extern const Command INVERSE_STIFFNESS_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
@@ -57,6 +58,7 @@ const Command* const COMMANDS[] = {
     &FIT_COMMAND,
     &INVERSE_COMMAND,
     &INVERSE_HELIX_COMMAND,
+    &INVERSE_STIFFNESS_COMMAND,
     &DFCP_COMMAND,
     &DISTANCE_COMMAND,
     &CCD_COMMAND,

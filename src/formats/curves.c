@@ -14,6 +14,8 @@
 #include "formats/file.h"
 #include "formats/number.h"
 #include "formats/obj.h"
+#include "formats/source.h"
+#include "tendril/formats.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -91,9 +91,9 @@ static bool place_loads(Strand* strand) {
         strand->first_load[i] = -1;
     }
     for (int k = 0; k < def->load_count; ++k) {
-        double u = def->loads[k].at / strand->l;
-        int element = u < n ? (int)u : n - 1;
-        RodLoad at = {.element = element, .s = fmin(u - element, 1.0), def->loads[k].force, {0}};
+        RodLoad at = {.force = def->loads[k].force};
+        at.element = strand_element(strand, def->loads[k].at / strand->l, &at.s);
+        int element = at.element;
         strand->loads[k] = (StrandLoad){at, strand->first_load[element]};
         strand->first_load[element] = k;
     }

@@ -38,6 +38,13 @@ typedef struct Strand {
 TdlStatus strand_open(const TdlHost* host, Arena* arena, const TdlStrand* def, TdlVec3 gravity,
                       Strand* out);
 
+// The element at arc length u l and the place in it, s in [0, 1].
+static inline int strand_element(const Strand* strand, double u, double* s) {
+    int last = strand->element_count - 1, element = u < last ? (int)u : last;
+    *s = fmin(u - element, 1.0);
+    return element;
+}
+
 static inline int strand_first_load(const Strand* strand, int element) {
     return strand->first_load != NULL ? strand->first_load[element] : -1;
 }
@@ -111,6 +118,9 @@ struct StrandKind {
     TdlStatus (*rest)(const TdlHost* host, const Strand* strand, const double* G, TdlVec3* natural);
     // optional, else from `gradient`
     bool (*force)(const Strand* strand, int element, double s, TdlVec3 F, double* out);
+    // places at arc lengths at[count] that grow; with a change of q, [3 block_count], their rates
+    bool (*places)(const Strand* strand, const double* change, int count, const double* at,
+                   TdlVec3* out);
     bool neighbours;                                           // has S_next and K_next
     bool (*hessian)(const Strand* strand, StrandHessian* out); // its arrays, and stiffness_floor
 };

@@ -5,24 +5,37 @@
 
 #include <string.h>
 
-// What the forces ask of an element; the rest of it stays zero.
-static ClothoidElement make_element(const Strand* strand, int i, TdlPose start, TdlPose* end) {
+static Clothoid shape_of(const Strand* strand, int i) {
     const TdlVec3* kappa = strand->def->curvature + i;
+    return clothoid_make(tdl_scale3(strand->l, kappa[0]), tdl_scale3(strand->l, kappa[1]));
+}
+
+// Where an element goes, and how its end moves; the rest of it stays zero. `state` is its end.
+static ClothoidElement make_shape(const Strand* strand, int i, TdlPose start,
+                                  const ClothoidState* state, TdlPose* end) {
     double l = strand->l;
     TdlMat3 R = start.rotation;
-    ClothoidElement e = {.start = start};
+    ClothoidElement e = {.start = start, .shape = shape_of(strand, i)};
+    e.span = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(state)));
+    for (int a = 0; a < 2; ++a) {
+        e.shift[a] = tdl_scale33(l, tdl_mul33(R, clothoid_displacement(state, a)));
+        e.turn[a] = tdl_mul33(R, clothoid_turn(state, a));
+    }
+    *end = (TdlPose){tdl_add3(start.position, e.span), tdl_mul33(R, clothoid_rotation(state))};
+    return e;
+}
+
+// The same with what the forces ask of it.
+static ClothoidElement make_element(const Strand* strand, int i, TdlPose start, TdlPose* end) {
     ClothoidInertia inertia;
     ClothoidState state;
-    e.shape = clothoid_make(tdl_scale3(l, kappa[0]), tdl_scale3(l, kappa[1]));
-    clothoid_inertia(&e.shape, &inertia, &state);
-    e.span = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(&state)));
-    e.h = tdl_scale3(l, tdl_mul33_3(R, inertia.h));
+    Clothoid shape = shape_of(strand, i);
+    clothoid_inertia(&shape, &inertia, &state);
+    ClothoidElement e = make_shape(strand, i, start, &state, end);
+    e.h = tdl_scale3(strand->l, tdl_mul33_3(start.rotation, inertia.h));
     for (int a = 0; a < 2; ++a) {
-        e.shift[a] = tdl_scale33(l, tdl_mul33(R, clothoid_displacement(&state, a)));
-        e.turn[a] = tdl_mul33(R, clothoid_turn(&state, a));
-        e.Bm[a] = tdl_scale33(l, tdl_mul33(R, inertia.Bm[a]));
+        e.Bm[a] = tdl_scale33(strand->l, tdl_mul33(start.rotation, inertia.Bm[a]));
     }
-    *end = (TdlPose){tdl_add3(start.position, e.span), tdl_mul33(R, clothoid_rotation(&state))};
     return e;
 }
 
@@ -121,6 +134,56 @@ static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G
     return TDL_STATUS_OK;
 }
 
+// What is behind an element has moved its start and turned it.
+typedef struct StartRate {
+    TdlVec3 moved, turned;
+} StartRate;
+
+// The rate of place s of an element for changes of its two joints. (V.91)
+static TdlVec3 place_rate(const Strand* strand, const ClothoidElement* e, const ClothoidState* at,
+                          StartRate start, const TdlVec3 own[2]) {
+    TdlVec3 bent = tdl_mul33_3(clothoid_displacement(at, 0), own[0]);
+    bent = tdl_add3(bent, tdl_mul33_3(clothoid_displacement(at, 1), own[1]));
+    TdlVec3 arm = tdl_mul33_3(e->start.rotation, clothoid_position(at));
+    bent = tdl_add3(tdl_mul33_3(e->start.rotation, bent), tdl_cross3(start.turned, arm));
+    return tdl_axpy3(start.moved, strand->l, bent);
+}
+
+static StartRate end_motion(const ClothoidElement* e, StartRate start, const TdlVec3 own[2]) {
+    StartRate end = {tdl_add3(start.moved, tdl_cross3(start.turned, e->span)), start.turned};
+    for (int a = 0; a < 2; ++a) {
+        end.moved = tdl_add3(end.moved, tdl_mul33_3(e->shift[a], own[a]));
+        end.turned = tdl_add3(end.turned, tdl_mul33_3(e->turn[a], own[a]));
+    }
+    return end;
+}
+
+static bool places(const Strand* strand, const double* change, int count, const double* at,
+                   TdlVec3* out) {
+    TdlPose end = strand->def->start;
+    StartRate start = {0};
+    for (int i = 0, k = 0; i < strand->element_count; ++i) {
+        Clothoid shape = shape_of(strand, i);
+        ClothoidState state;
+        clothoid_at(&shape, 1.0, &state);
+        ClothoidElement element = make_shape(strand, i, end, &state, &end);
+        const ClothoidElement* e = &element;
+        TdlVec3 own[2] = {0};
+        for (int a = 0; change != NULL && a < 2; ++a) {
+            own[a] = tdl_load3(change, i + a);
+        }
+        double s;
+        for (; k < count && strand_element(strand, at[k] / strand->l, &s) == i; ++k) {
+            clothoid_at(&e->shape, s, &state);
+            TdlVec3 p = tdl_mul33_3(e->start.rotation, clothoid_position(&state));
+            out[k] = change == NULL ? tdl_axpy3(e->start.position, strand->l, p)
+                                    : place_rate(strand, e, &state, start, own);
+        }
+        start = end_motion(e, start, own);
+    }
+    return true;
+}
+
 // --- second derivatives ---------------------------------------------------------------------
 
 // Whether tridiag(1/6, 2/3, 1/6), 1/3 at both ends, has no eigenvalue below x.
@@ -201,5 +264,6 @@ const StrandKind STRAND_CLOTHOID = {.name = "super-clothoid",
                                     .max_turn = CLOTHOID_MAX_TURNING,
                                     .gradient = gradient,
                                     .rest = rest,
+                                    .places = places,
                                     .neighbours = true,
                                     .hessian = hessian};

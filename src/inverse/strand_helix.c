@@ -94,6 +94,43 @@ static TdlStatus rest(const TdlHost* host, const Strand* strand, const double* G
     return TDL_STATUS_OK;
 }
 
+// Places, or their rates: what lies behind moves an element and turns it, and its own change bends
+// it. (V.91)
+static bool places(const Strand* strand, const double* change, int count, const double* at,
+                   TdlVec3* out) {
+    ArenaMark mark = arena_mark(strand->arena);
+    HelixPart* part = ARENA_NEW(strand->arena, HelixPart, strand->element_count);
+    if (part == NULL) {
+        return false;
+    }
+    walk(strand, part);
+    TdlVec3 start = strand->def->start.position, moved = {0}, turned = {0};
+    for (int i = 0, k = 0; i < strand->element_count; ++i) {
+        HelixAxes x = helix_axes(turning(strand, i));
+        TdlVec3 own = change == NULL ? (TdlVec3){0} : tdl_load3(change, i);
+        double f[HELIX_COUNT], s;
+        for (; k <= count; ++k) { // those within, then its end
+            bool inside = k < count && strand_element(strand, at[k] / strand->l, &s) == i;
+            helix_functions(x.y, inside ? s : 1.0, f);
+            TdlVec3 arm = tdl_scale3(strand->l, tdl_mul33_3(part[i].R, helix_position(&x, f)));
+            TdlVec3 bent = tdl_mul33_3(helix_displacement(&x, f), own);
+            TdlVec3 rate = tdl_add3(moved, tdl_cross3(turned, arm));
+            rate = tdl_axpy3(rate, strand->l, tdl_mul33_3(part[i].R, bent));
+            if (inside) {
+                out[k] = change == NULL ? tdl_add3(start, arm) : rate;
+                continue;
+            }
+            start = tdl_add3(start, arm);
+            moved = rate;
+            TdlVec3 turn = tdl_mul33_3(helix_rotation_rate(&x, f), own);
+            turned = tdl_add3(turned, tdl_mul33_3(part[i].R, turn));
+            break;
+        }
+    }
+    arena_release(strand->arena, mark);
+    return true;
+}
+
 // --- second derivatives ---------------------------------------------------------------------
 
 // What forces give the block of an element, own axes: the lower triangle of S, W, and the sum of
@@ -187,4 +224,5 @@ const StrandKind STRAND_HELIX = {.name = "super-helix",
                                  .max_turn = HELIX_MAX_TURNING,
                                  .gradient = gradient,
                                  .rest = rest,
+                                 .places = places,
                                  .hessian = hessian};
