@@ -14,7 +14,6 @@
 #include "formats/file.h"
 #include "formats/number.h"
 #include "formats/obj.h"
-#include "formats/source.h"
 #include "tendril/formats.h"
 
 #include <limits.h>
