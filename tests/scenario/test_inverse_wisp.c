@@ -12,10 +12,10 @@ static const double STAYS = 1.5, LEAVES = 3.0;
 
 // --- what was found, judged by the models themselves --------------------------------------------
 
-// The gradient of the potential of a super-helix: its dense model has it.
+// The gradient of the potential, of a super-helix by its dense model, which has one.
 static void own_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
     Rod twin = *rod;
-    twin.model = &SUPER_HELIX_DENSE;
+    twin.model = rod->model->potential != NULL ? rod->model : &SUPER_HELIX_DENSE;
     twin.group = NULL;
     twin.work =
         calloc(twin.model->work_count(rod->dof_count, rod->element_count) + 1, sizeof(double));
@@ -76,8 +76,8 @@ static double natural_error(TdlWorld* world, const TdlBodyId* rods, const Wisp* 
         TdlVec3 natural[64];
         double off = 0.0, own = 0.0;
         tdl_rod_natural_curvature(world, rods[i], natural);
-        for (int k = 0; k < w->def.elements; ++k) {
-            TdlVec3 truth = w->true_kappa[i * w->def.elements + k];
+        for (int k = 0; k < wisp_each(&w->def); ++k) {
+            TdlVec3 truth = w->true_kappa[i * wisp_each(&w->def) + k];
             TdlVec3 d = tdl_sub3(natural[k], truth);
             off += tdl_dot3(d, d);
             own += tdl_dot3(truth, truth);
@@ -183,7 +183,7 @@ static void check_case(const Wisp* w, const Case* c, double seconds) {
 static void add_noise(Wisp* w, double angle) {
     Rng rng = rng_seed(77);
     double unit = angle * w->def.elements / w->def.length;
-    for (int k = 0; k < w->def.curls * w->def.elements; ++k) {
+    for (int k = 0; k < w->def.curls * wisp_each(&w->def); ++k) {
         TdlVec3 off = {rng_normal(&rng), rng_normal(&rng), rng_normal(&rng)};
         w->kappa[k] = tdl_axpy3(w->kappa[k], unit, off);
     }
@@ -229,8 +229,10 @@ static void check_measured(const Wisp* w, const char* name, double seconds) {
     REQUIRE(tdl_world_inverse(world, &options, &report) == TDL_STATUS_OK);
     run(world, seconds);
     double drift = wisp_drift(world, rods, w, before);
-    printf("  %s: %.2g of the length to part, %.2g after %g s, %d contacts\n", name, parted, drift,
-           seconds, report.contact_count);
+    printf("  %s: %.2g of the length to part, %.2g after %g s, %d contacts, %d carry, least "
+           "eigenvalue %.3f: %s\n",
+           name, parted, drift, seconds, report.contact_count, report.loaded_count,
+           report.least_eigenvalue, report.stable ? "stays" : "leaves");
     CHECK_BELOW(drift, 0.01);
     tdl_inverse_report_free(world, &report);
     tdl_world_destroy(world);
