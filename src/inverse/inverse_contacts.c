@@ -18,6 +18,9 @@ static const double ACCEPTED = 1.0e-4;
 
 // Joints of a super-clothoid on which a moment is felt beyond where it sets in: 0.27^8 = 3e-5.
 enum { FELT_JOINTS = 8 };
+// What a tip that is touched counts for by itself, beside all of its rod: little, so that it
+// decides only where the rest says nothing.
+static const double TRUST = 0.01;
 
 // --- K ------------------------------------------------------------------------------------------
 
@@ -243,8 +246,9 @@ void inverse_add_pull(const Inverse* v, double scale, double* out) {
 
 // --- the cone program -----------------------------------------------------------------------
 
-// x <- x less its mean, the uniform curvature that is nearest to it in the elastic energy. (V.65)
-static TdlVec3 take_mean(const InverseRod* rod, double* x) {
+// x <- x less its mean, the uniform curvature that is nearest to it in the elastic energy, which
+// counts against `first` as told. Returns what was taken. (V.65)
+static TdlVec3 take_mean(const InverseRod* rod, TdlVec3 first, double* x) {
     int count = rod->n / 3;
     TdlVec3 sum = {0};
     double weight = 0.0;
@@ -254,7 +258,8 @@ static TdlVec3 take_mean(const InverseRod* rod, double* x) {
         sum = tdl_axpy3(sum, share, tdl_load3(x, i));
         weight += share;
     }
-    TdlVec3 mean = tdl_scale3(1.0 / weight, sum);
+    TdlVec3 mean = tdl_axpy3(tdl_scale3(1.0 / weight, sum), TRUST, first);
+    mean = tdl_scale3(1.0 / (1.0 + TRUST), mean);
     for (int i = 0; i < count; ++i) {
         tdl_store3(x, i, tdl_sub3(tdl_load3(x, i), mean));
     }
@@ -267,7 +272,7 @@ static void solve_body(void* user, int body, const double* rhs, double* x) {
     memcpy(x, rhs, (size_t)rod->n * sizeof *x);
     inverse_elastic_solve(rod, x);
     if (v->tips_float && rod->tip_touched) {
-        take_mean(rod, x);
+        take_mean(rod, (TdlVec3){0}, x);
     }
 }
 
@@ -283,11 +288,13 @@ static void find_wish(const Inverse* v, double* wish) {
             continue;
         }
         inverse_elastic_solve(rod, own);
+        bool floats = v->tips_float && rod->tip_touched;
         for (int j = 0; j < rod->n; ++j) {
-            own[j] = far * (tip[j % 3] - rod->rod->q[j]) - own[j];
+            double known = floats ? 0.0 : tip[j % 3];
+            own[j] = far * (known - rod->rod->q[j]) - own[j];
         }
-        if (v->tips_float && rod->tip_touched) {
-            take_mean(rod, own);
+        if (floats) {
+            take_mean(rod, tdl_scale3(-1.0, rod->tip), own);
         }
     }
 }
@@ -296,8 +303,8 @@ static void find_wish(const Inverse* v, double* wish) {
 // super-helix those of the last one; in a super-clothoid a moment that sets in inside of an element
 // is felt on joints beyond, by 0.27 less on each. (V.65)
 static bool feels_tip(const InverseRod* rod, TdlSpan span) {
-    return span.first + span.count > rod->n - (rod->pivot != NULL ? 3 * FELT_JOINTS : 0) &&
-           span.count > 0;
+    int beyond = rod->n - span.first - span.count;
+    return span.count > 0 && beyond <= (rod->pivot != NULL ? 3 * FELT_JOINTS : 0);
 }
 
 // Nothing is beyond the tip: unless contacts have a part in it, its natural curvature is the one
@@ -345,7 +352,7 @@ static TdlStatus read_tips(Inverse* v) {
         for (int j = 0; j < rod->n; ++j) {
             own[j] += rod->rod->q[j];
         }
-        rod->tip = take_mean(rod, own);
+        rod->tip = take_mean(rod, rod->tip, own);
     }
     return TDL_STATUS_OK;
 }

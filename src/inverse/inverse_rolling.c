@@ -12,8 +12,8 @@ static const double DIFFERENCE = 1.0e-3;
 // Cosine between normal and tangent above which the contact is at an end of the curve, where it
 // does not move on.
 static const double AT_END = 1.0e-6;
-// Least curvature between sides, times the rod's length: where they are flatter the contact would
-// soon be off the rod.
+// Least curvature between sides, times the rod's length: where they are flatter a turn of 0.1 rad
+// would take the contact off the rod. They count as so much rounder, which asks for less.
 static const double FLATTEST = 0.1;
 
 // A side as the other sees it: how it goes on from the place where it is touched.
@@ -109,16 +109,19 @@ static bool factor_distance(const Inverse* v, int i, RollSide side[2], double l[
         return false;
     }
     double round = side[0].flat || side[1].flat ? 0.0 : 1.0 / apart;
-    for (int k = 0; k < 2; ++k) {
-        double bend = (k == 0 ? -1.0 : 1.0) * tdl_dot3(n, side[k].bend);
-        own[k] = side[k].goes ? round + bend + FLATTEST / length : 1.0;
-    }
     bool both = side[0].goes && side[1].goes;
     double across = both ? -round * tdl_dot3(side[0].tangent, side[1].tangent) : 0.0;
-    l[0] = sqrt(fmax(own[0], 0.0));
-    l[1] = l[0] > 0.0 ? across / l[0] : 0.0;
-    l[2] = sqrt(fmax(own[1] - l[1] * l[1], 0.0));
-    return l[0] > 0.0 && l[2] > 0.0 && (side[0].goes || side[1].goes);
+    for (int k = 0; k < 2; ++k) {
+        double bend = (k == 0 ? -1.0 : 1.0) * tdl_dot3(n, side[k].bend);
+        own[k] = side[k].goes ? round + bend : INFINITY;
+    }
+    double least = both ? 0.5 * (own[0] + own[1]) - hypot(0.5 * (own[0] - own[1]), across)
+                        : fmin(own[0], own[1]);
+    double more = fmax(0.0, FLATTEST / length - least);
+    l[0] = isfinite(own[0]) ? sqrt(own[0] + more) : 1.0;
+    l[1] = across / l[0];
+    l[2] = isfinite(own[1]) ? sqrt(fmax(own[1] + more - l[1] * l[1], 0.0)) : 1.0;
+    return least > 0.0 && isfinite(least) && l[2] > 0.0;
 }
 
 // Both rows of both sides of a contact; zero where nothing is known.

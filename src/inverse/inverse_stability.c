@@ -50,16 +50,24 @@ static bool sticks(const InverseContacts* c, int i) {
     return tangential(c->r + 3 * i) < (1.0 - ON_CONE) * c->mu[i] * c->r[3 * i];
 }
 
+bool inverse_is_free(const Inverse* v, int side) {
+    const Contacts* all = v->world->contacts;
+    const TdlContact* contact = &all->found.at[v->contacts.of[side / 2]].site.contact;
+    return v->contacts.rod[side] < 0 &&
+           seen_body(&all->seen, contact, side % 2)->system->dof_count > 0;
+}
+
 // Those that hold, by number.
 static int list_holding(Inverse* v, int* holding) {
     InverseContacts* c = &v->contacts;
     double most = largest_force(c);
     int count = 0;
-    v->loaded_count = v->sliding_count = 0;
+    v->loaded_count = v->sliding_count = v->free_count = 0;
     for (int i = 0; i < c->count; ++i) {
         bool loaded = carries(c, i, most), fast = loaded && sticks(c, i);
         v->loaded_count += loaded;
         v->sliding_count += loaded && !fast;
+        v->free_count += loaded && (inverse_is_free(v, 2 * i) || inverse_is_free(v, 2 * i + 1));
         holding[count] = i;
         count += fast;
     }
@@ -516,7 +524,7 @@ TdlStatus inverse_judge(Inverse* v) {
         status = judge_whole(v, &holding);
         v->least_eigenvalue = fmin(v->least_eigenvalue, alone);
     }
-    v->stable = v->least_eigenvalue > 0.0 && v->sliding_count == 0;
+    v->stable = v->least_eigenvalue > 0.0 && v->sliding_count == 0 && v->free_count == 0;
     arena_release(&v->arena, mark);
     return status;
 }

@@ -181,6 +181,39 @@ static TdlStatus find_natural(Inverse* v) {
     return status;
 }
 
+// What overlaps: steps part it, and with it the rest that is found.
+static TdlStatus find_overlaps(Inverse* v) {
+    TdlOverlap worst = {.depth = 0.0};
+    TdlStatus status = tdl_world_overlaps(v->world, 1, &worst, &v->overlap_count);
+    if (status != TDL_STATUS_OK || v->overlap_count == 0) {
+        return status;
+    }
+    char text[TDL_OVERLAP_TEXT_SIZE];
+    v->deepest = worst.depth;
+    tdl_overlap_text(v->world, &worst, text);
+    tdl_log(&v->world->host, TDL_LOG_WARNING,
+            "inverse: %d pairs of bodies overlap in the given shapes, which steps will part: %s",
+            v->overlap_count, text);
+    return TDL_STATUS_OK;
+}
+
+// A body that carries and is free to move: nothing holds it where it counts as still.
+static void tell_of_free(const Inverse* v) {
+    const InverseContacts* c = &v->contacts;
+    for (int side = 0; side < 2 * c->count && v->free_count > 0; ++side) {
+        if (inverse_is_free(v, side) && c->r[side / 2 * 3] > 0.0) {
+            char name[TDL_BODY_NAME_SIZE];
+            const TdlContact* x = &v->world->contacts->found.at[c->of[side / 2]].site.contact;
+            world_name_body(seen_body(&v->world->contacts->seen, x, side % 2), name);
+            tdl_log(&v->world->host, TDL_LOG_WARNING,
+                    "inverse: rods lean on %s, which is free to move and counts as if it stood "
+                    "still; with %d such contacts nothing is promised",
+                    name, v->free_count);
+            return;
+        }
+    }
+}
+
 // Forces and stability with the guess and the stiffness that are tried.
 static TdlStatus try_once(Inverse* v) {
     TdlStatus status = inverse_find_forces(v);
@@ -207,8 +240,8 @@ static void stiffen_by(InverseRod* rod, double factor) {
 static TdlStatus stiffen(Inverse* v) {
     TdlStatus status = TDL_STATUS_OK;
     double beyond = v->contacts.count > 0 ? BEYOND_CONTACTS : BEYOND_LEAST;
-    for (int round = 0; round < STIFFENING_ROUNDS && !v->stable && v->sliding_count == 0 &&
-                        status == TDL_STATUS_OK;
+    for (int round = 0; round < STIFFENING_ROUNDS && !v->stable &&
+                        v->sliding_count + v->free_count == 0 && status == TDL_STATUS_OK;
          ++round) {
         bool grew = false;
         for (int k = 0; k < v->rod_count; ++k) {
@@ -301,6 +334,9 @@ static void fill_report(const Inverse* v, TdlInverseReport* out) {
     out->contact_count = c->count;
     out->loaded_count = v->loaded_count;
     out->sliding_count = v->sliding_count;
+    out->free_count = v->free_count;
+    out->overlap_count = v->overlap_count;
+    out->deepest = v->deepest;
     out->contact_residual = c->residual;
     for (int i = 0; i < c->count; ++i) {
         out->largest_force = fmax(out->largest_force, tdl_norm3(tdl_load3(c->r, i)));
@@ -314,6 +350,9 @@ static TdlStatus find_all(Inverse* v) {
     TdlStatus status = open_rods(v);
     if (status == TDL_STATUS_OK) {
         status = find_gradients(v);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = find_overlaps(v);
     }
     if (status == TDL_STATUS_OK) {
         status = inverse_find_contacts(v);
@@ -344,6 +383,7 @@ TdlStatus tdl_world_inverse(TdlWorld* world, const TdlInverseOptions* options,
         status = report.strands == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
     }
     if (status == TDL_STATUS_OK) {
+        tell_of_free(&v);
         apply(&v);
     }
     if (status == TDL_STATUS_OK && out != NULL) {

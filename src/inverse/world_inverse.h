@@ -49,7 +49,9 @@ typedef struct Inverse {
     InverseContacts contacts;
     double guess;    // that is tried
     bool tips_float; // the tips that are touched are sought with the forces
-    int loaded_count, sliding_count;
+    int loaded_count, sliding_count, free_count;
+    int overlap_count;
+    double deepest; // m
     bool stable;
     double least_eigenvalue;
 } Inverse;
@@ -64,6 +66,9 @@ static inline bool inverse_is_super(const Rod* rod) {
     return rod->model == &SUPER_HELIX || rod->model == &SUPER_HELIX_DENSE ||
            rod->model == &SUPER_CLOTHOID;
 }
+
+// Whether a side is of a body that could move, but not by natural curvatures.
+bool inverse_is_free(const Inverse* inverse, int side);
 
 // Before any of it, once: the pivots of a super-clothoid.
 void inverse_elastic_prepare(InverseRod* rod);

@@ -9,6 +9,8 @@ enum { KICK_STEPS = 50, MOST_CURLS = 40 };
 // What is told to stay ends no further off than the kick took it and half as much, for contacts
 // that slipped do not slip back; what is told to leave goes at least three times as far.
 static const double STAYS = 1.5, LEAVES = 3.0;
+// Of what is unstable so much of the length is no rounding that grew, but the way out.
+static const double LEFT = 0.01;
 
 // --- what was found, judged by the models themselves --------------------------------------------
 
@@ -171,7 +173,8 @@ static void check_case(const Wisp* w, const Case* c, double seconds) {
         double ratio = kicked(world, rods, w, seconds, before);
         printf(", %.2f times the kick\n", ratio);
         CHECK_BELOW(c->contacts ? drift : 0.0, 1.0e-5);
-        CHECK(report.stable ? ratio < STAYS : ratio > LEAVES);
+        bool left = drift > LEFT || ratio > LEAVES; // some need no kick
+        CHECK(report.stable ? ratio < STAYS : left);
     }
     tdl_inverse_report_free(world, &report);
     tdl_world_destroy(world);
