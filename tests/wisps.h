@@ -49,6 +49,7 @@ static inline TdlRodDef wisp_rod(const WispDef* w) {
     rod.length = w->length;
     rod.element_count = w->elements;
     rod.damping = 1.0e-3;
+    rod.mass_damping = 5.0; // kicks die away; no part of the rest itself
     return rod;
 }
 
