@@ -18,6 +18,8 @@ static const double LEAST_GUESS = 0.1;
 // contacts change with the stiffness.
 static const double BEYOND_LEAST = 1.02, BEYOND_CONTACTS = 1.05;
 enum { STIFFENING_ROUNDS = 40 };
+// Overlap, over the thinnest radius, that bodies at rest may have: steps leave a tenth of it alone.
+static const double REST_OVERLAP = 0.02;
 
 TdlInverseOptions tdl_inverse_options_default(void) {
     return (TdlInverseOptions){.mu_share = 0.8, .gamma = 1.0e-5, .reach = 1.0e-7};
@@ -181,20 +183,32 @@ static TdlStatus find_natural(Inverse* v) {
     return status;
 }
 
-// What overlaps: steps part it, and with it the rest that is found.
+// What overlaps: steps part it, and with it the rest that is found. The deepest comes first.
 static TdlStatus find_overlaps(Inverse* v) {
-    TdlOverlap worst = {.depth = 0.0};
-    TdlStatus status = tdl_world_overlaps(v->world, 1, &worst, &v->overlap_count);
-    if (status != TDL_STATUS_OK || v->overlap_count == 0) {
+    int count = 0;
+    TdlStatus status = tdl_world_overlaps(v->world, 0, NULL, &count);
+    if (status != TDL_STATUS_OK || count == 0) {
         return status;
     }
-    char text[TDL_OVERLAP_TEXT_SIZE];
-    v->deepest = worst.depth;
-    tdl_overlap_text(v->world, &worst, text);
-    tdl_log(&v->world->host, TDL_LOG_WARNING,
-            "inverse: %d pairs of bodies overlap in the given shapes, which steps will part: %s",
-            v->overlap_count, text);
-    return TDL_STATUS_OK;
+    ArenaMark mark = arena_mark(&v->arena);
+    TdlOverlap* all = ARENA_NEW(&v->arena, TdlOverlap, count);
+    status = all == NULL ? TDL_STATUS_NO_MEMORY : tdl_world_overlaps(v->world, count, all, &count);
+    double allowed = REST_OVERLAP * v->world->contacts->seen.thinnest;
+    for (int i = 0; i < count && status == TDL_STATUS_OK; ++i) {
+        bool told = all[i].through || all[i].depth > allowed;
+        v->overlap_count += told;
+        v->deepest = fmax(v->deepest, told ? all[i].depth : 0.0);
+    }
+    if (status == TDL_STATUS_OK && v->overlap_count > 0) {
+        char text[TDL_OVERLAP_TEXT_SIZE];
+        tdl_overlap_text(v->world, &all[0], text);
+        tdl_log(&v->world->host, TDL_LOG_WARNING,
+                "inverse: %d pairs of bodies overlap in the given shapes, which steps will part: "
+                "%s",
+                v->overlap_count, text);
+    }
+    arena_release(&v->arena, mark);
+    return status;
 }
 
 // A body that carries and is free to move: nothing holds it where it counts as still.
