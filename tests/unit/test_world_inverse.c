@@ -474,3 +474,91 @@ TEST(bodies_that_are_free_and_shapes_that_overlap_are_told_of) {
         tdl_world_destroy(world);
     }
 }
+
+// --- odd worlds --------------------------------------------------------------------------------
+
+typedef struct Odd {
+    const char* name;
+    int elements;
+    double
+        at; // of the length, where a ball lies under the rod; below 0: a coil that touches itself
+    double mu, gravity, gamma;
+    bool slides, joints;
+} Odd;
+
+static TdlWorld* odd_world(const Odd* odd, TdlBodyId* id) {
+    TdlHost host = tdl_host_default();
+    TdlWorldDef def = tdl_world_def_default();
+    TdlWorld* world = NULL;
+    def.gravity = (TdlVec3){0.0, 0.0, -odd->gravity};
+    def.contacts.law.mu = odd->mu;
+    TdlRodDef rod = tdl_rod_def_default();
+    TdlBodyId ball;
+    rod.element_count = odd->elements;
+    rod.model = odd->joints ? "super-clothoid" : "super-helix";
+    if (odd->at < 0.0) { // two and a half turns, one beside the next
+        double a = 0.02, b = 0.31831e-3, size = a * a + b * b;
+        rod.radius[0] = rod.radius[1] = 1.0e-3;
+        rod.length = 0.31;
+        rod.curvature = (TdlVec3){b / size, 0.0, a / size};
+        rod.natural_curvature = rod.curvature;
+    }
+    TdlColliderDef shape = tdl_collider_def_default();
+    shape.shape = TDL_SHAPE_SPHERE;
+    shape.radius = 0.01;
+    shape.pose.position = (TdlVec3){odd->at * rod.length, 0.0, -0.01 - rod.radius[0]};
+    if (tdl_world_create(&host, &def, &world) != TDL_STATUS_OK ||
+        tdl_world_add_rod(world, &rod, id) != TDL_STATUS_OK ||
+        (odd->at >= 0.0 && tdl_world_add_collider(world, &shape, &ball) != TDL_STATUS_OK)) {
+        tdl_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+// Where little or nothing tells forces, they are still finite, in the cones, and the shape at rest.
+TEST(odd_worlds_have_an_answer) {
+    static const Odd odds[] = {
+        {"no friction", 8, 0.6, 0.0, 9.81, 1.0e-5, true, false},
+        {"no gravity", 8, 0.6, 0.3, 0.0, 1.0e-5, false, false},
+        {"one element", 1, 0.5, 0.3, 9.81, 1.0e-5, false, false},
+        {"one element with joints", 1, 0.5, 0.3, 9.81, 1.0e-5, false, true},
+        {"at the clamp", 8, 0.0, 0.3, 9.81, 1.0e-5, false, false},
+        {"beside the clamp", 8, 0.01, 0.3, 9.81, 0.0, false, true},
+        {"at the tip", 8, 1.0, 0.3, 9.81, 0.0, false, false},
+        {"a coil", 25, -1.0, 0.3, 9.81, 1.0e-5, false, false},
+    };
+    for (size_t k = 0; k < sizeof odds / sizeof *odds; ++k) {
+        for (int guess = 0; guess < 2; ++guess) {
+            TdlBodyId id;
+            TdlWorld* world = odd_world(&odds[k], &id);
+            TdlInverseOptions options = tdl_inverse_options_default();
+            TdlInverseReport report;
+            REQUIRE(world != NULL);
+            options.contacts = options.keep_guess = true;
+            options.guess = guess;
+            options.gamma = odds[k].gamma;
+            options.reach = 1.0e-6;
+            TdlStatus status = tdl_world_inverse(world, &options, &report);
+            CHECK_INT(status, TDL_STATUS_OK);
+            if (status != TDL_STATUS_OK) {
+                printf("  %s\n", odds[k].name);
+                tdl_world_destroy(world);
+                continue;
+            }
+            printf("  %s, guess %d: %d contacts, %d carry, %d slide, force %.2g N, residual %.1e, "
+                   "least eigenvalue %.3g\n",
+                   odds[k].name, guess, report.contact_count, report.loaded_count,
+                   report.sliding_count, report.largest_force, report.strands[0].residual,
+                   report.least_eigenvalue);
+            CHECK(report.contact_count > 0);
+            CHECK(report.strands[0].residual < 1.0e-12); // some roundings of forces
+            CHECK(isfinite(report.largest_force) && isfinite(report.least_eigenvalue));
+            CHECK_INT(report.sliding_count, odds[k].slides ? report.loaded_count : 0);
+            CHECK(report.stable == (report.least_eigenvalue > 0.0 && report.sliding_count == 0));
+            CHECK(odds[k].gravity > 0.0 || report.largest_force == 0.0);
+            tdl_inverse_report_free(world, &report);
+            tdl_world_destroy(world);
+        }
+    }
+}
