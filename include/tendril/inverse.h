@@ -199,9 +199,10 @@ typedef struct TdlInverseOptions {
                      // mean compliance of a contact; default 1e-5
     double guess; // in [0, 1], where the natural curvature is to be near: 0, everywhere as at the
                   // tip; 1, as the shape; default 0
-    double reach; // m, >= 0: gap below which two things touch; default 1e-7
-    bool stiffen; // raises the stiffness (Young's modulus) of rods until all is stable; default
-                  // false
+    double reach; // m, >= 0: gap below which two things touch; default 1e-7, for shapes that were
+                  // at rest; a fifth of the radius is good for shapes that were measured
+    bool stiffen;    // raises the stiffness (Young's modulus) of rods until all is stable; default
+                     // false
     bool keep_guess; // the guess stays as it is also where that is not stable; default false: it
                      // then moves towards 0
 } TdlInverseOptions;
