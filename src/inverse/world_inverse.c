@@ -394,7 +394,11 @@ TdlStatus tdl_world_inverse(TdlWorld* world, const TdlInverseOptions* options,
     if (status == TDL_STATUS_OK && out != NULL) {
         report.strands =
             tdl_alloc_array(&world->host.mem, (size_t)v.rod_count + 1, sizeof *report.strands);
-        status = report.strands == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+        // what the report needs later is there before anything is changed: the arena keeps it
+        ArenaMark mark = arena_mark(&v.arena);
+        double* scratch = ARENA_NEW(&v.arena, double, 3 * (size_t)v.dof_count + 4);
+        arena_release(&v.arena, mark);
+        status = report.strands == NULL || scratch == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
     }
     if (status == TDL_STATUS_OK) {
         tell_of_free(&v);
@@ -404,7 +408,12 @@ TdlStatus tdl_world_inverse(TdlWorld* world, const TdlInverseOptions* options,
         status = fill_strands(&v, report.strands);
         fill_report(&v, &report);
         report.seconds = clock_now() - begin;
+    }
+    if (status == TDL_STATUS_OK && out != NULL) {
         *out = report;
+    }
+    if (status != TDL_STATUS_OK) {
+        tdl_free(&world->host.mem, report.strands);
     }
     arena_destroy(&v.arena);
     return status;

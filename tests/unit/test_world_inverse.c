@@ -486,8 +486,7 @@ typedef struct Odd {
     bool slides, joints;
 } Odd;
 
-static TdlWorld* odd_world(const Odd* odd, TdlBodyId* id) {
-    TdlHost host = tdl_host_default();
+static TdlWorld* odd_world(TdlHost host, const Odd* odd, TdlBodyId* id) {
     TdlWorldDef def = tdl_world_def_default();
     TdlWorld* world = NULL;
     def.gravity = (TdlVec3){0.0, 0.0, -odd->gravity};
@@ -531,7 +530,7 @@ TEST(odd_worlds_have_an_answer) {
     for (size_t k = 0; k < sizeof odds / sizeof *odds; ++k) {
         for (int guess = 0; guess < 2; ++guess) {
             TdlBodyId id;
-            TdlWorld* world = odd_world(&odds[k], &id);
+            TdlWorld* world = odd_world(tdl_host_default(), &odds[k], &id);
             TdlInverseOptions options = tdl_inverse_options_default();
             TdlInverseReport report;
             REQUIRE(world != NULL);
@@ -561,4 +560,38 @@ TEST(odd_worlds_have_an_answer) {
             tdl_world_destroy(world);
         }
     }
+}
+
+// Whichever allocation fails, it is told, natural curvatures stay, and nothing leaks.
+TEST(a_world_is_as_it_was_without_memory) {
+    static const Odd odd = {"no memory", 8, 0.6, 0.3, 9.81, 1.0e-5, false, false};
+    TdlStatus status = TDL_STATUS_NO_MEMORY;
+    int failures = 0;
+    for (int at = 1; status == TDL_STATUS_NO_MEMORY && at < 1000; ++at) {
+        FailingMemory memory = {0};
+        TdlHost host = tdl_host_default();
+        TdlBodyId id;
+        host.mem = (TdlAllocator){.resize = failing_resize, .user = &memory};
+        TdlWorld* world = odd_world(host, &odd, &id);
+        REQUIRE(world != NULL);
+        TdlInverseOptions options = tdl_inverse_options_default();
+        TdlInverseReport report = {0};
+        TdlVec3 natural[8];
+        options.contacts = options.stiffen = true;
+        memory.calls = 0;
+        memory.fail_at = at;
+        status = tdl_world_inverse(world, &options, &report);
+        CHECK(status == TDL_STATUS_OK || status == TDL_STATUS_NO_MEMORY);
+        tdl_rod_natural_curvature(world, id, natural);
+        for (int k = 0; k < 8 && status == TDL_STATUS_NO_MEMORY; ++k) {
+            CHECK_NEAR3(natural[k], (TdlVec3){0}, 0.0);
+        }
+        failures += status == TDL_STATUS_NO_MEMORY;
+        tdl_inverse_report_free(world, &report);
+        tdl_world_destroy(world);
+        CHECK_INT(memory.live, 0);
+    }
+    printf("  %d allocations\n", failures);
+    CHECK_INT(status, TDL_STATUS_OK);
+    CHECK(failures > 10);
 }
