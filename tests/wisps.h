@@ -8,6 +8,7 @@
 #include "test.h"
 
 typedef struct WispDef {
+    const char* model; // "super-helix" or "super-clothoid"
     int curls, elements;
     double length, ball; // m, of a curl, and the ball's radius
     double mu;
@@ -16,7 +17,8 @@ typedef struct WispDef {
 } WispDef;
 
 static inline WispDef wisp_default(int curls) {
-    return (WispDef){.curls = curls,
+    return (WispDef){.model = "super-helix",
+                     .curls = curls,
                      .elements = 30,
                      .length = 0.15,
                      .ball = 0.05,
@@ -27,20 +29,27 @@ static inline WispDef wisp_default(int curls) {
                      .rest = 4.0};
 }
 
+// Curvatures of a curl: of its elements, or at its joints.
+static inline int wisp_each(const WispDef* w) {
+    return w->elements + (strcmp(w->model, "super-clothoid") == 0);
+}
+
 // What is taken of a wisp: shapes, and the truth that is forgotten but to compare with.
 typedef struct Wisp {
     WispDef def;
     TdlPose* start;              // [curls]
-    TdlVec3 *kappa, *true_kappa; // [curls elements]
+    TdlVec3 *kappa, *true_kappa; // [curls each]
     double speed;                // m/s, the fastest tip that is left
     int contacts;
 } Wisp;
 
 static inline TdlRodDef wisp_rod(const WispDef* w) {
     TdlRodDef rod = tdl_rod_def_default();
+    rod.model = w->model;
     rod.length = w->length;
     rod.element_count = w->elements;
     rod.damping = 1.0e-3;
+    rod.mass_damping = 5.0; // kicks die away; no part of the rest itself
     return rod;
 }
 
@@ -86,7 +95,7 @@ static inline double wisp_speed(TdlWorld* world, const TdlBodyId* rods, int curl
 }
 
 static inline void wisp_make(const WispDef* w, Wisp* out) {
-    size_t n = (size_t)w->curls, e = (size_t)w->elements;
+    size_t n = (size_t)w->curls, e = (size_t)wisp_each(w);
     Rng rng = rng_seed(w->seed);
     *out = (Wisp){.def = *w};
     out->start = calloc(n, sizeof *out->start);
@@ -114,10 +123,10 @@ static inline void wisp_make(const WispDef* w, Wisp* out) {
             FAIL("step at %g s: %s", t, tdl_status_string(status));
             break;
         }
-        speed = t > w->settle ? wisp_speed(world, rods, w->curls, 3 * w->elements) : 1.0;
+        speed = t > w->settle ? wisp_speed(world, rods, w->curls, 3 * wisp_each(w)) : 1.0;
     }
     out->contacts = info.contact_count;
-    out->speed = wisp_speed(world, rods, w->curls, 3 * w->elements);
+    out->speed = wisp_speed(world, rods, w->curls, 3 * wisp_each(w));
     for (int i = 0; i < w->curls; ++i) {
         tdl_rod_start(world, rods[i], &out->start[i]);
         tdl_rod_curvature(world, rods[i], out->kappa + (size_t)i * e);
@@ -127,7 +136,7 @@ static inline void wisp_make(const WispDef* w, Wisp* out) {
 }
 
 static inline Wisp wisp_copy(const Wisp* w) {
-    size_t n = (size_t)w->def.curls, e = n * (size_t)w->def.elements;
+    size_t n = (size_t)w->def.curls, e = n * (size_t)wisp_each(&w->def);
     Wisp out = *w;
     out.start = calloc(n, sizeof *out.start);
     out.kappa = calloc(e, sizeof *out.kappa);
@@ -150,8 +159,10 @@ static inline TdlWorld* wisp_again(const Wisp* w, TdlBodyId* rods) {
     for (int i = 0; i < w->def.curls; ++i) {
         TdlRodDef rod = wisp_rod(&w->def);
         rod.clamp = w->start[i];
-        rod.curvature_of = w->kappa + (size_t)i * (size_t)w->def.elements;
-        rod.natural_curvature_of = rod.curvature_of;
+        const TdlVec3* kappa = w->kappa + (ptrdiff_t)i * wisp_each(&w->def);
+        bool joints = wisp_each(&w->def) > w->def.elements;
+        rod.curvature_of = rod.natural_curvature_of = joints ? NULL : kappa;
+        rod.curvature_at = rod.natural_curvature_at = joints ? kappa : NULL;
         CHECK_INT(tdl_world_add_rod(world, &rod, &rods[i]), TDL_STATUS_OK);
     }
     return world;

@@ -307,9 +307,10 @@ typedef struct TdlInverseOptions {
                      // mean compliance of a contact; default 1e-5
     double guess; // in [0, 1], where the natural curvature is to be near: 0, everywhere as at the
                   // tip; 1, as the shape; default 0
-    double reach; // m, >= 0: gap below which two things touch; default 1e-7
-    bool stiffen; // raises the stiffness (Young's modulus) of rods until all is stable; default
-                  // false
+    double reach; // m, >= 0: gap below which two things touch; default 1e-7, for shapes that were
+                  // at rest; a fifth of the radius is good for shapes that were measured
+    bool stiffen;    // raises the stiffness (Young's modulus) of rods until all is stable; default
+                     // false
     bool keep_guess; // the guess stays as it is also where that is not stable; default false: it
                      // then moves towards 0
     const TdlBodyId* rods; // [rod_count] those that are to rest, which are found; others count as
@@ -336,6 +337,11 @@ typedef struct TdlInverseReport {
     int loaded_count;          // of these, that carry
     int sliding_count;       // of those, that do not stick strictly inside the cone of their pair:
                              // nothing is promised with them, and `stable` is false
+    int free_count;          // of those, on bodies without natural curvature that are free to move,
+                             // and counted as if they stood still: the same
+    int overlap_count;       // pairs of bodies that overlap in the given shapes, which steps part:
+                             // they will not rest in just these
+    double deepest;          // m, by how much at most; 0: none does
     double contact_residual; // of the cone program, relative
     double largest_force;    // N, of a contact
     double guess;            // that was used
@@ -350,9 +356,10 @@ typedef struct TdlInverseReport {
 /// end and grow out of nothing; they are super-helices and super-clothoids, and without contacts
 /// discrete elastic rods too. With contacts, forces in the cones are sought with which natural
 /// curvatures are nearest to the guess in the elastic energy; the next step begins with them. Other
-/// bodies count as if they stood still. TDL_STATUS_BAD_ARGUMENT where a rod is not so, by name, or
-/// an option is out of range, and TDL_STATUS_DIVERGED where forces are not found; then the world is
-/// as it was. `out` may be null; else tdl_inverse_report_free frees it.
+/// bodies count as if they stood still; the log names one that carries and is free to move. Bodies
+/// that overlap are counted, and the deepest pair is named. TDL_STATUS_BAD_ARGUMENT where a rod is
+/// not so, by name, or an option is out of range, and TDL_STATUS_DIVERGED where forces are not
+/// found; then the world is as it was. `out` may be null; else tdl_inverse_report_free frees it.
 /// docs/theory/inverse-contacts.md
 TDL_API TdlStatus tdl_world_inverse(TdlWorld* world, const TdlInverseOptions* options,
                                     TdlInverseReport* out);

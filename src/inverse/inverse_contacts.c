@@ -6,6 +6,7 @@
 #include "inverse/world_inverse.h"
 
 #include "base/log.h"
+#include "math/dense.h"
 
 #include <string.h>
 
@@ -15,9 +16,11 @@ static const double TOLERANCE = 1.0e-9;
 // What is let pass where the solvers stall, for the same reason.
 static const double ACCEPTED = 1.0e-4;
 
-// Rounds in which tips that are touched are guessed anew, and the change at which they are known.
-enum { TIP_ROUNDS = 20 };
-static const double TIP_KNOWN = 1.0e-3;
+// Joints of a super-clothoid on which a moment is felt beyond where it sets in: 0.27^8 = 3e-5.
+enum { FELT_JOINTS = 8 };
+// What a tip that is touched counts for by itself, beside all of its rod: little, so that it
+// decides only where the rest says nothing.
+static const double TRUST = 0.01;
 
 // --- K ------------------------------------------------------------------------------------------
 
@@ -89,7 +92,8 @@ static bool allocate(Inverse* v, int count) {
     c->rod = ARENA_NEW(&v->arena, int, 2 * n + 1);
     c->span = ARENA_NEW(&v->arena, TdlSpan, 2 * n + 1);
     c->at = ARENA_NEW(&v->arena, size_t, 2 * n + 1);
-    return c->of && c->mu && c->gamma && c->r && c->rod && c->span && c->at;
+    c->own = ARENA_NEW(&v->arena, int, 2 * n + 1);
+    return c->own && c->of && c->mu && c->gamma && c->r && c->rod && c->span && c->at;
 }
 
 // Whose coordinates move a side, and which.
@@ -136,6 +140,23 @@ static void fill_side(Inverse* v, int i, int side) {
     }
 }
 
+// The sides of each rod, in rising order.
+static void sort_sides(Inverse* v) {
+    InverseContacts* c = &v->contacts;
+    for (int side = 0; side < 2 * c->count; ++side) {
+        c->start[c->rod[side] + 2] += c->rod[side] >= 0;
+    }
+    for (int k = 1; k <= v->rod_count; ++k) {
+        c->start[k + 1] += c->start[k];
+    }
+    // as they are filled the start of each moves on to where the next begins
+    for (int side = 0; side < 2 * c->count; ++side) {
+        if (c->rod[side] >= 0) {
+            c->own[c->start[c->rod[side] + 1]++] = side;
+        }
+    }
+}
+
 static TdlStatus list_contacts(Inverse* v, const int* rods) {
     InverseContacts* c = &v->contacts;
     const Candidates* found = &v->world->contacts->found;
@@ -166,9 +187,11 @@ static TdlStatus list_contacts(Inverse* v, const int* rods) {
         ++c->count;
     }
     c->h = ARENA_NEW(&v->arena, double, used + 4);
-    if (c->h == NULL) {
+    c->roll = ARENA_NEW(&v->arena, double, used / 3 * 2 + 4);
+    if (c->h == NULL || c->roll == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
+    sort_sides(v);
     for (int i = 0; i < c->count; ++i) {
         fill_side(v, i, 0);
         fill_side(v, i, 1);
@@ -178,7 +201,11 @@ static TdlStatus list_contacts(Inverse* v, const int* rods) {
 
 TdlStatus inverse_find_contacts(Inverse* v) {
     TdlWorld* world = v->world;
-    v->contacts = (InverseContacts){0};
+    v->contacts = (InverseContacts){.start = ARENA_NEW(&v->arena, int, v->rod_count + 2)};
+    if (v->contacts.start == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memset(v->contacts.start, 0, ((size_t)v->rod_count + 2) * sizeof(int));
     if (!v->options.contacts || world->contacts == NULL) {
         return TDL_STATUS_OK;
     }
@@ -209,7 +236,7 @@ void inverse_add_pull(const Inverse* v, double scale, double* out) {
         double* own = out + v->rod[c->rod[side]].first + span.first;
         for (int k = 0; k < 3; ++k) {
             double r = scale * c->r[3 * (side / 2) + k];
-            const double* row = c->h + c->at[side] + (ptrdiff_t)k * span.count;
+            const double* row = inverse_row(c, side, k);
             for (int j = 0; j < span.count; ++j) {
                 own[j] += r * row[j];
             }
@@ -219,10 +246,34 @@ void inverse_add_pull(const Inverse* v, double scale, double* out) {
 
 // --- the cone program -----------------------------------------------------------------------
 
+// x <- x less its mean, the uniform curvature that is nearest to it in the elastic energy, which
+// counts against `first` as told. Returns what was taken. (V.65)
+static TdlVec3 take_mean(const InverseRod* rod, TdlVec3 first, double* x) {
+    int count = rod->n / 3;
+    TdlVec3 sum = {0};
+    double weight = 0.0;
+    for (int i = 0; i < count; ++i) {
+        // a joint at an end of a super-clothoid is shared by one element only
+        double share = rod->pivot != NULL && (i == 0 || i + 1 == count) ? 0.5 : 1.0;
+        sum = tdl_axpy3(sum, share, tdl_load3(x, i));
+        weight += share;
+    }
+    TdlVec3 mean = tdl_axpy3(tdl_scale3(1.0 / weight, sum), TRUST, first);
+    mean = tdl_scale3(1.0 / (1.0 + TRUST), mean);
+    for (int i = 0; i < count; ++i) {
+        tdl_store3(x, i, tdl_sub3(tdl_load3(x, i), mean));
+    }
+    return mean;
+}
+
 static void solve_body(void* user, int body, const double* rhs, double* x) {
     const Inverse* v = user;
-    memcpy(x, rhs, (size_t)v->rod[body].n * sizeof *x);
-    inverse_elastic_solve(&v->rod[body], x);
+    const InverseRod* rod = &v->rod[body];
+    memcpy(x, rhs, (size_t)rod->n * sizeof *x);
+    inverse_elastic_solve(rod, x);
+    if (v->tips_float && rod->tip_touched) {
+        take_mean(rod, (TdlVec3){0}, x);
+    }
 }
 
 // q0 - q - K^-1 G: what elasticity would have to be changed by. (V.64)
@@ -231,20 +282,34 @@ static void find_wish(const Inverse* v, double* wish) {
     for (int k = 0; k < v->rod_count; ++k) {
         const InverseRod* rod = &v->rod[k];
         double *own = wish + rod->first, tip[3] = {rod->tip.x, rod->tip.y, rod->tip.z};
+        double far = v->tips_float ? 1.0 : 1.0 - v->guess;
         if (!inverse_is_super(rod->rod)) {
             memset(own, 0, (size_t)rod->n * sizeof *own);
             continue;
         }
         inverse_elastic_solve(rod, own);
+        bool floats = v->tips_float && rod->tip_touched;
         for (int j = 0; j < rod->n; ++j) {
-            own[j] = (1.0 - v->guess) * (tip[j % 3] - rod->rod->q[j]) - own[j];
+            double known = floats ? 0.0 : tip[j % 3];
+            own[j] = far * (known - rod->rod->q[j]) - own[j];
+        }
+        if (floats) {
+            take_mean(rod, tdl_scale3(-1.0, rod->tip), own);
         }
     }
 }
 
-// Nothing is beyond the tip: unless it is touched there, its natural curvature is the one without
-// contacts. (V.65)
-static TdlStatus find_tips(Inverse* v) {
+// Elements of a side within so many of the end have a part in the tip's curvature: of a
+// super-helix those of the last one; in a super-clothoid a moment that sets in inside of an element
+// is felt on joints beyond, by 0.27 less on each. (V.65)
+static bool feels_tip(const InverseRod* rod, TdlSpan span) {
+    int beyond = rod->n - span.first - span.count;
+    return span.count > 0 && beyond <= (rod->pivot != NULL ? 3 * FELT_JOINTS : 0);
+}
+
+// Nothing is beyond the tip: unless contacts have a part in it, its natural curvature is the one
+// without them. True where some are to be found. (V.65)
+static TdlStatus find_tips(Inverse* v, bool* touched) {
     double* free = ARENA_NEW(&v->arena, double, v->dof_count + 1);
     if (free == NULL) {
         return TDL_STATUS_NO_MEMORY;
@@ -259,21 +324,19 @@ static TdlStatus find_tips(Inverse* v) {
         }
         rod->tip_touched = false;
     }
+    *touched = false;
     for (int side = 0; side < 2 * v->contacts.count; ++side) {
         InverseRod* rod = v->contacts.rod[side] < 0 ? NULL : &v->rod[v->contacts.rod[side]];
-        TdlSpan span = v->contacts.span[side];
-        if (rod != NULL && span.first + span.count == rod->n) {
-            rod->tip_touched = true;
+        if (rod != NULL && feels_tip(rod, v->contacts.span[side])) {
+            rod->tip_touched = *touched = true;
         }
     }
     return TDL_STATUS_OK;
 }
 
-// Tips that are touched: the uniform curvature that is nearest to the natural ones with the forces
-// as they are. Tells how far the furthest moved, over its size. (V.65)
-static TdlStatus renew_tips(Inverse* v, double* moved) {
+// The tips that were sought, from the forces that were found with them. (V.65)
+static TdlStatus read_tips(Inverse* v) {
     double* rest = ARENA_NEW(&v->arena, double, v->dof_count + 1);
-    *moved = 0.0;
     if (rest == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
@@ -286,35 +349,45 @@ static TdlStatus renew_tips(Inverse* v, double* moved) {
         }
         double* own = rest + rod->first;
         inverse_elastic_solve(rod, own);
-        TdlVec3 sum = {0};
-        double weight = 0.0;
-        for (int i = 0; i < rod->n / 3; ++i) {
-            // a joint at an end of a super-clothoid is shared by one element only
-            double share = rod->pivot != NULL && (i == 0 || i + 1 == rod->n / 3) ? 0.5 : 1.0;
-            TdlVec3 q = tdl_add3(tdl_load3(rod->rod->q, i), tdl_load3(own, i));
-            sum = tdl_axpy3(sum, share, q);
-            weight += share;
+        for (int j = 0; j < rod->n; ++j) {
+            own[j] += rod->rod->q[j];
         }
-        TdlVec3 mean = tdl_scale3(1.0 / weight, sum);
-        double size = tdl_norm3(mean), off = tdl_norm3(tdl_sub3(mean, rod->tip));
-        *moved = fmax(*moved, size > 0.0 ? off / size : 0.0);
-        rod->tip = mean;
+        rod->tip = take_mean(rod, rod->tip, own);
     }
     return TDL_STATUS_OK;
 }
 
-// The mean of the diagonal of H K^-1 H', in each contact's gamma.
-static void choose_gamma(Inverse* v, const TdlFrictionMatrixDef* w) {
+double inverse_compliance(const Inverse* v, int i, int axis, double* whole) {
+    const InverseContacts* c = &v->contacts;
     double sum = 0.0;
-    for (int i = 0; i < w->laws.contact_count; ++i) {
-        for (int e = w->row_start[i]; e < w->row_start[i + 1]; ++e) {
-            const double* block = w->blocks + (ptrdiff_t)9 * e;
-            sum += w->column[e] == i ? block[0] + block[4] + block[8] : 0.0;
+    for (int side = 2 * i; side < 2 * i + 2; ++side) {
+        if (c->rod[side] < 0) {
+            continue;
         }
+        const InverseRod* rod = &v->rod[c->rod[side]];
+        TdlSpan span = c->span[side];
+        const double* row = inverse_row(c, side, axis);
+        memset(whole, 0, (size_t)rod->n * sizeof *whole);
+        memcpy(whole + span.first, row, (size_t)span.count * sizeof *row);
+        inverse_elastic_solve(rod, whole);
+        sum += tdl_dot(span.count, row, whole + span.first);
+    }
+    return sum;
+}
+
+// Of each contact, by the mean compliance of all. (V.64)
+static TdlStatus choose_gamma(Inverse* v) {
+    double sum = 0.0, *whole = ARENA_NEW(&v->arena, double, v->dof_count + 1);
+    if (whole == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < 3 * v->contacts.count; ++i) {
+        sum += inverse_compliance(v, i / 3, i % 3, whole);
     }
     for (int i = 0; i < v->contacts.count; ++i) {
         v->contacts.gamma[i] = v->options.gamma * sum / (3.0 * v->contacts.count);
     }
+    return TDL_STATUS_OK;
 }
 
 // The program itself, with W formed.
@@ -328,6 +401,10 @@ static TdlStatus form_program(Inverse* v, TdlFrictionProblem** out) {
         return TDL_STATUS_NO_MEMORY;
     }
     find_wish(v, wish);
+    TdlStatus status = choose_gamma(v);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     for (int i = 0; i < c->count; ++i) {
         mu[i] = v->options.mu_share * c->mu[i];
         associated[i] = 1;
@@ -343,13 +420,12 @@ static TdlStatus form_program(Inverse* v, TdlFrictionProblem** out) {
         .solve = solve_body,
         .solve_user = v};
     TdlFrictionProblem *bodies = NULL, *plain = NULL;
-    TdlStatus status = tdl_friction_problem_create_bodies(host, &def, &bodies);
+    status = tdl_friction_problem_create_bodies(host, &def, &bodies);
     if (status == TDL_STATUS_OK) {
         status = tdl_friction_problem_explicit(host, bodies, &plain);
     }
     if (status == TDL_STATUS_OK) {
         TdlFrictionMatrixDef w = tdl_friction_problem_matrix(plain);
-        choose_gamma(v, &w);
         w.laws.gamma = c->gamma;
         status = tdl_friction_problem_create(host, &w, out);
     }
@@ -402,18 +478,19 @@ TdlStatus inverse_find_forces(Inverse* v) {
         return TDL_STATUS_OK;
     }
     ArenaMark mark = arena_mark(&v->arena);
-    double moved = INFINITY;
-    TdlStatus status = find_tips(v);
-    if (status == TDL_STATUS_OK) {
+    bool touched = false;
+    TdlStatus status = find_tips(v, &touched);
+    v->tips_float = touched && v->guess < 1.0;
+    if (status == TDL_STATUS_OK && v->tips_float) {
         status = find_forces(v);
     }
-    for (int round = 0;
-         round < TIP_ROUNDS && moved > TIP_KNOWN && v->guess < 1.0 && status == TDL_STATUS_OK;
-         ++round) {
-        status = renew_tips(v, &moved);
-        if (status == TDL_STATUS_OK && moved > TIP_KNOWN) {
-            status = find_forces(v);
-        }
+    if (status == TDL_STATUS_OK && v->tips_float) {
+        status = read_tips(v);
+    }
+    // with the tips that were found, the guess 0 is what these forces are for already
+    if (status == TDL_STATUS_OK && !(v->tips_float && v->guess == 0.0)) {
+        v->tips_float = false;
+        status = find_forces(v);
     }
     arena_release(&v->arena, mark);
     return status;

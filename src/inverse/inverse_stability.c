@@ -13,10 +13,13 @@
 #include "math/dense.h"
 #include "math/eigen.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Stiffness of a contact that holds, over that of the rods at it.
 static const double HELD = 1.0e6;
+// Rows of a contact that holds: along its axes, and of rolling.
+enum { ROWS = 5 };
 // A contact carries from this part of the largest force on.
 static const double CARRIES = 1.0e-6;
 // Nearer to the cone than this part of it a contact slides.
@@ -47,16 +50,24 @@ static bool sticks(const InverseContacts* c, int i) {
     return tangential(c->r + 3 * i) < (1.0 - ON_CONE) * c->mu[i] * c->r[3 * i];
 }
 
+bool inverse_is_free(const Inverse* v, int side) {
+    const Contacts* all = v->world->contacts;
+    const TdlContact* contact = &all->found.at[v->contacts.of[side / 2]].site.contact;
+    return v->contacts.rod[side] < 0 &&
+           seen_body(&all->seen, contact, side % 2)->system->dof_count > 0;
+}
+
 // Those that hold, by number.
 static int list_holding(Inverse* v, int* holding) {
     InverseContacts* c = &v->contacts;
     double most = largest_force(c);
     int count = 0;
-    v->loaded_count = v->sliding_count = 0;
+    v->loaded_count = v->sliding_count = v->free_count = 0;
     for (int i = 0; i < c->count; ++i) {
         bool loaded = carries(c, i, most), fast = loaded && sticks(c, i);
         v->loaded_count += loaded;
         v->sliding_count += loaded && !fast;
+        v->free_count += loaded && (inverse_is_free(v, 2 * i) || inverse_is_free(v, 2 * i + 1));
         holding[count] = i;
         count += fast;
     }
@@ -65,31 +76,25 @@ static int list_holding(Inverse* v, int* holding) {
 
 // --- the second variation of one rod -------------------------------------------------------------
 
+static int count_sides(const Inverse* v, int k) {
+    return v->contacts.start[k + 1] - v->contacts.start[k];
+}
+
 // Its own loads, and contact forces as dead ones.
 static int gather_loads(const Inverse* v, int k, RodLoad* loads) {
     const InverseContacts* c = &v->contacts;
+    const Contacts* all = v->world->contacts;
     const Rod* rod = v->rod[k].rod;
     int count = rod->load_count;
     memcpy(loads, rod->loads, (size_t)count * sizeof *loads);
-    for (int side = 0; side < 2 * c->count; ++side) {
-        if (c->rod[side] != k) {
-            continue;
-        }
-        const Contacts* all = v->world->contacts;
+    for (int e = c->start[k]; e < c->start[k + 1]; ++e) {
+        int side = c->own[e];
         const TdlContact* contact = &all->found.at[c->of[side / 2]].site.contact;
         BodyPlace place = seen_place(&all->seen, contact, side % 2);
         TdlVec3 force = tdl_mul33_3(contact->basis, tdl_load3(c->r, side / 2));
         loads[count++] = (RodLoad){.element = place.element,
                                    .s = place.u,
                                    .force = tdl_scale3(side % 2 == 0 ? -1.0 : 1.0, force)};
-    }
-    return count;
-}
-
-static int count_loads(const Inverse* v, int k) {
-    int count = v->rod[k].rod->load_count;
-    for (int side = 0; side < 2 * v->contacts.count; ++side) {
-        count += v->contacts.rod[side] == k;
     }
     return count;
 }
@@ -103,7 +108,7 @@ static TdlStatus rod_hessian(Inverse* v, int k, double* hessian) {
     twin.group = NULL;
     size_t work = twin.model->work_count(twin.dof_count, twin.element_count);
     twin.work = ARENA_NEW(&v->arena, double, work + 1);
-    twin.loads = ARENA_NEW(&v->arena, RodLoad, count_loads(v, k) + 1);
+    twin.loads = ARENA_NEW(&v->arena, RodLoad, own->rod->load_count + count_sides(v, k) + 1);
     if (twin.work == NULL || twin.loads == NULL) {
         arena_release(&v->arena, mark);
         return TDL_STATUS_NO_MEMORY;
@@ -119,25 +124,6 @@ static TdlStatus rod_hessian(Inverse* v, int k, double* hessian) {
 
 // --- one rod beside others that stay ------------------------------------------------------------
 
-// The compliance of a contact along one of its axes: h K^-1 h'.
-static double compliance(const Inverse* v, int i, int axis, double* whole) {
-    const InverseContacts* c = &v->contacts;
-    double sum = 0.0;
-    for (int side = 2 * i; side < 2 * i + 2; ++side) {
-        if (c->rod[side] < 0) {
-            continue;
-        }
-        const InverseRod* rod = &v->rod[c->rod[side]];
-        TdlSpan span = c->span[side];
-        const double* row = c->h + c->at[side] + (ptrdiff_t)axis * span.count;
-        memset(whole, 0, (size_t)rod->n * sizeof *whole);
-        memcpy(whole + span.first, row, (size_t)span.count * sizeof *row);
-        inverse_elastic_solve(rod, whole);
-        sum += tdl_dot(span.count, row, whole + span.first);
-    }
-    return sum;
-}
-
 // a += s x y', column by column with ld rows
 static void add_outer(double s, TdlSpan rows, const double* x, TdlSpan columns, const double* y,
                       int ld, double* a) {
@@ -151,18 +137,15 @@ static void add_outer(double s, TdlSpan rows, const double* x, TdlSpan columns, 
 }
 
 // What the contacts that hold add to the block of one rod.
-static void hold_rod(const Inverse* v, int k, const int* holding, int count, const double* stiff,
-                     double* hessian) {
+static void hold_rod(const Inverse* v, int k, const double* stiff, double* hessian) {
     const InverseContacts* c = &v->contacts;
-    for (int e = 0; e < count; ++e) {
-        for (int a = 2 * holding[e]; a < 2 * holding[e] + 2; ++a) {
-            for (int b = 2 * holding[e]; b < 2 * holding[e] + 2; ++b) {
-                for (int axis = 0; axis < 3 && c->rod[a] == k && c->rod[b] == k; ++axis) {
-                    const double* x = c->h + c->at[a] + (ptrdiff_t)axis * c->span[a].count;
-                    const double* y = c->h + c->at[b] + (ptrdiff_t)axis * c->span[b].count;
-                    add_outer(stiff[3 * e + axis], c->span[a], x, c->span[b], y, v->rod[k].n,
-                              hessian);
-                }
+    for (int e = c->start[k]; e < c->start[k + 1]; ++e) {
+        int a = c->own[e];
+        for (int b = a - a % 2; b < a - a % 2 + 2; ++b) {
+            for (int axis = 0; axis < ROWS && c->rod[b] == k; ++axis) {
+                const double *x = inverse_row(c, a, axis), *y = inverse_row(c, b, axis);
+                add_outer(stiff[ROWS * (a / 2) + axis], c->span[a], x, c->span[b], y, v->rod[k].n,
+                          hessian);
             }
         }
     }
@@ -218,7 +201,7 @@ static double bound_of(const InverseRod* rod, const double* hessian, double* a, 
 typedef struct Holding {
     int* contact; // [count] those that hold
     int count;
-    double* stiff; // [3 count] along each axis
+    double* stiff; // [5 contacts] of each of its rows; 0 of those that do not
 } Holding;
 
 // Of a rod that nothing touches, in linear time. The forces of open contacts are none.
@@ -234,17 +217,9 @@ static TdlStatus judge_alone(Inverse* v, InverseRod* rod) {
     return status;
 }
 
-static bool is_touched(const Inverse* v, int k) {
-    bool touched = false;
-    for (int side = 0; side < 2 * v->contacts.count && !touched; ++side) {
-        touched = v->contacts.rod[side] == k;
-    }
-    return touched;
-}
-
 static TdlStatus judge_rod(Inverse* v, int k, const Holding* holding) {
     InverseRod* rod = &v->rod[k];
-    if (!is_touched(v, k)) {
+    if (count_sides(v, k) == 0) {
         return judge_alone(v, rod);
     }
     size_t n = (size_t)rod->n;
@@ -258,7 +233,7 @@ static TdlStatus judge_rod(Inverse* v, int k, const Holding* holding) {
     }
     if (status == TDL_STATUS_OK) {
         rod->bound_factor = bound_of(rod, hessian, a, scratch);
-        hold_rod(v, k, holding->contact, holding->count, holding->stiff, hessian);
+        hold_rod(v, k, holding->stiff, hessian);
         rod->least_eigenvalue = least_over_elastic(rod, hessian, a, scratch);
         rod->least_factor = fmax(0.0, 1.0 - rod->least_eigenvalue);
     }
@@ -268,47 +243,84 @@ static TdlStatus judge_rod(Inverse* v, int k, const Holding* holding) {
 
 // --- all rods together --------------------------------------------------------------------------
 
+// A rod beside another, or itself: how many of its blocks, from the first, take part.
+typedef struct Beside {
+    int rod, other;
+    int extent, others; // of its own blocks, and of the other's
+} Beside;
+
 // The matrix of all rods, in blocks of three.
 typedef struct Whole {
-    int blocks;  // of rows
-    int* extent; // [rods rods] blocks of the first that those of the second feel; 0: none
+    int blocks;        // of rows
+    Beside* beside;    // by rod, then by the other
+    int* beside_start; // [rods + 1]
     int *start, *column;
     double* value;
     NodeCholesky factor;
     double *x, *y; // [3 blocks]
 } Whole;
 
-// How far the blocks of a rod take part in contacts with another.
-static void find_extents(const Inverse* v, const Holding* holding, Whole* w) {
+static int compare_beside(const void* a, const void* b) {
+    const Beside *x = a, *y = b;
+    return x->rod != y->rod ? (x->rod > y->rod) - (x->rod < y->rod)
+                            : (x->other > y->other) - (x->other < y->other);
+}
+
+// Every rod beside itself, and beside those that contacts hold it to, as often as they do.
+static int list_beside(const Inverse* v, const Holding* holding, Beside* beside) {
     const InverseContacts* c = &v->contacts;
-    int rods = v->rod_count;
-    memset(w->extent, 0, (size_t)rods * (size_t)rods * sizeof *w->extent);
-    for (int k = 0; k < rods; ++k) {
-        w->extent[k * rods + k] = v->rod[k].place >= 0 ? v->rod[k].n / 3 : 0;
+    int count = 0;
+    for (int k = 0; k < v->rod_count; ++k) {
+        int own = v->rod[k].place >= 0 ? v->rod[k].n / 3 : 0;
+        beside[count] = (Beside){k, k, own, own};
+        count += own > 0;
     }
     for (int e = 0; e < holding->count; ++e) {
         int a = 2 * holding->contact[e], b = a + 1;
         for (int turn = 0; turn < 2 && c->rod[a] >= 0 && c->rod[b] >= 0; ++turn) {
             int side = turn == 0 ? a : b, other = turn == 0 ? b : a;
             int end = (c->span[side].first + c->span[side].count + 2) / 3;
-            int* most = &w->extent[c->rod[side] * rods + c->rod[other]];
-            *most = end > *most ? end : *most;
+            beside[count++] = (Beside){c->rod[side], c->rod[other], end, 0};
         }
+    }
+    return count;
+}
+
+// Sorts them, each pair once and with its largest extent.
+static void find_extents(const Inverse* v, Whole* w, int count, int* cursor) {
+    int kept = 0;
+    qsort(w->beside, (size_t)count, sizeof *w->beside, compare_beside);
+    memset(w->beside_start, 0, ((size_t)v->rod_count + 1) * sizeof(int));
+    for (int e = 0; e < count; ++e) {
+        Beside* last = kept > 0 ? &w->beside[kept - 1] : NULL;
+        if (last != NULL && compare_beside(last, &w->beside[e]) == 0) {
+            last->extent = w->beside[e].extent > last->extent ? w->beside[e].extent : last->extent;
+            continue;
+        }
+        ++w->beside_start[w->beside[e].rod + 1];
+        w->beside[kept++] = w->beside[e];
+    }
+    for (int k = 0; k < v->rod_count; ++k) {
+        w->beside_start[k + 1] += w->beside_start[k];
+        cursor[k] = w->beside_start[k];
+    }
+    // of one and the same other the rods come in the order of its own list
+    for (int e = 0; e < kept; ++e) {
+        w->beside[e].others = w->beside[cursor[w->beside[e].other]++].extent;
     }
 }
 
 // Rows of blocks, and columns where `w->column` is there; returns how many there are.
 static size_t lay_out_rows(const Inverse* v, Whole* w) {
-    int rods = v->rod_count;
     size_t used = 0;
-    for (int k = 0; k < rods; ++k) {
-        for (int i = 0; i < w->extent[k * rods + k]; ++i) {
+    for (int k = 0; k < v->rod_count; ++k) {
+        for (int i = 0; v->rod[k].place >= 0 && i < v->rod[k].n / 3; ++i) {
             w->start[v->rod[k].place / 3 + i] = (int)used;
-            for (int o = 0; o < rods; ++o) {
-                int width = i < w->extent[k * rods + o] ? w->extent[o * rods + k] : 0;
-                for (int j = 0; j < width; ++j, ++used) {
+            for (int e = w->beside_start[k]; e < w->beside_start[k + 1]; ++e) {
+                const Beside* x = &w->beside[e];
+                for (int j = 0; i < x->extent && j < x->others; ++j, ++used) {
                     if (w->column != NULL) {
-                        w->column[used] = v->rod[o].place / 3 + j;
+                        w->column[used] = v->rod[x->other].place / 3 + j;
                     }
                 }
             }
@@ -326,8 +338,7 @@ static double* block_at(const Whole* w, int row, int column) {
 // s x y' where rows of two sides meet: blocks are there.
 static void add_pair(const Inverse* v, Whole* w, double s, int a, int b, int axis) {
     const InverseContacts* c = &v->contacts;
-    const double* x = c->h + c->at[a] + (ptrdiff_t)axis * c->span[a].count;
-    const double* y = c->h + c->at[b] + (ptrdiff_t)axis * c->span[b].count;
+    const double *x = inverse_row(c, a, axis), *y = inverse_row(c, b, axis);
     int row = v->rod[c->rod[a]].place + c->span[a].first;
     int column = v->rod[c->rod[b]].place + c->span[b].first;
     for (int i = 0; i < c->span[a].count; ++i) {
@@ -383,8 +394,8 @@ static TdlStatus factor_whole(Inverse* v, const Holding* holding, double shift, 
     const InverseContacts* c = &v->contacts;
     for (int e = 0; e < 4 * holding->count && status == TDL_STATUS_OK; ++e) {
         int first = 2 * holding->contact[e / 4], a = first + e / 2 % 2, b = first + e % 2;
-        for (int axis = 0; axis < 3 && c->rod[a] >= 0 && c->rod[b] >= 0; ++axis) {
-            add_pair(v, w, holding->stiff[3 * (e / 4) + axis], a, b, axis);
+        for (int axis = 0; axis < ROWS && c->rod[a] >= 0 && c->rod[b] >= 0; ++axis) {
+            add_pair(v, w, holding->stiff[ROWS * holding->contact[e / 4] + axis], a, b, axis);
         }
     }
     arena_release(&v->arena, mark);
@@ -433,17 +444,19 @@ static double iterate(const Inverse* v, Whole* w, double shift) {
 static TdlStatus open_whole(Inverse* v, const Holding* holding, Whole* w) {
     size_t rods = (size_t)v->rod_count;
     for (int k = 0; k < v->rod_count; ++k) {
-        v->rod[k].place = is_touched(v, k) ? 3 * w->blocks : -1;
+        v->rod[k].place = count_sides(v, k) > 0 ? 3 * w->blocks : -1;
         w->blocks += v->rod[k].place >= 0 ? v->rod[k].n / 3 : 0;
     }
-    w->extent = ARENA_NEW(&v->arena, int, rods* rods);
+    w->beside = ARENA_NEW(&v->arena, Beside, rods + 2 * (size_t)holding->count + 1);
+    w->beside_start = ARENA_NEW(&v->arena, int, rods + 1);
+    int* cursor = ARENA_NEW(&v->arena, int, rods + 1);
     w->start = ARENA_NEW(&v->arena, int, w->blocks + 1);
     w->x = ARENA_NEW(&v->arena, double, 3 * (size_t)w->blocks);
     w->y = ARENA_NEW(&v->arena, double, 3 * (size_t)w->blocks);
-    if (!w->extent || !w->start || !w->x || !w->y) {
+    if (!w->beside || !w->beside_start || !cursor || !w->start || !w->x || !w->y) {
         return TDL_STATUS_NO_MEMORY;
     }
-    find_extents(v, holding, w);
+    find_extents(v, w, list_beside(v, holding, w->beside), cursor);
     size_t count = lay_out_rows(v, w);
     w->column = ARENA_NEW(&v->arena, int, count + 1);
     w->value = ARENA_NEW(&v->arena, double, 9 * count + 4);
@@ -480,17 +493,20 @@ static TdlStatus open_holding(Inverse* v, Holding* holding) {
         most = v->rod[k].n > most ? v->rod[k].n : most;
     }
     holding->contact = ARENA_NEW(&v->arena, int, v->contacts.count + 1);
-    holding->stiff = ARENA_NEW(&v->arena, double, 3 * (size_t)v->contacts.count + 1);
+    holding->stiff = ARENA_NEW(&v->arena, double, ROWS*(size_t)v->contacts.count + 1);
     double* whole = ARENA_NEW(&v->arena, double, most + 1);
     if (holding->contact == NULL || holding->stiff == NULL || whole == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
     holding->count = list_holding(v, holding->contact);
-    for (int e = 0; e < 3 * holding->count; ++e) {
-        double soft = compliance(v, holding->contact[e / 3], e % 3, whole);
-        holding->stiff[e] = soft > 0.0 ? HELD / soft : 0.0;
+    memset(holding->stiff, 0, ROWS * (size_t)v->contacts.count * sizeof(double));
+    for (int e = 0; e < ROWS * holding->count; ++e) {
+        int i = holding->contact[e / ROWS], axis = e % ROWS;
+        double soft = axis < 3 ? inverse_compliance(v, i, axis, whole) : 0.0;
+        double held = soft > 0.0 ? HELD / soft : 0.0;
+        holding->stiff[ROWS * i + axis] = axis < 3 ? held : v->contacts.r[3 * i];
     }
-    return TDL_STATUS_OK;
+    return inverse_find_rolling(v, holding->contact, holding->count);
 }
 
 TdlStatus inverse_judge(Inverse* v) {
@@ -508,7 +524,7 @@ TdlStatus inverse_judge(Inverse* v) {
         status = judge_whole(v, &holding);
         v->least_eigenvalue = fmin(v->least_eigenvalue, alone);
     }
-    v->stable = v->least_eigenvalue > 0.0 && v->sliding_count == 0;
+    v->stable = v->least_eigenvalue > 0.0 && v->sliding_count == 0 && v->free_count == 0;
     arena_release(&v->arena, mark);
     return status;
 }

@@ -18,6 +18,8 @@ static const double LEAST_GUESS = 0.1;
 // contacts change with the stiffness.
 static const double BEYOND_LEAST = 1.02, BEYOND_CONTACTS = 1.05;
 enum { STIFFENING_ROUNDS = 40 };
+// Overlap, over the thinnest radius, that bodies at rest may have: steps leave a tenth of it alone.
+static const double REST_OVERLAP = 0.02;
 
 TdlInverseOptions tdl_inverse_options_default(void) {
     return (TdlInverseOptions){.mu_share = 0.8, .gamma = 1.0e-5, .reach = 1.0e-7};
@@ -204,6 +206,51 @@ static TdlStatus find_natural(Inverse* v) {
     return status;
 }
 
+// What overlaps: steps part it, and with it the rest that is found. The deepest comes first.
+static TdlStatus find_overlaps(Inverse* v) {
+    int count = 0;
+    TdlStatus status = tdl_world_overlaps(v->world, 0, NULL, &count);
+    if (status != TDL_STATUS_OK || count == 0) {
+        return status;
+    }
+    ArenaMark mark = arena_mark(&v->arena);
+    TdlOverlap* all = ARENA_NEW(&v->arena, TdlOverlap, count);
+    status = all == NULL ? TDL_STATUS_NO_MEMORY : tdl_world_overlaps(v->world, count, all, &count);
+    double allowed = REST_OVERLAP * v->world->contacts->seen.thinnest;
+    for (int i = 0; i < count && status == TDL_STATUS_OK; ++i) {
+        bool told = all[i].through || all[i].depth > allowed;
+        v->overlap_count += told;
+        v->deepest = fmax(v->deepest, told ? all[i].depth : 0.0);
+    }
+    if (status == TDL_STATUS_OK && v->overlap_count > 0) {
+        char text[TDL_OVERLAP_TEXT_SIZE];
+        tdl_overlap_text(v->world, &all[0], text);
+        tdl_log(&v->world->host, TDL_LOG_WARNING,
+                "inverse: %d pairs of bodies overlap in the given shapes, which steps will part: "
+                "%s",
+                v->overlap_count, text);
+    }
+    arena_release(&v->arena, mark);
+    return status;
+}
+
+// A body that carries and is free to move: nothing holds it where it counts as still.
+static void tell_of_free(const Inverse* v) {
+    const InverseContacts* c = &v->contacts;
+    for (int side = 0; side < 2 * c->count && v->free_count > 0; ++side) {
+        if (inverse_is_free(v, side) && c->r[side / 2 * 3] > 0.0) {
+            char name[TDL_BODY_NAME_SIZE];
+            const TdlContact* x = &v->world->contacts->found.at[c->of[side / 2]].site.contact;
+            world_name_body(seen_body(&v->world->contacts->seen, x, side % 2), name);
+            tdl_log(&v->world->host, TDL_LOG_WARNING,
+                    "inverse: rods lean on %s, which is free to move and counts as if it stood "
+                    "still; with %d such contacts nothing is promised",
+                    name, v->free_count);
+            return;
+        }
+    }
+}
+
 // Forces and stability with the guess and the stiffness that are tried.
 static TdlStatus try_once(Inverse* v) {
     TdlStatus status = inverse_find_forces(v);
@@ -230,8 +277,8 @@ static void stiffen_by(InverseRod* rod, double factor) {
 static TdlStatus stiffen(Inverse* v) {
     TdlStatus status = TDL_STATUS_OK;
     double beyond = v->contacts.count > 0 ? BEYOND_CONTACTS : BEYOND_LEAST;
-    for (int round = 0; round < STIFFENING_ROUNDS && !v->stable && v->sliding_count == 0 &&
-                        status == TDL_STATUS_OK;
+    for (int round = 0; round < STIFFENING_ROUNDS && !v->stable &&
+                        v->sliding_count + v->free_count == 0 && status == TDL_STATUS_OK;
          ++round) {
         bool grew = false;
         for (int k = 0; k < v->rod_count; ++k) {
@@ -324,6 +371,9 @@ static void fill_report(const Inverse* v, TdlInverseReport* out) {
     out->contact_count = c->count;
     out->loaded_count = v->loaded_count;
     out->sliding_count = v->sliding_count;
+    out->free_count = v->free_count;
+    out->overlap_count = v->overlap_count;
+    out->deepest = v->deepest;
     out->contact_residual = c->residual;
     for (int i = 0; i < c->count; ++i) {
         out->largest_force = fmax(out->largest_force, tdl_norm3(tdl_load3(c->r, i)));
@@ -337,6 +387,9 @@ static TdlStatus find_all(Inverse* v) {
     TdlStatus status = open_rods(v);
     if (status == TDL_STATUS_OK) {
         status = find_gradients(v);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = find_overlaps(v);
     }
     if (status == TDL_STATUS_OK) {
         status = inverse_find_contacts(v);
@@ -364,16 +417,26 @@ TdlStatus tdl_world_inverse(TdlWorld* world, const TdlInverseOptions* options,
     if (status == TDL_STATUS_OK && out != NULL) {
         report.strands =
             tdl_alloc_array(&world->host.mem, (size_t)v.rod_count + 1, sizeof *report.strands);
-        status = report.strands == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+        // what the report needs later is there before anything is changed: the arena keeps it
+        ArenaMark mark = arena_mark(&v.arena);
+        double* scratch = ARENA_NEW(&v.arena, double, 3 * (size_t)v.dof_count + 4);
+        arena_release(&v.arena, mark);
+        status = report.strands == NULL || scratch == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
     }
     if (status == TDL_STATUS_OK) {
+        tell_of_free(&v);
         apply(&v);
     }
     if (status == TDL_STATUS_OK && out != NULL) {
         status = fill_strands(&v, report.strands);
         fill_report(&v, &report);
         report.seconds = clock_now() - begin;
+    }
+    if (status == TDL_STATUS_OK && out != NULL) {
         *out = report;
+    }
+    if (status != TDL_STATUS_OK) {
+        tdl_free(&world->host.mem, report.strands);
     }
     arena_destroy(&v.arena);
     return status;

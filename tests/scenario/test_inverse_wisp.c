@@ -9,13 +9,15 @@ enum { KICK_STEPS = 50, MOST_CURLS = 40 };
 // What is told to stay ends no further off than the kick took it and half as much, for contacts
 // that slipped do not slip back; what is told to leave goes at least three times as far.
 static const double STAYS = 1.5, LEAVES = 3.0;
+// Of what is unstable so much of the length is no rounding that grew, but the way out.
+static const double LEFT = 0.01;
 
 // --- what was found, judged by the models themselves --------------------------------------------
 
-// The gradient of the potential of a super-helix: its dense model has it.
+// The gradient of the potential, of a super-helix by its dense model, which has one.
 static void own_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
     Rod twin = *rod;
-    twin.model = &SUPER_HELIX_DENSE;
+    twin.model = rod->model->potential != NULL ? rod->model : &SUPER_HELIX_DENSE;
     twin.group = NULL;
     twin.work =
         calloc(twin.model->work_count(rod->dof_count, rod->element_count) + 1, sizeof(double));
@@ -76,8 +78,8 @@ static double natural_error(TdlWorld* world, const TdlBodyId* rods, const Wisp* 
         TdlVec3 natural[64];
         double off = 0.0, own = 0.0;
         tdl_rod_natural_curvature(world, rods[i], natural);
-        for (int k = 0; k < w->def.elements; ++k) {
-            TdlVec3 truth = w->true_kappa[i * w->def.elements + k];
+        for (int k = 0; k < wisp_each(&w->def); ++k) {
+            TdlVec3 truth = w->true_kappa[i * wisp_each(&w->def) + k];
             TdlVec3 d = tdl_sub3(natural[k], truth);
             off += tdl_dot3(d, d);
             own += tdl_dot3(truth, truth);
@@ -171,7 +173,8 @@ static void check_case(const Wisp* w, const Case* c, double seconds) {
         double ratio = kicked(world, rods, w, seconds, before);
         printf(", %.2f times the kick\n", ratio);
         CHECK_BELOW(c->contacts ? drift : 0.0, 1.0e-5);
-        CHECK(report.stable ? ratio < STAYS : ratio > LEAVES);
+        bool left = drift > LEFT || ratio > LEAVES; // some need no kick
+        CHECK(report.stable ? ratio < STAYS : left);
     }
     tdl_inverse_report_free(world, &report);
     tdl_world_destroy(world);
@@ -183,7 +186,7 @@ static void check_case(const Wisp* w, const Case* c, double seconds) {
 static void add_noise(Wisp* w, double angle) {
     Rng rng = rng_seed(77);
     double unit = angle * w->def.elements / w->def.length;
-    for (int k = 0; k < w->def.curls * w->def.elements; ++k) {
+    for (int k = 0; k < w->def.curls * wisp_each(&w->def); ++k) {
         TdlVec3 off = {rng_normal(&rng), rng_normal(&rng), rng_normal(&rng)};
         w->kappa[k] = tdl_axpy3(w->kappa[k], unit, off);
     }
@@ -226,42 +229,63 @@ static void check_measured(const Wisp* w, const char* name, double seconds) {
     double parted = wisp_drift(world, rods, w, before);
     TdlInverseReport report;
     options.contacts = true;
+    options.reach = 0.2 * tdl_rod_def_default().radius[0]; // as near as noise leaves them
     REQUIRE(tdl_world_inverse(world, &options, &report) == TDL_STATUS_OK);
     run(world, seconds);
     double drift = wisp_drift(world, rods, w, before);
-    printf("  %s: %.2g of the length to part, %.2g after %g s, %d contacts\n", name, parted, drift,
-           seconds, report.contact_count);
+    printf("  %s: %.2g of the length to part, %.2g after %g s, %d contacts, %d carry, least "
+           "eigenvalue %.3f: %s\n",
+           name, parted, drift, seconds, report.contact_count, report.loaded_count,
+           report.least_eigenvalue, report.stable ? "stays" : "leaves");
     CHECK_BELOW(drift, 0.01);
     tdl_inverse_report_free(world, &report);
     tdl_world_destroy(world);
     free(before);
 }
 
-static void check_wisp(int curls, double seconds) {
-    WispDef def = wisp_default(curls);
+static void check_wisp(const WispDef* def, double seconds) {
     Wisp w;
-    wisp_make(&def, &w);
-    printf("  %d curls of %d elements, %d contacts\n", curls, def.elements, w.contacts);
+    wisp_make(def, &w);
+    printf("  %d curls of %d elements, %s, %d contacts\n", def->curls, def->elements, def->model,
+           w.contacts);
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         check_case(&w, &CASES[k], seconds);
     }
-    Wisp fitted = wisp_copy(&w);
-    fit_points(&fitted);
-    check_measured(&fitted, "fitted to points", seconds);
-    wisp_free(&fitted);
+    if (wisp_each(def) == def->elements) {
+        Wisp fitted = wisp_copy(&w);
+        fit_points(&fitted);
+        check_measured(&fitted, "fitted to points", seconds);
+        wisp_free(&fitted);
+    }
     add_noise(&w, 1.0e-3);
     check_measured(&w, "noise of 1e-3 rad an element", seconds);
     wisp_free(&w);
 }
 
 TEST(a_small_wisp_rests_as_told) {
-    check_wisp(5, 1.0);
+    WispDef def = wisp_default(3);
+    def.elements = 15;
+    def.rest = 1.5; // slow tips are left, which is why drift is as it is
+    check_wisp(&def, 0.6);
 }
 
 TEST(wisps_of_20_and_40_curls_rest_as_told) {
     if (getenv("TENDRIL_LONG") == NULL) {
         SKIP("takes some minutes: set TENDRIL_LONG");
     }
-    check_wisp(20, 4.0);
-    check_wisp(40, 4.0);
+    WispDef def = wisp_default(40);
+    check_wisp(&def, 4.0);
+    // others, of other friction and another model
+    def = wisp_default(20);
+    check_wisp(&def, 4.0);
+    def.mu = 0.1;
+    def.seed = 3;
+    check_wisp(&def, 4.0);
+    def.mu = 0.6;
+    def.seed = 4;
+    check_wisp(&def, 4.0);
+    def = wisp_default(20);
+    def.model = "super-clothoid";
+    def.elements = 12;
+    check_wisp(&def, 4.0);
 }

@@ -5,6 +5,7 @@
 #include "formats/curves.h"
 #include "rod/rod_body.h"
 #include "strands.h"
+#include "tendril/inverse.h"
 #include "tendril/world.h"
 
 #include <stdlib.h>
@@ -229,6 +230,108 @@ TEST(hair_stays_and_leaves_as_told) {
     CHECK_INT(stayed, stable);
     CHECK_INT(left, all - stable);
     tdl_curves_free(&host, &tail);
+}
+
+// All of them in one world, each as stiff as it has to be.
+static TdlWorld* put_tail(const CurveSet* tail, int limit, int stride, bool touch, TdlBodyId* rods,
+                          int* count) {
+    TdlHost host = tdl_host_default();
+    TdlWorldDef def = tdl_world_def_default();
+    TdlWorld* world = NULL;
+    def.gravity = (TdlVec3){0.0, -9.81, 0.0};
+    def.contacts.off = !touch;
+    def.step = STEP;
+    *count = 0;
+    if (tdl_world_create(&host, &def, &world) != TDL_STATUS_OK) {
+        return NULL;
+    }
+    for (int i = 0; i < tail->count && i < limit; i += stride) {
+        TestStrand t;
+        bool fits =
+            fit_hair(tail->points + tail->start[i], tail->start[i + 1] - tail->start[i], &t);
+        t.def.curvature_of = t.def.natural_curvature_of = t.curvature;
+        if (!fits || tdl_world_add_rod(world, &t.def, &rods[(*count)++]) != TDL_STATUS_OK) {
+            tdl_world_destroy(world);
+            return NULL;
+        }
+    }
+    return world;
+}
+
+// The furthest that a joint of a hair is from where it was, over its length.
+static double tail_drift(TdlWorld* world, const TdlBodyId* rods, int count, const TdlVec3* before) {
+    double most = 0.0;
+    for (int i = 0; i < count; ++i) {
+        TdlVec3 now[STRAND_MAX + 1];
+        TdlRodInfo info;
+        tdl_rod_points(world, rods[i], 1, now);
+        tdl_rod_info(world, rods[i], &info);
+        for (int k = 0; k <= 30; ++k) {
+            TdlVec3 off = tdl_sub3(now[k], before[31 * i + k]);
+            most = fmax(most, tdl_norm3(off) / info.length);
+        }
+    }
+    return most;
+}
+
+TEST(hair_that_is_stiffened_stays) {
+    enum { MOST_HAIRS = 512 };
+    CurveSet tail;
+    TdlHost host = tdl_host_default();
+    static TdlBodyId rods[MOST_HAIRS];
+    static TdlVec3 before[31 * MOST_HAIRS];
+    int stride = getenv("TENDRIL_LONG") != NULL ? 1 : 17, count, stiffened = 0;
+    if (!read_tail(&tail)) {
+        SKIP("no tail.hair");
+    }
+    REQUIRE(tail.count <= MOST_HAIRS);
+    TdlWorld* world = put_tail(&tail, tail.count, stride, false, rods, &count);
+    REQUIRE(world != NULL);
+    for (int i = 0; i < count; ++i) {
+        tdl_rod_points(world, rods[i], 1, before + (ptrdiff_t)31 * i);
+    }
+    TdlInverseOptions options = tdl_inverse_options_default();
+    TdlInverseReport report;
+    options.stiffen = true;
+    REQUIRE(tdl_world_inverse(world, &options, &report) == TDL_STATUS_OK);
+    CHECK(report.stable);
+    double most = 1.0;
+    for (int i = 0; i < count; ++i) {
+        stiffened += report.strands[i].stiffening > 1.0;
+        most = fmax(most, report.strands[i].stiffening);
+    }
+    for (int i = 0; i < step_count(); ++i) {
+        CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
+    }
+    double drift = tail_drift(world, rods, count, before);
+    printf("  %d hairs, %d stiffened, by %.3g at most: drift %.1e L\n", count, stiffened, most,
+           drift);
+    CHECK_BELOW(drift, 1.0e-6); // rounding has seconds to grow in, if it does
+    tdl_inverse_report_free(world, &report);
+    tdl_world_destroy(world);
+    // as drawn they overlap: told, as a rest of such shapes will not last
+    world = put_tail(&tail, stride == 1 ? tail.count : 60, 1, true, rods, &count);
+    REQUIRE(world != NULL);
+    options.stiffen = false;
+    options.contacts = true;
+    REQUIRE(tdl_world_inverse(world, &options, &report) == TDL_STATUS_OK);
+    static TdlOverlap all[64 * MOST_HAIRS];
+    int found, overlaps = 0;
+    CHECK_INT(tdl_world_overlaps(world, 64 * MOST_HAIRS, all, &found), TDL_STATUS_OK);
+    REQUIRE(found <= 64 * MOST_HAIRS);
+    for (int i = 0; i < found; ++i) {
+        overlaps += all[i].through || all[i].depth > 0.02 * 50.0e-6; // m, the radius
+    }
+    printf("  with contacts: %d, %d carry, %d pairs overlap, by %.2g m at most; least eigenvalue "
+           "%.3g, %.2g s\n",
+           report.contact_count, report.loaded_count, report.overlap_count, report.deepest,
+           report.least_eigenvalue, report.seconds);
+    CHECK(report.overlap_count > 0);
+    CHECK_INT(report.overlap_count, overlaps);
+    CHECK_NEAR(report.deepest, all[0].depth, 0.0);
+    tdl_inverse_report_free(world, &report);
+    tdl_world_destroy(world);
+    curves_free(&host, &tail);
 }
 
 TEST(super_helices_stay_and_leave_as_told) {
