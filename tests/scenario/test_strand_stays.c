@@ -233,7 +233,7 @@ TEST(hair_stays_and_leaves_as_told) {
 }
 
 // All of them in one world, each as stiff as it has to be.
-static TdlWorld* put_tail(const CurveSet* tail, int limit, int stride, bool touch, TdlBodyId* rods,
+static TdlWorld* put_tail(const TdlCurves* tail, int limit, int stride, bool touch, TdlBodyId* rods,
                           int* count) {
     TdlHost host = tdl_host_default();
     TdlWorldDef def = tdl_world_def_default();
@@ -276,7 +276,7 @@ static double tail_drift(TdlWorld* world, const TdlBodyId* rods, int count, cons
 
 TEST(hair_that_is_stiffened_stays) {
     enum { MOST_HAIRS = 512 };
-    CurveSet tail;
+    TdlCurves tail;
     TdlHost host = tdl_host_default();
     static TdlBodyId rods[MOST_HAIRS];
     static TdlVec3 before[31 * MOST_HAIRS];
@@ -331,7 +331,7 @@ TEST(hair_that_is_stiffened_stays) {
     CHECK_NEAR(report.deepest, all[0].depth, 0.0);
     tdl_inverse_report_free(world, &report);
     tdl_world_destroy(world);
-    curves_free(&host, &tail);
+    tdl_curves_free(&host, &tail);
 }
 
 TEST(super_helices_stay_and_leave_as_told) {
