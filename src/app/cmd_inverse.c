@@ -24,8 +24,6 @@ typedef struct Design {
     bool* stable;    // [count]
     int count;
     TdlInverseReport report;
-    TdlOverlap deepest;
-    int overlap_count;
     InverseCheck check; // count 0: was not asked for
 } Design;
 
@@ -149,9 +147,6 @@ static int invert(Design* d) {
         return code;
     }
     TdlStatus status = tdl_world_inverse(d->world, &options, &d->report);
-    if (status == TDL_STATUS_OK && options.contacts) {
-        status = tdl_world_overlaps(d->world, 1, &d->deepest, &d->overlap_count);
-    }
     for (int i = 0; i < d->report.strand_count && status == TDL_STATUS_OK; ++i) {
         d->stable[i] = d->report.strands[i].stable && (!options.contacts || d->report.stable);
     }
@@ -256,8 +251,10 @@ static void print_json(const Design* d, const char* output) {
     json_real(r->contact_residual);
     printf(", \"largest_force\": ");
     json_real(r->largest_force);
-    printf(", \"guess\": %.17g, \"overlaps\": %d}, \"stable\": %s, \"least_eigenvalue\": ",
-           r->guess, d->overlap_count, r->stable ? "true" : "false");
+    printf(", \"guess\": %.17g, \"overlaps\": %d, \"deepest\": ", r->guess, r->overlap_count);
+    json_real(r->deepest);
+    printf(", \"free\": %d}, \"stable\": %s, \"least_eigenvalue\": ", r->free_count,
+           r->stable ? "true" : "false");
     json_real(r->least_eigenvalue);
     if (d->check.count > 0) {
         printf(", \"check\": {\"seconds\": %.17g, \"drift\": %.17g, \"left\": %d, \"wrong\": %d}",
@@ -343,18 +340,12 @@ static int tell_doubts(const Design* d) {
                                              : "--stiffen, or a larger --young, holds them");
     } else if (!d->report.stable) {
         fprintf(stderr, "tendril: all rods together would not stay in their shapes%s\n",
-                d->report.sliding_count > 0 ? ": some contacts slide" : "");
+                d->report.sliding_count > 0 ? ": some contacts slide"
+                : d->report.free_count > 0  ? ": some lean on bodies that are free to move"
+                                            : "");
     }
     if (args_has(d->args, "stiffen") && !d->report.stable) {
         code = EXIT_FAILED;
-    }
-    if (d->overlap_count > 0) {
-        char text[TDL_OVERLAP_TEXT_SIZE];
-        tdl_overlap_text(d->world, &d->deepest, text);
-        fprintf(stderr,
-                "tendril: %d pairs overlap in the shapes given and will be parted; the deepest: "
-                "%s\n",
-                d->overlap_count, text);
     }
     if (d->input.missed_count > 0) {
         fprintf(stderr, "tendril: %d curves need more elements for the tolerance\n",

@@ -122,6 +122,11 @@ static void tell_unstable(const TdlScene* scene, const TdlWorld* world,
                 "%d of %d rods would not stay in their shapes at the first touch: %s would from "
                 "%.3g times its stiffness on ('inverse: {stiffen: true}')",
                 count, report->strand_count, name, most);
+    } else if (!report->stable && report->sliding_count + report->free_count > 0) {
+        tdl_log(&scene->host, TDL_LOG_WARNING,
+                "nothing is promised of the rods' rest: %d contacts slide, and %d carry on bodies "
+                "that are free to move",
+                report->sliding_count, report->free_count);
     } else if (!report->stable) {
         tdl_log(&scene->host, TDL_LOG_WARNING,
                 "the rods would not stay in their shapes at the first touch, each by itself would "

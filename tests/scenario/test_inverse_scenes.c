@@ -107,7 +107,8 @@ TEST(a_wig_stays_and_rises_when_it_is_cut) {
     REQUIRE(system(line) == 0);
     write_wig(&s, "drawn.yaml", "elements: 30\n    curves: {file: wig.csv}");
     CHECK_INT(COMMAND(&s, "inverse", "drawn.yaml", "--contacts", "-o", "wig.yaml", "--json"), 0);
-    CHECK(command_wrote(&s, "stdout", "\"overlaps\": 0}, \"stable\": true"));
+    CHECK(command_wrote(&s, "stdout",
+                        "\"overlaps\": 0, \"deepest\": 0, \"free\": 0}, \"stable\": true"));
     TdlWorld* wig = build(scratch_path(&s, "wig.yaml"), NULL);
     write_wig(&s, "cut.yaml", "curves: {file: wig.h5, cut: 0.06}");
     TdlWorld* cut = build(scratch_path(&s, "cut.yaml"), NULL);
