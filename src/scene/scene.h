@@ -359,6 +359,7 @@ int scene_copy_count(const RodSpec* rod);
 int scene_body_copy_count(const BodySpec* body);
 
 extern const Group SCENE_GROUP;
+extern const Group ROD_GROUP, INVERSE_GROUP;                   // scene_rod_tables.c
 extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
 extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP; // scene_contact_tables.c
 extern const Group CLOTH_GROUP;                                // scene_cloth_tables.c
