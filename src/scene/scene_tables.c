@@ -1,5 +1,5 @@
-// The scene language: every key, with its kind, unit, range, default and meaning. Bodies, colliders
-// and contacts are in scene_contact_tables.c.
+// The scene language: every key, with its kind, unit, range, default and meaning. Rods, what
+// touches, and cloths are in scene_rod_tables.c, scene_contact_tables.c and scene_cloth_tables.c.
 #include "scene/scene.h"
 
 #include <math.h>
@@ -17,7 +17,6 @@ static const char* interpolation_choices(void) {
     return "smooth|linear";
 }
 
-// in the order of TdlHold
 const char* scene_up_choices(void) {
     return "z|y";
 }
