@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SET_MAX = 4096, TELL_MOST = 10 };
 
@@ -371,6 +372,26 @@ static void default_output(const char* operand, char out[OUTPUT_PATH_SIZE]) {
     snprintf(out, OUTPUT_PATH_SIZE, "%.*s.rest.yaml", length > 200 ? 200 : length, name);
 }
 
+static bool same_file(const char* a, const char* b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+// Neither the scene nor the strands that are written may be what is read.
+static int check_output(const Args* args, const char* output) {
+    char strands[OUTPUT_PATH_SIZE];
+    size_t length = strlen(output);
+    if (length < 6 || strcmp(output + length - 5, ".yaml") != 0) {
+        return usage_error(args, "--output is a scene: its name ends in .yaml");
+    }
+    output_path(strands, output, ".yaml", ".h5");
+    const char* input = args_operand(args, 0);
+    if (same_file(output, input) || same_file(strands, input)) {
+        return usage_error(args, "--output would write over %s", input);
+    }
+    return EXIT_DONE;
+}
+
 static int run_design(Design* d, const char* output) {
     int code = open_world(d);
     code = code == EXIT_DONE ? invert(d) : code;
@@ -407,13 +428,13 @@ static int run_inverse(const Args* args) {
     char path[OUTPUT_PATH_SIZE];
     default_output(args_operand(args, 0), path);
     const char* output = args_text(args, "output", path);
-    size_t length = strlen(output);
-    if (length < 6 || strcmp(output + length - 5, ".yaml") != 0) {
-        return usage_error(args, "--output is a scene: its name ends in .yaml");
+    Design d = {.args = args};
+    int code = check_output(args, output);
+    if (code != EXIT_DONE) {
+        return code;
     }
     terminal_catch_stop();
-    Design d = {.args = args};
-    int code = inverse_input_open(args, output, &d.input);
+    code = inverse_input_open(args, output, &d.input);
     code = code == EXIT_DONE ? run_design(&d, output) : code;
     close_design(&d);
     return code;

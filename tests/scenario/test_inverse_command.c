@@ -327,6 +327,8 @@ TEST(bad_calls_are_refused) {
     CHECK_INT(COMMAND(&s, "inverse", "curl.csv", "-o", "a.yaml", "--gravity", "1,2"), 2);
     CHECK_INT(COMMAND(&s, "inverse", "curl.csv", "-o", "a.csv"), 2);
     CHECK_INT(COMMAND(&s, "inverse"), 2);
+    CHECK_INT(COMMAND(&s, "inverse", "scene.yaml", "-o", "./scene.yaml"), 2);
+    CHECK(command_wrote(&s, "stderr", "would write over scene.yaml"));
     CHECK(access(scratch_path(&s, "a.yaml"), F_OK) != 0);
     CHECK(access(scratch_path(&s, "a.h5"), F_OK) != 0);
     CHECK(access(scratch_path(&s, "a.fitted.yaml"), F_OK) != 0);
