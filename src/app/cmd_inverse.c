@@ -462,7 +462,7 @@ static const Option INVERSE_OPTIONS[] = {
      false},
     {"check", 0, OPTION_MAYBE_REAL, "[S]", 1e-3, 1e6,
      "run the scene that was written for so many seconds, kick it and run it again: does it stay "
-     "as told? default 2",
+     "as told? (What the scene moves by then does not.) Default 2",
      false},
     {0},
 };
