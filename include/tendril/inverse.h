@@ -309,8 +309,8 @@ typedef struct TdlInverseOptions {
                   // tip; 1, as the shape; default 0
     double reach; // m, >= 0: gap below which two things touch; default 1e-7, for shapes that were
                   // at rest; a fifth of the radius is good for shapes that were measured
-    bool stiffen;    // raises the stiffness (Young's modulus) of rods until all is stable; default
-                     // false
+    bool stiffen; // raises the stiffness (Young's modulus) of rods until all is stable; default
+                  // false
     bool keep_guess; // the guess stays as it is also where that is not stable; default false: it
                      // then moves towards 0
     const TdlBodyId* rods; // [rod_count] those that are to rest, which are found; others count as

@@ -3,8 +3,10 @@
 #include "inverse/world_inverse.h"
 #include "wisps.h"
 
-// Sideways gravity for some steps, m/s^2: a kick that moves tips by some thousandths of the length.
-static const double KICK = 0.3;
+// Sideways gravity for some steps, m/s^2 for a friction coefficient of 1: a kick that moves tips by
+// some thousandths of the length. What leans on friction tells nothing of a rest once a kick has
+// torn it off.
+static const double KICK = 1.0;
 enum { KICK_STEPS = 50, MOST_CURLS = 40 };
 // What is told to stay ends no further off than the kick took it and half as much, for contacts
 // that slipped do not slip back; what is told to leave goes at least three times as far.
@@ -106,7 +108,7 @@ static void run(TdlWorld* world, double seconds) {
 static double kicked(TdlWorld* world, const TdlBodyId* rods, const Wisp* w, double seconds,
                      const TdlVec3* before) {
     TdlVec3 gravity = tdl_world_def(world).gravity, tilted = gravity;
-    tilted.y += KICK;
+    tilted.y += KICK * w->def.mu;
     tdl_world_set_gravity(world, tilted);
     run(world, KICK_STEPS * w->def.step);
     tdl_world_set_gravity(world, gravity);
