@@ -85,11 +85,8 @@ static TdlStatus list_rods(Design* d) {
         return TDL_STATUS_NO_MEMORY;
     }
     tdl_scene_rest_rods(d->scene, d->world, d->count, d->rods);
-    int all = tdl_scene_info(d->scene).rod_count;
-    for (int k = 0, i = 0; k < all && i < d->count; ++k) {
-        if (tdl_body_id_equal(tdl_world_body(d->world, "rod", k), d->rods[i])) {
-            d->number[i++] = k;
-        }
+    for (int i = 0; i < d->count; ++i) {
+        d->number[i] = tdl_body_index(d->world, d->rods[i]);
     }
     return TDL_STATUS_OK;
 }
