@@ -313,7 +313,8 @@ static int64_t count_elements(const RodSpec* rod, int64_t copies) {
 static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     const int* n = rod->repeat.count;
     int64_t copies = rod->curves.node != NULL ? rod->curves.set.count : (int64_t)n[0] * n[1] * n[2];
-    int64_t elements = count_elements(rod, copies);
+    // too many copies for their elements to be counted
+    int64_t elements = copies <= ELEMENTS_MAX ? count_elements(rod, copies) : 0;
     bool fits = copies <= ELEMENTS_MAX && elements <= ELEMENTS_MAX - (int64_t)scene->element_count;
     if (!fits) {
         const Node* at = rod->repeat.node == NULL ? rod->node : rod->repeat.node;
