@@ -318,6 +318,9 @@ typedef struct TdlInverseOptions {
 } TdlInverseOptions;
 TDL_API TdlInverseOptions tdl_inverse_options_default(void);
 
+/// To this part of the radius gaps are known of curves that were drawn or measured: their `reach`.
+#define TDL_CAPTURED_REACH 0.2
+
 /// What became of one rod. Factors are those on its stiffness at which it would be about to give
 /// way, beside its neighbours that stay: below 1 it is stable as it is.
 typedef struct TdlInverseStrand {

@@ -10,8 +10,6 @@
 
 enum { SET_MAX = 4096, TELL_MOST = 10 };
 
-// Gaps of curves that were drawn or measured are known to this part of the radius.
-static const double CAPTURED_REACH = 0.2;
 // Time that --check runs without a number, s.
 static const double CHECK_SECONDS = 2.0;
 
@@ -49,7 +47,7 @@ static int read_options(const Design* d, TdlInverseOptions* o) {
         return usage_error(args, "--guess is tip, shape or a number from 0 to 1");
     }
     if (d->input.fit_error != NULL) {
-        o->reach = CAPTURED_REACH * args_real(args, "radius", 50.0e-6);
+        o->reach = TDL_CAPTURED_REACH * args_real(args, "radius", 50.0e-6);
     }
     o->reach = args_real(args, "reach", o->reach);
     if (!o->contacts && (args_has(args, "guess") || args_has(args, "reach"))) {

@@ -10,9 +10,6 @@
 
 #include <string.h>
 
-// Gaps of curves that were drawn or measured are known to this part of the radius.
-static const double CAPTURED_REACH = 0.2;
-
 // --- checks -----------------------------------------------------------------------------------
 
 static bool rests(const RodSpec* rod) {
@@ -94,7 +91,8 @@ TdlInverseOptions tdl_scene_inverse(const TdlScene* scene) {
     double captured = INFINITY;
     for (int i = 0; i < scene->spec.rods.count; ++i) {
         if (rods[i].curves.node != NULL && !scene_has_strands(&rods[i])) {
-            captured = fmin(captured, CAPTURED_REACH * fmin(rods[i].radius[0], rods[i].radius[1]));
+            captured =
+                fmin(captured, TDL_CAPTURED_REACH * fmin(rods[i].radius[0], rods[i].radius[1]));
         }
     }
     options.reach = spec->reach > 0.0 ? spec->reach : isfinite(captured) ? captured : options.reach;
