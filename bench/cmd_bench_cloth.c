@@ -54,7 +54,8 @@ static TdlStatus add_obstacle(TdlWorld* world, Case which) {
         def.shape = TDL_SHAPE_CYLINDER;
         def.radius = 0.02;
         def.pose.position = (TdlVec3){0.0, -0.9, -0.4};
-        def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
+        def.motion =
+            (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_SMOOTH};
     } else if (which == CASE_BALL) {
         def.shape = TDL_SHAPE_SPHERE;
         def.radius = 0.15;
@@ -174,7 +175,8 @@ static TdlStatus add_stick(TdlWorld* world) {
     def.radius = STICK_RADIUS;
     def.length = STICK_LENGTH;
     def.pose.position.y = -0.3;
-    def.motion = (TdlMotionDef){keys, 16, TDL_INTERPOLATION_SMOOTH};
+    def.motion =
+        (TdlMotionDef){.keys = keys, .key_count = 16, .interpolation = TDL_INTERPOLATION_SMOOTH};
     return tdl_world_add_collider(world, &def, &id);
 }
 

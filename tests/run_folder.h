@@ -119,7 +119,11 @@ static inline bool same_frame_bits(const ResultFrame* a, const ResultFrame* b, R
            memcmp(a->surface_points, b->surface_points,
                   3 * (size_t)n.surface_points * sizeof(float)) == 0 &&
            memcmp(a->strains, b->strains, (size_t)n.cloth_points * sizeof(float)) == 0 &&
-           a->contact_count == b->contact_count;
+           a->contact_count == b->contact_count && a->particle_count == b->particle_count &&
+           memcmp(a->bed, b->bed, sizeof a->bed) == 0 &&
+           (a->particle_count == 0 ||
+            memcmp(a->particles, b->particles, (size_t)a->particle_count * sizeof *a->particles) ==
+                0);
 }
 
 // Whether the first frames of `a` are those of `b`, bit for bit; all of them when `whole`.

@@ -31,6 +31,32 @@ static inline bool tdl_body_id_equal(TdlBodyId a, TdlBodyId b) {
     return a.index == b.index && a.generation == b.generation;
 }
 
+/// What can be observed of bodies: a vector that a step may change. Those from the tension on are
+/// of rods in a world that is to find `forces`; of one number, it is the first and the others are
+/// zero.
+typedef enum TdlQuantity {
+    TDL_QUANTITY_FORCE = 0, // N, the sum of all contact forces on them
+    TDL_QUANTITY_TORQUE,    // N m, of these on the first, about its position
+    TDL_QUANTITY_CENTRE,    // m, their common centre of mass
+    TDL_QUANTITY_POINT,     // m, of the first: its point at an arc length
+    TDL_QUANTITY_START,     // N, of the first, the force of what holds its start, where the world
+    TDL_QUANTITY_END,       // is to find `holds`; and its end
+    TDL_QUANTITY_TENSION,   // N, at an arc length: one number
+    TDL_QUANTITY_SHEAR,     // N, there: its size, and along the second and third material axis
+    TDL_QUANTITY_MOMENT,    // N m, there: of twist, and of bending about these axes
+    TDL_QUANTITY_TWIST,     // rad, there: how far the section is twisted against the start; anytime
+    TDL_QUANTITY_FRAME,     // rad, there: the rotation of the material frame, as a vector; anytime
+    TDL_QUANTITY_START_FORCE,  // N, of what holds the start; its moment about the start, N m;
+    TDL_QUANTITY_START_MOMENT, // the power that it gives an end that it leads, W; its work from
+    TDL_QUANTITY_START_POWER,  // the first step on, J
+    TDL_QUANTITY_START_WORK,
+    TDL_QUANTITY_END_FORCE, // the same of the end
+    TDL_QUANTITY_END_MOMENT,
+    TDL_QUANTITY_END_POWER,
+    TDL_QUANTITY_END_WORK,
+    TDL_QUANTITY_COUNT
+} TdlQuantity;
+
 /// The bodies of a kind ("rod", "rigid", "collider"; null: of any), in the order in which they were
 /// added: the first `capacity` of them. Returns how many there are.
 TDL_API int tdl_world_bodies(const TdlWorld* world, const char* kind, int capacity, TdlBodyId* out);

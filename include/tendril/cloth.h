@@ -164,10 +164,6 @@ TDL_API TdlStatus tdl_cloth_strain(const TdlWorld* world, TdlBodyId cloth, TdlCl
 /// The strain of each vertex: the largest of its edges and faces, [vertex_count].
 TDL_API TdlStatus tdl_cloth_vertex_strains(const TdlWorld* world, TdlBodyId cloth, double* out);
 
-/// Pulls at a vertex with a force (N) until it is called again: there is one such force a cloth. No
-/// part of the state. Refused where the force is not finite.
-TDL_API TdlStatus tdl_cloth_pull(TdlWorld* world, TdlBodyId cloth, int vertex, TdlVec3 force);
-
 /// The force of what holds a vertex, N, in the last step; 0 of one that is not held.
 TDL_API TdlStatus tdl_cloth_hold_force(const TdlWorld* world, TdlBodyId cloth, int vertex,
                                        TdlVec3* out);

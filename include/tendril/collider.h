@@ -20,7 +20,7 @@ typedef enum TdlShape {
                       // middle lies in the disc's plane, so that it stands out by `radius`
     TDL_SHAPE_COMB,   // capsules along the third axis downwards from a handle of twice their radius
                       // that joins their tops, see the fields
-    TDL_SHAPE_CURVES, // a chain of curves of the given tube radius: a rail
+    TDL_SHAPE_CURVES, // a chain of curves of the given tube radius: a rail, or a tube
     TDL_SHAPE_MESH,   // a surface of triangles, `radius` thick to each side
     TDL_SHAPE_IMPLICIT, // where a function h(x, y, z) of the place is 0; free where it is positive
 } TdlShape;
@@ -60,10 +60,12 @@ TDL_API const char* tdl_implicit_fault(const TdlHost* host, const TdlImplicit* i
 /// A kinematic obstacle: it goes where its motion takes it.
 typedef struct TdlColliderDef {
     TdlShape shape;
-    double radius; // m, > 0 (not used by a plane; >= 0 of a mesh)
-    double length; // m, >= 0: of a capsule or a comb's teeth; radius of a plate's disc
-    int teeth;     // > 0, of a comb, in a row along the first axis, the middle at the place
-    double pitch;  // m, > 0: between the axes of a comb's teeth
+    double radius;       // m, > 0 (not used by a plane; >= 0 of a mesh)
+    double inner_radius; // m, >= 0 and < radius: of a chain of curves that is a tube, open at both
+                         // ends: thinner things touch it from inside as well; default 0: solid
+    double length;       // m, >= 0: of a capsule or a comb's teeth; radius of a plate's disc
+    int teeth;           // > 0, of a comb, in a row along the first axis, the middle at the place
+    double pitch;        // m, > 0: between the axes of a comb's teeth
     const TdlCurvePiece* pieces; // [piece_count], copied: of a chain that starts at the place, its
     int piece_count;             // tangent along the first axis
     TdlMesh mesh;                // copied

@@ -96,6 +96,9 @@ typedef struct TdlContactForce {
     TdlVec3 point;  // m, where the first body's surface was touched
     TdlVec3 normal; // from the first to the second
     TdlVec3 force;  // N on the second, mean over the step; the first gets the opposite
+    double lasts;   // s, over which it is the mean: force times this is the impulse. The step, but
+                    // of rigid bodies from velocities to velocities, which live half a step before
+                    // places: half a step in the first one
     double gap;     // m, at the start of the step, or of its part; with the barrier at its end
     double mu;
     bool sliding; // at the end of the step; else it sticks or carries nothing

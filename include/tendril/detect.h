@@ -118,10 +118,12 @@ TDL_API TdlDetectorDef tdl_detector_def_default(void);
 typedef struct TdlFibre {
     const TdlCurve* curves; // [count]; must stay until the update is over
     int count;
-    TdlSeats seats; // default none
-    int pieces;     // curves that make an element of it, of which the seats are; 0 counts as 1
-    bool stiff;     // never touches itself; stands on all its ends (see tdl_detector_update)
-    bool fixed;     // kinematic: as stiff, and touches neither another fixed one nor a collider
+    TdlSeats seats;     // default none
+    int pieces;         // curves that make an element of it, of which the seats are; 0 counts as 1
+    const double* bore; // [2 count] m, of a tube: the radius of its bore at both ends of each
+                        // curve, in which what is thinner touches it from inside; null: it has none
+    bool stiff;         // never touches itself; stands on all its ends (see tdl_detector_update)
+    bool fixed;         // kinematic: as stiff, and touches neither another fixed one nor a collider
 } TdlFibre;
 
 /// Two bodies that touch or nearly do. A collider counts as body -1 - index and comes second.
@@ -131,6 +133,7 @@ typedef struct TdlContact {
     double u[2];      // parameters on the elements; on a capsule, arc length from its start; on a
     double v[2];      // surface whose vertices move, u and v are shares of two corners; else 0
     TdlVec3 point[2]; // on the centrelines (of the collider: on its axis, centre or surface), m
+    bool tube[2];     // it is touched inside its bore or at its mouth: its point is on its surface
     double gap;       // m, negative when they overlap
     TdlMat3 basis;    // columns: normal from the first to the second, two tangents
     int previous;     // the contact of the last update that it continues, or -1

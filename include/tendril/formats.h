@@ -38,6 +38,13 @@ TDL_API TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* pa
 TDL_API TdlStatus tdl_implicit_parse(const TdlHost* host, const char* text, TdlImplicit* out);
 TDL_API void tdl_implicit_free(const TdlHost* host, TdlImplicit* implicit);
 
+/// A function of the time from expressions in t, one for each number of its two vectors (null: 0),
+/// such as "0.1*sin(2*pi*5*t)": as above, and tan, tanh, log, floor; step(x), 1 from x = 0 on;
+/// ramp(x) and smooth(x), from 0 at x = 0 to 1 at x = 1, evenly or as between keyframes, and still
+/// beyond. Given back by tdl_time_fn_free. What is wrong is told with its place:
+/// TDL_STATUS_BAD_INPUT.
+TDL_API TdlStatus tdl_time_fn_parse(const TdlHost* host, const char* const text[6], TdlTimeFn* out);
+
 /// The points of curves, one curve after the other.
 typedef struct TdlCurves {
     TdlVec3* points; // [start[count]]

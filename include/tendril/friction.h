@@ -305,6 +305,7 @@ typedef struct TdlFrictionInfo {
     double s3_error; // how far from the law that `active-set` solves, which never sticks; relative
     double nu;       // block_size n / m; 0 when m is unknown
     double seconds, setup_seconds; // wall time, total and before the first iteration
+    double work; // multiplications of all islands, counted roughly: the same wherever it is solved
 } TdlFrictionInfo;
 
 /// A solver keeps its memory and threads between solves.

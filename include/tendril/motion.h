@@ -20,11 +20,31 @@ typedef struct TdlKeyframe {
     TdlVec3 rotation; // rad, rotation vector applied to the placed orientation, world axes
 } TdlKeyframe;
 
+/// Two vectors that are a function of the time (s) alone, or what follows from it cannot be
+/// repeated: of a motion displacement (m) and rotation vector (rad), of a load force (N) and torque
+/// (N m). It is asked from one thread, at any times.
+typedef struct TdlTimeFn {
+    void (*at)(const void* data, double time, TdlVec3 out[2]); // null: there is none
+    const void* data;                                          // handed to it
+    size_t size; // bytes of data, copied; 0: it is handed on as it is, and must stay
+} TdlTimeFn;
+
+/// A function that goes through keys as a motion does: what they have as position and rotation are
+/// its two vectors. Before the first and after the last it stays. Given back by tdl_time_fn_free.
+TDL_API TdlStatus tdl_time_fn_of_keys(const TdlHost* host, const TdlKeyframe* keys, int key_count,
+                                      TdlInterpolation interpolation, TdlTimeFn* out);
+
+/// Of functions that the library made.
+TDL_API void tdl_time_fn_free(const TdlHost* host, TdlTimeFn* fn);
+
 /// A scripted motion. Before the first key and after the last, the thing stands still there.
 typedef struct TdlMotionDef {
     const TdlKeyframe* keys; // [key_count], copied; null: the thing does not move
     int key_count;
     TdlInterpolation interpolation;
+    bool about_point; // rotations turn its place too, about the point `about` of the world, before
+    TdlVec3 about;    // it is displaced; default: they turn it about its own place
+    TdlTimeFn fn;     // in place of keys; default: none
 } TdlMotionDef;
 
 /// Triangles. Where every edge joins two of them the same way round the surface is closed: it is

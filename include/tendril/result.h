@@ -18,6 +18,7 @@ typedef struct TdlResultInfo {
     int body_count;  // rigid bodies
     int shape_count; // of colliders and bodies, see tdl_result_shape
     int observer_count;
+    int joint_count;         // see tdl_result_joint
     int surface_count;       // whose vertices move, see tdl_result_surface
     int surface_point_count; // in all of these, per frame
     int cloth_count;         // among the surfaces, see tdl_result_cloth
@@ -27,6 +28,8 @@ typedef struct TdlResultInfo {
     long frame_count;
     double first_time, last_time; // s; 0 when there is no frame
     bool finished;
+    bool has_forces; // inside the rods, see tdl_result_read_forces
+    bool has_grains; // see tdl_result_grains
 } TdlResultInfo;
 
 /// Opens a folder of results, or its result.h5; a run may still be writing it.
@@ -69,7 +72,8 @@ typedef struct TdlResultShape {
     char shape[TDL_RESULT_WORD_SIZE]; // plane, sphere, cylinder, capsule as TdlShape has them;
                                       // disc: normal along the third axis; box; mesh
     int body;                         // which it moves with: colliders from 0, then rigid bodies
-    double size[3]; // radius, then length of a capsule between its cap centres; radius of a disc,
+    double size[3]; // radius, then length of a capsule between its cap centres or of a cylinder,
+                    // 0: endless, then its inner radius; radius of a disc,
                     // then of its round rim; half sizes of a box; thickness of a mesh to each
                     // side
     TdlPose pose;   // in the frame of the body
@@ -129,6 +133,16 @@ TDL_API TdlStatus tdl_result_read_strains(TdlResult* result, long frame, double*
 TDL_API int tdl_world_cloths(const TdlWorld* world, TdlResultCloth* out);
 TDL_API void tdl_world_strains(const TdlWorld* world, double* out);
 
+/// What the rods bear at their points in a frame, forces[point_count] and moments[point_count]:
+/// tension and the two shears, N; the moment of twist and the two of bending, N m.
+/// TDL_STATUS_BAD_INPUT where the scene did not ask for it.
+TDL_API TdlStatus tdl_result_read_forces(TdlResult* result, long frame, TdlVec3* forces,
+                                         TdlVec3* moments);
+
+/// The same of a world that runs and finds them, with so many points an element.
+TDL_API TdlStatus tdl_world_rod_forces(const TdlWorld* world, int samples, TdlVec3* forces,
+                                       TdlVec3* moments);
+
 /// What a scene observes; see docs/scene.md. The log has it for every step, the result for every
 /// frame.
 typedef struct TdlResultObserver {
@@ -142,12 +156,39 @@ TDL_API TdlResultObserver tdl_result_observer(const TdlResult* result, int index
 /// What the observers saw in the step before a frame: values[observer_count].
 TDL_API TdlStatus tdl_result_read_observed(TdlResult* result, long frame, TdlVec3* values);
 
+/// A joint, and what it did in the step before a frame.
+typedef struct TdlResultJoint {
+    char name[TDL_RESULT_NAME_SIZE]; // as in the scene
+    char kind[TDL_RESULT_WORD_SIZE]; // fixed, ball, hinge, slider or distance
+} TdlResultJoint;
+
+typedef struct TdlResultJointState {
+    TdlVec3 point;     // m
+    TdlVec3 force;     // N, on the second body
+    TdlVec3 torque;    // N m, on the second body, about the point
+    double coordinate; // rad or m, of a hinge or slider; m, the length of a distance
+    bool broken;       // it bore more than it can, and holds nothing since
+    bool idle;         // its time is not now
+} TdlResultJointState;
+
+TDL_API TdlResultJoint tdl_result_joint(const TdlResult* result, int index);
+
+/// All joints in a frame: joints[joint_count].
+TDL_API TdlStatus tdl_result_read_joints(TdlResult* result, long frame,
+                                         TdlResultJointState* joints);
+
+/// The same of a world that runs. Both return how many there are; with a null `out` they are only
+/// counted.
+TDL_API int tdl_world_result_joints(const TdlWorld* world, TdlResultJoint* out);
+TDL_API int tdl_world_joint_states(const TdlWorld* world, TdlResultJointState* out);
+
 /// What a contact of a result is between.
 typedef enum TdlResultKind {
     TDL_RESULT_ROD = 0,
     TDL_RESULT_BODY, // a rigid one
     TDL_RESULT_COLLIDER,
-    TDL_RESULT_CLOTH, // its element is one of its surface's triangles
+    TDL_RESULT_CLOTH,  // its element is one of its surface's triangles
+    TDL_RESULT_GRAINS, // its element is a node of its grid
 } TdlResultKind;
 
 /// A contact as TdlContactForce, its bodies by kind and place among those of their kind, from 0.
@@ -169,6 +210,44 @@ TDL_API int tdl_world_result_contacts(const TdlWorld* world, int capacity, TdlRe
 /// the next call.
 TDL_API TdlStatus tdl_result_read_contacts(TdlResult* result, long frame,
                                            const TdlResultContact** contacts, int* count);
+
+/// The bed of grains.
+typedef struct TdlResultGrains {
+    char name[TDL_RESULT_NAME_SIZE]; // as in the scene
+    int dimension;                   // 2: all particles have one y
+    double spacing;                  // m, of the grid
+    double size;                     // m, from particle to particle where it was filled
+    double depth;                    // m, along y, in two dimensions
+    double packing;                  // fraction where it is packed
+} TdlResultGrains;
+
+typedef struct TdlResultParticle {
+    int number;       // which it is, from 0: its own for good
+    TdlVec3 position; // m
+    TdlVec3 velocity; // m/s
+    double fraction;  // volume fraction of grains there
+    double pressure;  // Pa, in the step before
+    double shear;     // Pa, the size of the deviator
+} TdlResultParticle;
+
+typedef struct TdlResultGrainsState {
+    double mass, lost_mass; // kg
+    double volume_kept;     // see TdlGrainsInfo
+    long long lost;         // particles
+} TdlResultGrainsState;
+
+TDL_API TdlResultGrains tdl_result_grains(const TdlResult* result); // of one that has_grains
+
+/// The particles of a frame, in any order. They belong to the result and last until the next call.
+TDL_API TdlStatus tdl_result_read_particles(TdlResult* result, long frame,
+                                            const TdlResultParticle** particles, int* count);
+TDL_API TdlStatus tdl_result_read_grains_state(TdlResult* result, long frame,
+                                               TdlResultGrainsState* out);
+
+/// The same of a world that runs. The first is false where it has none. The second returns how many
+/// particles there are and fills out[capacity] as far as it goes.
+TDL_API bool tdl_world_result_grains(const TdlWorld* world, TdlResultGrains* out);
+TDL_API int tdl_world_particles(const TdlWorld* world, int capacity, TdlResultParticle* out);
 
 /// One frame: its time and the centreline points of all rods, [3 point_count]; either may be null.
 TDL_API TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time,

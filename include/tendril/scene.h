@@ -34,6 +34,7 @@ typedef struct TdlSceneInfo {
     double checkpoint_period; // s of wall time between checkpoints
     int samples;              // points per element in the result
     bool contacts;            // kept in the result
+    bool forces;              // inside rods: so are they
     bool settle;              // start from static equilibrium
     int rod_count, rigid_count, collider_count, element_count, dof_count;
     int rod_group_count;  // entries under `rods`, before repetition
@@ -42,6 +43,7 @@ typedef struct TdlSceneInfo {
     int cloth_count;
     int cloth_vertex_count; // of all of them
     int shell_count, shell_vertex_count;
+    bool has_grains; // see tdl_scene_grains
 } TdlSceneInfo;
 
 TDL_API TdlSceneInfo tdl_scene_info(const TdlScene* scene);
@@ -64,6 +66,7 @@ typedef struct TdlSceneBodies {
     const char* material; // null: none
     int count;            // of copies
     double density;       // kg/m^3
+    double mass;          // kg, of each, given in its place; else 0
 } TdlSceneBodies;
 
 TDL_API TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index); // < body_group_count
@@ -91,6 +94,19 @@ typedef struct TdlSceneShell {
 } TdlSceneShell;
 
 TDL_API TdlSceneShell tdl_scene_shell(const TdlScene* scene, int index); // < shell_count
+
+/// What is under `grains`. Particles and mass are known to the world (grains.h).
+typedef struct TdlSceneGrains {
+    const char* name;
+    const char* material; // null: none
+    int dimension;        // 2 or 3
+    int cells[3];         // of the grid, along x, y and z
+    double spacing;       // m
+    double friction;
+    double density; // kg/m^3, of the bulk
+} TdlSceneGrains;
+
+TDL_API TdlSceneGrains tdl_scene_grains(const TdlScene* scene); // of one that has_grains
 
 /// One entry under `colliders`.
 typedef struct TdlSceneCollider {
@@ -124,8 +140,30 @@ TDL_API TdlSceneObserver tdl_scene_observer(const TdlScene* scene, int index); /
 /// Its value now, in a world that tdl_scene_build made of this scene.
 TDL_API TdlVec3 tdl_scene_observe(const TdlScene* scene, int index, const TdlWorld* world);
 
+/// Has `fn` asked while worlds are built of the scene, which takes long where many rods are fitted
+/// or sought at rest, and by these worlds from then on as by tdl_world_watch_stop; null: nobody.
+/// True ends it with TDL_STATUS_STOPPED.
+TDL_API void tdl_scene_watch_stop(TdlScene* scene, TdlStopFn fn, void* user);
+
 /// Builds the world the scene describes.
 TDL_API TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out);
+
+/// A value that is allowed and can hardly be meant, such as young: 5 in place of 5e9.
+typedef struct TdlSceneDoubt {
+    const char* file; // where it stands; lives as long as the scene
+    int line, column;
+    double value;   // that is doubted, or what follows from it
+    char text[512]; // whose, what, and why
+} TdlSceneDoubt;
+
+/// Those of a scene, in its order. `world` was built of it and not stepped; null: what needs masses
+/// is not asked. Returns how many there are and fills out[capacity] as far as it goes.
+TDL_API int tdl_scene_doubts(const TdlScene* scene, const TdlWorld* world, int capacity,
+                             TdlSceneDoubt* out);
+
+/// Of those the ones that a run tells too: bodies with sharp edges and open meshes without
+/// thickness, which pass through each other. The value is 0, their roundness in m.
+TDL_API int tdl_scene_sharp_pairs(const TdlScene* scene, int capacity, TdlSceneDoubt* out);
 
 /// How the scene has its rods rest in their shapes; rods are not listed.
 TDL_API TdlInverseOptions tdl_scene_inverse(const TdlScene* scene);

@@ -6,13 +6,22 @@
 #include "tendril/ccd.h"
 #include "tendril/collider.h"
 #include "tendril/contact.h"
+#include "tendril/control.h"
 #include "tendril/detect.h"
+#include "tendril/joint.h"
+#include "tendril/load.h"
 #include "tendril/rigid.h"
 #include "tendril/rod.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/// What becomes of a step whose budget is spent.
+typedef enum TdlSpent {
+    TDL_SPENT_KEEP = 0, // what is left of it is made as it is, and told: unsolved where it is
+    TDL_SPENT_END,      // it fails, by name
+} TdlSpent;
 
 typedef struct TdlWorldDef {
     TdlVec3 gravity; // m/s^2; default (0, 0, -9.81)
@@ -29,6 +38,10 @@ typedef struct TdlWorldDef {
     int thread_count;         // 0: one per processor; default 1. Results do not depend on it
     bool losses;              // every step tells where energy goes; default false
     bool holds;               // and the forces of what holds the ends of rods; default false
+    bool forces;              // and the forces and moments inside rods (rod.h); default false
+    double budget;  // >= 0: multiplications that a step may take, counted roughly (W.50) and never
+                    // timed, so that the same step always ends at the same place; default 0: any
+    TdlSpent spent; // what becomes of a step that has taken them; default: it is kept
     double energy_limit; // > 0: share of the energy at play that a body may gain from nowhere, in a
                          // step or over many, before the step fails; default 0.05
     TdlContactDef contacts;
@@ -50,6 +63,7 @@ typedef struct TdlStepFault {
     int element;            // of it, the one that moved furthest in the failed attempt; -1: unknown
     TdlVec3 place;          // m, where the middle of that was before
     double gained, at_play; // J from nowhere, of that body; 0 where that was not the reason
+    TdlJointId joint;       // that could not be closed, or stayed open; null: none
 } TdlStepFault;
 
 /// What one step did.
@@ -61,6 +75,8 @@ typedef struct TdlStepInfo {
     const char* reason; // why it was last undone; null: it was not
     int contact_count;  // contacts solved
     int iterations;     // of the contact solver
+    double effort;      // multiplications that it took, as the budget counts them
+    bool spent;         // its budget, before it was done
     double error;       // of the contact solver, relative; its tolerance or less if it converged
     int unsolved;       // substeps whose contacts were not solved to the tolerance
     double deepest;     // m, the least gap at the end of the step; 0 when nothing is near
@@ -68,9 +84,10 @@ typedef struct TdlStepInfo {
     double impact;      // J taken by what touched or left in this step along the normals, less what
                         // `stored` has more of it
     double push;        // J put in by moving overlapping bodies apart
-    double work;        // J done on the bodies by moving colliders and carried starts, at contacts
+    double
+        work; // J done on the bodies by moving colliders and carried starts, at contacts and joints
     // 0 unless `losses` is asked for. The energy of rods and bodies and what contacts store change
-    // by work + given + push - friction - impact - damping - numerical.
+    // by work + given + joints + push - friction - impact - damping - numerical.
     double damping;     // J taken by damping and drag
     double numerical;   // J taken by the time steps; what they give is negative
     double given;       // J done by wind, torques and ends that are moved
@@ -86,6 +103,9 @@ typedef struct TdlStepInfo {
     double estimate; // error of the step, estimated, over the length of the body that has most;
                      // 0 unless `error` or `losses` is asked for
     double stored;   // J that contacts hold at the end of the step: of the barrier
+    double joints;   // J done by joints on the bodies: by motors, less what dampers took and
+                     // springs have more
+    double joint_error; // of the worst at the end of the step, over its size or in rad
     TdlStepFault fault; // of a step that failed
 } TdlStepInfo;
 
@@ -108,8 +128,9 @@ TDL_API void tdl_overlap_text(const TdlWorld* world, const TdlOverlap* overlap,
                               char out[TDL_OVERLAP_TEXT_SIZE]);
 
 /// Has `fn` asked from now on within steps that take long, every few milliseconds of solving
-/// contacts and before every further attempt; null: nobody. True ends the step with
-/// TDL_STATUS_STOPPED, and the world is as it was before it.
+/// contacts, before every round and further attempt; null: nobody. True ends the step with
+/// TDL_STATUS_STOPPED, and the world is as it was before it. tdl_world_settle asks it for every rod
+/// and iteration, tdl_world_inverse for every rod: what was under way is then left as it is.
 TDL_API void tdl_world_watch_stop(TdlWorld* world, TdlStopFn fn, void* user);
 
 /// Has `fn` called with every contact problem from now on; null: with none. What it is given lasts
@@ -152,23 +173,17 @@ TDL_API TdlEnergy tdl_world_energy(const TdlWorld* world);
 /// What all contacts do to one body.
 TDL_API TdlStatus tdl_body_contact_wrench(const TdlWorld* world, TdlBodyId body, TdlWrench* out);
 
-/// What can be observed of the bodies of a kind, from the `first` in their order on: a vector that
-/// a step may change.
-typedef enum TdlQuantity {
-    TDL_QUANTITY_FORCE = 0, // N, the sum of all contact forces on them
-    TDL_QUANTITY_TORQUE,    // N m, of these on the first, about its position
-    TDL_QUANTITY_CENTRE,    // m, their common centre of mass
-    TDL_QUANTITY_POINT,     // m, of the first: its point at an arc length
-    TDL_QUANTITY_START,     // N, of the first, the force of what holds its start, where the world
-    TDL_QUANTITY_END,       // is to find `holds`; and its end
-    TDL_QUANTITY_COUNT
-} TdlQuantity;
+/// The contacts of the last step (tdl_world_contact_forces) that one body takes part in, in their
+/// order: the first `capacity` of them; `count` receives how many there are.
+TDL_API TdlStatus tdl_body_contacts(const TdlWorld* world, TdlBodyId body, int capacity,
+                                    TdlContactForce* out, int* count);
 
+/// What is observed of the bodies of a kind, from the `first` in their order on.
 typedef struct TdlObserver {
     TdlQuantity quantity;
     const char* kind; // "rod", "rigid", "collider"
     int first, count; // bodies of that kind, from 0
-    double at;        // m, arc length, of a point
+    double at;        // m, arc length, of what is told of a place
 } TdlObserver;
 
 /// The value of an observer now. Refused where the world has no such bodies, or these have no such
@@ -176,11 +191,10 @@ typedef struct TdlObserver {
 TDL_API TdlStatus tdl_world_observe(const TdlWorld* world, const TdlObserver* observer,
                                     TdlVec3* out);
 
-// --- a hand in the world
-// --------------------------------------------------------------------------
-// Changes between two steps, as a user makes them while a simulation runs. They are no part of the
-// state: a world that continues from saved bytes has its own gravity and friction again, no force
-// of a hand, and led ends where they are.
+// --- changes between two steps
+// --------------------------------------------------------------------
+// More of them are in control.h: what is led, and what is pulled at. These are no part of the
+// state: a world that continues from saved bytes has the gravity and friction that it is given.
 TDL_API TdlStatus tdl_world_set_gravity(TdlWorld* world, TdlVec3 gravity);
 
 /// One friction coefficient for all pairs of materials.
@@ -197,6 +211,12 @@ TDL_API size_t tdl_world_state_size(const TdlWorld* world);
 TDL_API void tdl_world_save_state(const TdlWorld* world, void* bytes);
 TDL_API TdlStatus tdl_world_load_state(TdlWorld* world, const void* bytes, size_t size);
 TDL_API uint64_t tdl_world_state_hash(const TdlWorld* world);
+
+/// The world once more, in memory of its own: its bodies by the same ids, with names, laws,
+/// motions, what is led and pulled at, and the contacts of the last step. Both go on with the same
+/// bits, and neither knows of the other. Nobody watches the copy. For many trials from one state
+/// copy once, and then save and load states: that is much faster.
+TDL_API TdlStatus tdl_world_copy(const TdlWorld* world, TdlWorld** out);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,9 @@ static void print_json_bodies(const TdlScene* scene, int count) {
                "\"material\": ",
                i == 0 ? "" : ", ", bodies.name, bodies.shape, bodies.count, bodies.density);
         print_json_name(bodies.material);
+        if (bodies.mass > 0.0) {
+            printf(", \"mass\": %.17g", bodies.mass);
+        }
         printf("}");
     }
     printf("]");
@@ -68,6 +72,32 @@ static void print_json_shells(const TdlScene* scene, int count) {
         printf("}");
     }
     printf("]");
+}
+
+// What the bed of a world as a run would start with it has; nothing of one that was not built.
+static TdlGrainsInfo look_at_grains(const TdlWorld* world) {
+    TdlGrainsInfo info = {0};
+    if (world != NULL) {
+        tdl_grains_info(world, tdl_world_body(world, "grains", 0), &info);
+    }
+    return info;
+}
+
+static double degrees(double tangent) {
+    return atan(tangent) * 180.0 / 3.14159265358979323846;
+}
+
+static void print_json_grains(const TdlScene* scene, const TdlWorld* world) {
+    TdlSceneGrains grains = tdl_scene_grains(scene);
+    TdlGrainsInfo info = look_at_grains(world);
+    const int* n = grains.cells;
+    printf(", \"grains\": {\"name\": \"%s\", \"dimension\": %d, \"cells\": [%d, %d, %d], "
+           "\"spacing\": %.17g, \"particles\": %d, \"mass\": %.17g, \"density\": %.17g, "
+           "\"friction\": %.17g, \"material\": ",
+           grains.name, grains.dimension, n[0], n[1], n[2], grains.spacing, info.particle_count,
+           info.mass, grains.density, grains.friction);
+    print_json_name(grains.material);
+    printf("}");
 }
 
 static void print_json_contacts(const TdlScene* scene) {
@@ -125,6 +155,50 @@ static void print_json_overlaps(const Overlaps* overlaps) {
     printf("]");
 }
 
+// --- values that can hardly be meant -------------------------------------------------------------
+
+enum { DOUBTS_MOST = 100 };
+
+typedef struct SceneDoubts {
+    TdlSceneDoubt* list; // [shown]
+    int count, shown;
+} SceneDoubts;
+
+static SceneDoubts find_doubts(const TdlScene* scene, const TdlWorld* world) {
+    SceneDoubts doubts = {.list = calloc(DOUBTS_MOST, sizeof *doubts.list)};
+    doubts.count =
+        tdl_scene_doubts(scene, world, doubts.list == NULL ? 0 : DOUBTS_MOST, doubts.list);
+    doubts.shown = doubts.list == NULL          ? 0
+                   : doubts.count < DOUBTS_MOST ? doubts.count
+                                                : DOUBTS_MOST;
+    return doubts;
+}
+
+static void tell_doubts(const SceneDoubts* doubts) {
+    for (int i = 0; i < doubts->shown; ++i) {
+        const TdlSceneDoubt* doubt = &doubts->list[i];
+        fprintf(stderr, "%s:%d:%d: warning: %s\n", doubt->file, doubt->line, doubt->column,
+                doubt->text);
+    }
+    if (doubts->count > doubts->shown) {
+        fprintf(stderr, "warning: %d values in all can hardly be meant\n", doubts->count);
+    }
+}
+
+static void print_json_doubts(const SceneDoubts* doubts) {
+    printf(", \"doubt_count\": %d, \"doubts\": [", doubts->count);
+    for (int i = 0; i < doubts->shown; ++i) {
+        const TdlSceneDoubt* doubt = &doubts->list[i];
+        printf("%s{\"file\": ", i == 0 ? "" : ", ");
+        json_text(doubt->file);
+        printf(", \"line\": %d, \"column\": %d, \"value\": %.17g, \"text\": ", doubt->line,
+               doubt->column, doubt->value);
+        json_text(doubt->text);
+        printf("}");
+    }
+    printf("]");
+}
+
 // How many peaks an implicit collider has, and the radius of the sharpest, m; nothing of others.
 static void print_peaks(const Overlaps* overlaps, int index, const char* shape, bool json) {
     int count = 0;
@@ -148,7 +222,7 @@ static void print_peaks(const Overlaps* overlaps, int index, const char* shape, 
     }
 }
 
-static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
+static void print_json(const TdlScene* scene, const Overlaps* overlaps, const SceneDoubts* doubts) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("{\"title\": ");
     json_text(info.title);
@@ -161,8 +235,12 @@ static void print_json(const TdlScene* scene, const Overlaps* overlaps) {
     print_json_bodies(scene, info.body_group_count);
     print_json_cloths(scene, info.cloth_count);
     print_json_shells(scene, info.shell_count);
+    if (info.has_grains) {
+        print_json_grains(scene, overlaps->world);
+    }
     print_json_contacts(scene);
     print_json_overlaps(overlaps);
+    print_json_doubts(doubts);
     printf(", \"colliders\": [");
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);
@@ -240,6 +318,21 @@ static void print_shells(const TdlScene* scene, const TdlSceneInfo* info) {
     }
 }
 
+static void print_grains(const TdlScene* scene, const TdlWorld* world) {
+    TdlSceneGrains grains = tdl_scene_grains(scene);
+    TdlGrainsInfo info = look_at_grains(world);
+    const int* n = grains.cells;
+    printf("  grains     %d particles in a grid of %d x ", info.particle_count, n[0]);
+    if (grains.dimension == 3) {
+        printf("%d x ", n[1]);
+    }
+    printf("%d cells of %g m\n", n[2], grains.spacing);
+    printf("    %-16s in %d dimensions, %s%s%g kg/m^3, %.4g kg, friction %g (%.3g degrees)\n",
+           grains.name, grains.dimension, grains.material == NULL ? "" : grains.material,
+           grains.material == NULL ? "" : ", ", grains.density, info.mass, grains.friction,
+           degrees(grains.friction));
+}
+
 static void print_plain(const TdlScene* scene, const Overlaps* overlaps) {
     TdlSceneInfo info = tdl_scene_info(scene);
     printf("%s\n", info.title);
@@ -267,12 +360,16 @@ static void print_plain(const TdlScene* scene, const Overlaps* overlaps) {
     printf("  bodies     %d\n", info.rigid_count);
     for (int i = 0; i < info.body_group_count; ++i) {
         TdlSceneBodies bodies = tdl_scene_bodies(scene, i);
-        printf("    %-16s %d x %s, %s%s%g kg/m^3\n", bodies.name, bodies.count, bodies.shape,
+        bool heavy = bodies.mass > 0.0; // by its own mass
+        printf("    %-16s %d x %s, %s%s%g kg%s\n", bodies.name, bodies.count, bodies.shape,
                bodies.material == NULL ? "" : bodies.material, bodies.material == NULL ? "" : ", ",
-               bodies.density);
+               heavy ? bodies.mass : bodies.density, heavy ? " each" : "/m^3");
     }
     print_cloths(scene, &info);
     print_shells(scene, &info);
+    if (info.has_grains) {
+        print_grains(scene, overlaps->world);
+    }
     printf("  colliders  %d\n", info.collider_count);
     for (int i = 0; i < info.collider_count; ++i) {
         TdlSceneCollider collider = tdl_scene_collider(scene, i);
@@ -307,14 +404,17 @@ static int run_check(const Args* args) {
     }
     Overlaps overlaps;
     status = find_overlaps(scene, &overlaps);
+    SceneDoubts doubts = find_doubts(scene, overlaps.world);
+    tell_doubts(&doubts);
     if (args_has(args, "json")) {
-        print_json(scene, &overlaps);
+        print_json(scene, &overlaps, &doubts);
     } else {
         print_plain(scene, &overlaps);
         print_overlaps(&overlaps);
     }
     bool refused = overlaps.count > 0 && tdl_scene_contacts(scene).refuse_overlap;
     status = status == TDL_STATUS_OK ? tdl_world_check_start(overlaps.world) : status;
+    free(doubts.list);
     tdl_world_destroy(overlaps.world);
     tdl_scene_destroy(scene);
     if (status != TDL_STATUS_OK) {
@@ -333,10 +433,12 @@ const Command CHECK_COMMAND = {
     .name = "check",
     .operands = "SCENE",
     .summary = "Validate a scene and print what it holds",
-    .text = "A mistake is told with file, line and column, and things that overlap at the start by "
-            "name, place and depth (exit status 3 where the scene or the barrier refuses that); "
-            "nothing is "
-            "created.",
+    .text =
+        "A mistake is told with file, line and column, and things that overlap at the start by "
+        "name, place and depth (exit status 3 where the scene or the barrier refuses that). What "
+        "is "
+        "allowed and can hardly be meant (young 5 in place of 5e9, millimetres, degrees, keyframes "
+        "after the end) is a warning with its place and the reason; nothing is created.",
     .example = "tendril check scenes/hanging-curl.yaml\n"
                "tendril check scenes/wisp.yaml --set time.step=5e-4 --json",
     .options = CHECK_OPTIONS,

@@ -58,15 +58,16 @@ static int run_export(const Args* args) {
     if (code == EXIT_DONE && args_has(args, "json")) {
         printf("{\"format\": \"%s\", \"output\": ", name);
         json_text(output);
-        printf(
-            ", \"frames\": %d, \"rods\": %d, \"points\": %d, \"bodies\": %d, \"surfaces\": %d}\n",
-            reader.frame_count, reader.info.rod_count, reader.info.point_count, reader.body_count,
-            reader.surface_count);
+        printf(", \"frames\": %d, \"rods\": %d, \"points\": %d, \"bodies\": %d, \"surfaces\": %d, "
+               "\"grains\": %s}\n",
+               reader.frame_count, reader.info.rod_count, reader.info.point_count,
+               reader.body_count, reader.surface_count, reader.info.has_grains ? "true" : "false");
     } else if (code == EXIT_DONE && !args_has(args, "quiet")) {
-        fprintf(stderr, "Wrote %d frame%s of %d rod%s and %d other bod%s to %s\n",
+        fprintf(stderr, "Wrote %d frame%s of %d rod%s and %d other bod%s%s to %s\n",
                 reader.frame_count, reader.frame_count == 1 ? "" : "s", reader.info.rod_count,
                 reader.info.rod_count == 1 ? "" : "s", reader.body_count,
-                reader.body_count == 1 ? "y" : "ies", output);
+                reader.body_count == 1 ? "y" : "ies", reader.info.has_grains ? ", and grains" : "",
+                output);
     }
     frame_reader_close(&reader);
     return code;
@@ -88,15 +89,17 @@ const Command EXPORT_COMMAND = {
     .summary = "Write a result for ParaView, Blender, Houdini and others",
     .text =
         "vtp: a .pvd for ParaView and, for each frame, the rods as lines with radius,\n"
-        "curvature and rod number, the other bodies and surfaces as meshes, and contacts with "
-        "their\n"
-        "forces. usda: USD text with curves, meshes, contacts as points, and time samples. obj:\n"
+        "curvature and rod number, the other bodies and surfaces as meshes, contacts with their\n"
+        "forces, and grains as points with velocity, pressure, shear and fraction. usda: USD text\n"
+        "with curves, meshes, contacts and grains as points, and time samples. obj:\n"
         "polylines and meshes of a frame. pc2: point caches of all frames, and the .obj each "
         "moves:\n"
         "rods, bodies, and each surface whose vertices move, which a scene can take up again.\n"
         "hair: Cem Yuksel's format. csv: a row a point, in NAME-cloths.csv a row a vertex of cloth "
         "with\n"
-        "its strain, and in NAME-contacts.csv a row a contact. Cloths have their quads in obj, pc2 "
+        "its strain, in NAME-joints.csv a row a joint, in NAME-grains.csv a row a particle, and in "
+        "NAME-contacts.csv a row a contact. "
+        "Cloths have their quads in obj, pc2 "
         "and\n"
         "usda, and their strain in vtp and usda. strands: the shapes of super-helices or\n"
         "super-clothoids to a rounding, from which a scene can go on (curves); at rest in them.\n"

@@ -10,6 +10,9 @@
 typedef struct Facts {
     const char* path;
     TdlResultInfo result;
+    TdlResultGrains grains; // and what is left of them, where it has some and a frame
+    TdlResultGrainsState bed;
+    int particle_count;
     bool has_run; // a folder with a checkpoint; the rest is then known
     TdlRunInfo run;
     TdlStepInfo last; // step 0: no row yet
@@ -23,6 +26,23 @@ static bool is_run_folder(const char* path) {
     return stat(checkpoint, &info) == 0;
 }
 
+// In the last frame.
+static TdlStatus gather_grains(TdlResult* result, Facts* facts) {
+    const TdlResultParticle* particles;
+    long last = facts->result.frame_count - 1;
+    if (!facts->result.has_grains) {
+        return TDL_STATUS_OK;
+    }
+    facts->grains = tdl_result_grains(result);
+    TdlStatus status = TDL_STATUS_OK;
+    if (last >= 0) {
+        status = tdl_result_read_particles(result, last, &particles, &facts->particle_count);
+    }
+    return status == TDL_STATUS_OK && last >= 0
+               ? tdl_result_read_grains_state(result, last, &facts->bed)
+               : status;
+}
+
 static TdlStatus gather(const TdlHost* host, const char* path, Facts* facts) {
     *facts = (Facts){.path = path};
     TdlResult* result;
@@ -31,7 +51,11 @@ static TdlStatus gather(const TdlHost* host, const char* path, Facts* facts) {
         return status;
     }
     facts->result = tdl_result_info(result);
+    status = gather_grains(result, facts);
     tdl_result_close(result);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     facts->has_run = is_run_folder(path);
     if (facts->has_run) {
         status = tdl_run_inspect(host, path, &facts->run, &facts->last, &facts->running);
@@ -66,6 +90,9 @@ static void print_plain(const Facts* facts) {
            r->dof_count);
     printf("  bodies      %d\n", r->body_count);
     printf("  colliders   %d\n", r->collider_count);
+    if (r->joint_count > 0) {
+        printf("  joints      %d\n", r->joint_count);
+    }
     if (r->surface_count > 0) {
         printf("  surfaces    %d with %d vertices that move\n", r->surface_count,
                r->surface_point_count);
@@ -73,6 +100,12 @@ static void print_plain(const Facts* facts) {
     if (r->cloth_count > 0) {
         printf("  cloths      %d of these, with %d vertices\n", r->cloth_count,
                r->cloth_point_count);
+    }
+    if (r->has_grains) {
+        printf("  grains      %d particles in %d dimensions, %.6g kg; %lld lost, %.3g kg; %.2f %% "
+               "of the volume kept\n",
+               facts->particle_count, facts->grains.dimension, facts->bed.mass, facts->bed.lost,
+               facts->bed.lost_mass, 100.0 * facts->bed.volume_kept);
     }
     printf("  frames      %ld from %g s to %g s\n", r->frame_count, r->first_time, r->last_time);
     printf("  state       %s", state_of(facts));
@@ -112,9 +145,17 @@ static void print_json(const Facts* facts) {
     printf(", \"version\": ");
     json_text(r->version);
     printf(", \"state\": \"%s\", \"rods\": %d, \"bodies\": %d, \"colliders\": %d, "
-           "\"surfaces\": %d, \"cloths\": %d, \"points\": %d, \"dofs\": %d, \"frames\": %ld",
+           "\"surfaces\": %d, \"cloths\": %d, \"joints\": %d, \"points\": %d, \"dofs\": %d, "
+           "\"frames\": %ld",
            state_of(facts), r->rod_count, r->body_count, r->collider_count, r->surface_count,
-           r->cloth_count, r->point_count, r->dof_count, r->frame_count);
+           r->cloth_count, r->joint_count, r->point_count, r->dof_count, r->frame_count);
+    if (r->has_grains) {
+        printf(", \"particles\": %d, \"dimension\": %d, \"lost\": %lld", facts->particle_count,
+               facts->grains.dimension, facts->bed.lost);
+        print_json_real("mass", facts->bed.mass);
+        print_json_real("lost_mass", facts->bed.lost_mass);
+        print_json_real("volume_kept", facts->bed.volume_kept);
+    }
     print_json_real("first_time", r->first_time);
     print_json_real("last_time", r->last_time);
     if (facts->has_run) {

@@ -1,5 +1,7 @@
 // tendril render: pictures of a result. As SVG: every fibre as a line, some moments laid over each
-// other from pale to dark, seen from afar (no perspective), with a scale. PNG is render_png.c's.
+// other from pale to dark, grains as dots, seen from afar (no perspective), with a scale. PNG is
+// render_png.c's.
+#include "app/colour_option.h"
 #include "app/command.h"
 #include "app/frame_reader.h"
 #include "app/json.h"
@@ -16,6 +18,10 @@ enum { WIDTH = 900, HEIGHT = 700, MARGIN = 40, FOOT = 40 };
 // Above this many fibres only the last moment is drawn unless asked otherwise.
 enum { CROWD = 100, DEFAULT_MOMENTS = 12 };
 
+// Dots of a moment: more make a file that no program likes to open. Of more particles one in so
+// many is drawn, and larger, so that the picture is as full.
+enum { MOST_DOTS = 20000 };
+
 typedef struct View {
     double right[3], up[3]; // axes of the picture in the world
     double min[2], max[2];  // m, what must be seen
@@ -30,6 +36,9 @@ typedef struct Drawing {
     long* frames;   // [moment_count]
     int moment_count;
     const char* color;
+    TdlResultGrains grains;
+    GrainsScale scale;
+    int every; // one particle in so many is drawn
 } Drawing;
 
 // Looks along the horizontal direction `azimuth` (degrees, 0 from -y to +y so that x is to the
@@ -48,6 +57,27 @@ static double along(const double axis[3], const double* x) {
     return axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2];
 }
 
+static void include(View* view, const double* x) {
+    double p[2] = {along(view->right, x), along(view->up, x)};
+    for (int c = 0; c < 2; ++c) {
+        view->min[c] = fmin(view->min[c], p[c]);
+        view->max[c] = fmax(view->max[c], p[c]);
+    }
+}
+
+static TdlStatus measure_grains(Drawing* d, long frame) {
+    const TdlResultParticle* particles;
+    int count;
+    TdlStatus status = tdl_result_read_particles(d->result, frame, &particles, &count);
+    for (int i = 0; i < count; ++i) {
+        include(&d->view, &particles[i].position.x);
+    }
+    grains_scale_grow(&d->scale, particles, count);
+    int every = (count + MOST_DOTS - 1) / MOST_DOTS;
+    d->every = every > d->every ? every : d->every;
+    return status;
+}
+
 static TdlStatus measure(Drawing* d) {
     for (int k = 0; k < d->moment_count; ++k) {
         TdlStatus status = tdl_result_read_frame(d->result, d->frames[k], NULL, d->points);
@@ -55,13 +85,15 @@ static TdlStatus measure(Drawing* d) {
             return status;
         }
         for (int i = 0; i < d->info.point_count; ++i) {
-            double p[2] = {along(d->view.right, d->points + 3 * i),
-                           along(d->view.up, d->points + 3 * i)};
-            for (int c = 0; c < 2; ++c) {
-                d->view.min[c] = fmin(d->view.min[c], p[c]);
-                d->view.max[c] = fmax(d->view.max[c], p[c]);
-            }
+            include(&d->view, d->points + 3 * i);
         }
+        status = measure_grains(d, d->frames[k]);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
+    if (!(d->view.min[0] <= d->view.max[0])) { // all grains are gone
+        include(&d->view, (const double[3]){0});
     }
     double w = d->view.max[0] - d->view.min[0], h = d->view.max[1] - d->view.min[1];
     d->view.scale = fmin((WIDTH - 2 * MARGIN) / fmax(w, 1.0e-9),
@@ -75,6 +107,53 @@ static void project(const View* v, const double* x, double out[2]) {
     double left = 0.5 * (WIDTH - w), bottom = 0.5 * (HEIGHT - FOOT + h);
     out[0] = left + (along(v->right, x) - v->min[0]) * v->scale;
     out[1] = bottom - (along(v->up, x) - v->min[1]) * v->scale;
+}
+
+static void put_color(FILE* out, Color c) {
+    fprintf(out, "#%02x%02x%02x", (unsigned)lround(255.0 * c.r), (unsigned)lround(255.0 * c.g),
+            (unsigned)lround(255.0 * c.b));
+}
+
+// The particles of a moment, those that are farther first.
+static int compare_depth(const void* a, const void* b, void* user) {
+    const View* v = user;
+    const TdlResultParticle *p = a, *q = b;
+    const double* r = v->right;
+    const double *u = v->up, forward[3] = {u[1] * r[2] - u[2] * r[1], u[2] * r[0] - u[0] * r[2],
+                                           u[0] * r[1] - u[1] * r[0]};
+    double x = along(forward, &p->position.x), y = along(forward, &q->position.x);
+    return x != y ? (x < y) - (x > y) : (p->number > q->number) - (p->number < q->number);
+}
+
+static TdlStatus draw_grains(const Drawing* d, int k, FILE* out) {
+    const TdlResultParticle* all;
+    int count, kept = 0;
+    TdlStatus status = tdl_result_read_particles(d->result, d->frames[k], &all, &count);
+    TdlResultParticle* dots = malloc(((size_t)count + 1) * sizeof *dots);
+    if (status != TDL_STATUS_OK || dots == NULL) {
+        free(dots);
+        return status != TDL_STATUS_OK ? status : TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < count; ++i) {
+        if (grains_one_in(d->every, all[i].number)) {
+            dots[kept++] = all[i];
+        }
+    }
+    qsort_r(dots, (size_t)kept, sizeof *dots, compare_depth, (void*)(uintptr_t)&d->view);
+    double grown = d->grains.dimension == 2 ? sqrt(d->every) : cbrt(d->every);
+    double radius = fmax(0.5, 0.56 * d->grains.size * grown * d->view.scale); // of the same area
+    double age = d->moment_count > 1 ? (double)k / (d->moment_count - 1) : 1.0;
+    fprintf(out, "<g stroke=\"none\" opacity=\"%.2f\">\n", 0.15 + 0.85 * age * age);
+    for (int i = 0; i < kept; ++i) {
+        double p[2];
+        project(&d->view, &dots[i].position.x, p);
+        fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.2f\" fill=\"", p[0], p[1], radius);
+        put_color(out, grains_color(&d->scale, grains_colour_of(d->scale.which, &dots[i])));
+        fprintf(out, "\"/>\n");
+    }
+    fprintf(out, "</g>\n");
+    free(dots);
+    return status;
 }
 
 static TdlStatus draw_moment(const Drawing* d, int k, FILE* out) {
@@ -99,8 +178,9 @@ static TdlStatus draw_moment(const Drawing* d, int k, FILE* out) {
         }
         fprintf(out, "\"/>\n");
     }
+    status = d->info.has_grains ? draw_grains(d, k, out) : TDL_STATUS_OK;
     fprintf(out, "</g>\n");
-    return TDL_STATUS_OK;
+    return status;
 }
 
 // The largest of 1, 2, 5 times a power of ten that is at most `length`.
@@ -108,6 +188,26 @@ static double round_length(double length) {
     double power = pow(10.0, floor(log10(length)));
     double lead = length / power;
     return power * (lead >= 5.0 ? 5.0 : lead >= 2.0 ? 2.0 : 1.0);
+}
+
+// What the colours of grains tell, above the foot at the right.
+static void draw_legend(const Drawing* d, FILE* out) {
+    enum { STEPS = 8, STEP = 14 };
+    const GrainsScale* scale = &d->scale;
+    double x = WIDTH - MARGIN - STEPS * STEP - 70.0, y = MARGIN - 12.0;
+    for (int i = 0; i < STEPS; ++i) {
+        double value = scale->least + (scale->most - scale->least) * i / (STEPS - 1);
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"12\" fill=\"", x + i * STEP,
+                y - 11.0, STEP);
+        put_color(out, grains_color(scale, value));
+        fprintf(out, "\"/>\n");
+    }
+    fprintf(out,
+            "<g font-family=\"sans-serif\" font-size=\"13\" fill=\"#333\">\n"
+            "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s %.4g</text>\n"
+            "<text x=\"%.1f\" y=\"%.1f\">%.4g %s</text>\n</g>\n",
+            x - 6.0, y, grains_colour_name(scale->which), scale->least, x + STEPS * STEP + 6.0, y,
+            scale->most, grains_colour_unit(scale->which));
 }
 
 static void draw_foot(const Drawing* d, FILE* out) {
@@ -135,6 +235,9 @@ static TdlStatus draw(Drawing* d, FILE* out) {
         status = draw_moment(d, k, out);
     }
     fprintf(out, "</g>\n");
+    if (d->info.has_grains && d->scale.most >= d->scale.least) {
+        draw_legend(d, out);
+    }
     draw_foot(d, out);
     svg_close(out);
     return status;
@@ -159,30 +262,50 @@ static int write_picture(const Args* args, Drawing* d, const char* path) {
     if (args_has(args, "json")) {
         printf("{\"picture\": ");
         json_text(path);
-        printf(", \"moments\": %d, \"rods\": %d}\n", d->moment_count, d->info.rod_count);
+        printf(", \"moments\": %d, \"rods\": %d", d->moment_count, d->info.rod_count);
+        if (d->info.has_grains) {
+            printf(", \"every\": %d", d->every);
+        }
+        printf("}\n");
     } else if (!args_has(args, "quiet")) {
         fprintf(stderr, "Drew %d moment%s of %d rod%s in %s\n", d->moment_count,
                 d->moment_count == 1 ? "" : "s", d->info.rod_count,
                 d->info.rod_count == 1 ? "" : "s", path);
+        if (d->every > 1) {
+            fprintf(stderr, "Of its grains one particle in %d is drawn; a .png has all\n",
+                    d->every);
+        }
     }
     return EXIT_DONE;
 }
 
-static int render_svg(const Args* args, const char* path) {
+static int render_svg(const Args* args, const char* path, const ColourOption* colour) {
     TdlResult* result;
     TdlStatus status = tdl_result_open(args_host(args), args_operand(args, 0), &result);
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
-    Drawing d = {.result = result, .info = tdl_result_info(result), .color = "#1b4f8a"};
-    d.view = make_view(args_real(args, "azimuth", 20.0), args_real(args, "elevation", 15.0));
-    int wanted = args_int(args, "moments", d.info.rod_count > CROWD ? 1 : DEFAULT_MOMENTS);
+    Drawing d = {.result = result,
+                 .info = tdl_result_info(result),
+                 .color = "#1b4f8a",
+                 .scale = grains_scale(colour->grains),
+                 .every = 1};
+    if (d.info.has_grains) {
+        d.grains = tdl_result_grains(result);
+    }
+    bool flat = d.info.has_grains && d.grains.dimension == 2;
+    d.view = make_view(args_real(args, "azimuth", flat ? 0.0 : 20.0),
+                       args_real(args, "elevation", flat ? 0.0 : 15.0));
+    bool one = d.info.rod_count > CROWD || d.info.has_grains;
+    int wanted = args_int(args, "moments", one ? 1 : DEFAULT_MOMENTS);
     d.moment_count = wanted < d.info.frame_count ? wanted : (int)d.info.frame_count;
     int code = EXIT_INPUT;
-    if (d.moment_count < 1 || d.info.point_count < 1) {
+    if (!colour_is_there(colour, &d.info, args_operand(args, 0))) {
+        code = EXIT_INPUT;
+    } else if (d.moment_count < 1 || (d.info.point_count < 1 && !d.info.has_grains)) {
         fprintf(stderr, "%s: there is nothing to draw yet\n", args_operand(args, 0));
     } else {
-        d.points = malloc(3 * (size_t)d.info.point_count * sizeof *d.points);
+        d.points = malloc((3 * (size_t)d.info.point_count + 1) * sizeof *d.points);
         d.frames = malloc((size_t)d.moment_count * sizeof *d.frames);
         code = EXIT_FAILED;
         if (d.points != NULL && d.frames != NULL) {
@@ -206,10 +329,16 @@ static int run_render(const Args* args) {
     if (ending == NULL || strcmp(ending, ".svg") != 0) {
         return usage_error(args, "'%s' must end in .svg or .png", path);
     }
-    if (sheet || args_has(args, "frames") || args_has(args, "width") || args_has(args, "height")) {
-        return usage_error(args, "--contact-sheet, --frames, --width and --height go with .png");
+    ColourOption colour;
+    if (!colour_option(args, &colour)) {
+        return EXIT_USAGE;
     }
-    return render_svg(args, path);
+    if (sheet || args_has(args, "frames") || args_has(args, "width") || args_has(args, "height") ||
+        colour.inner != INNER_NONE) {
+        return usage_error(args, "--contact-sheet, --frames, --width, --height and --colour of "
+                                 "rods go with .png");
+    }
+    return render_svg(args, path, &colour);
 }
 
 static const Option RENDER_OPTIONS[] = {
@@ -217,7 +346,7 @@ static const Option RENDER_OPTIONS[] = {
      "the picture, .svg or .png, or frame%04d.png for a film; default picture.svg", false},
     {"moments", 'm', OPTION_INT, "N", 1, 1000,
      "how many moments to lay over each other in an .svg, or to put on a sheet; default 12, or 1 "
-     "in an .svg for more than 100 rods",
+     "in an .svg for more than 100 rods or for grains",
      false},
     {"contact-sheet", 0, OPTION_SWITCH, NULL, 0, 0,
      "put many frames on one .png, default sheet.png", false},
@@ -226,9 +355,16 @@ static const Option RENDER_OPTIONS[] = {
     {"width", 0, OPTION_INT, "N", 64, 8192, "of a .png, pixels; default 960, on a sheet 320",
      false},
     {"height", 0, OPTION_INT, "N", 64, 8192, "likewise; default 720, on a sheet 240", false},
+    {"colour", 0, OPTION_TEXT, "WHAT", 0, 0,
+     "colour the rods of a .png by what they bear: " INNER_FORCE_HELP
+     "; the scene keeps it with 'output: {forces: true}'. Or grains by " GRAINS_COLOUR_HELP
+     "; default speed",
+     false},
     {"azimuth", 0, OPTION_REAL, "DEG", -360, 360,
-     "turn about the vertical; 0 has x to the right; default 20", false},
-    {"elevation", 0, OPTION_REAL, "DEG", -90, 90, "height of the eye; default 15", false},
+     "turn about the vertical; 0 has x to the right; default 20, of grains in two dimensions 0",
+     false},
+    {"elevation", 0, OPTION_REAL, "DEG", -90, 90,
+     "height of the eye; default 15, of grains in two dimensions 0", false},
     {0},
 };
 
@@ -236,11 +372,14 @@ const Command RENDER_COMMAND = {
     .name = "render",
     .operands = "DIR",
     .summary = "Draw a result: SVG, PNG, the frames of a film",
-    .text = "In an .svg every rod is a line; moments from the first frame to the last are laid\n"
-            "over each other from pale to dark. A .png shows one frame with shaded tubes and\n"
-            "bodies; a name with %04d makes a picture of every frame, all from one point of view,\n"
-            "and tells the ffmpeg line that makes them a film. Hairs thinner than a pixel are\n"
-            "drawn a pixel wide. The length of the bar is given beside it.",
+    .text =
+        "In an .svg every rod is a line; moments from the first frame to the last are laid\n"
+        "over each other from pale to dark. A .png shows one frame with shaded tubes and\n"
+        "bodies; a name with %04d makes a picture of every frame, all from one point of view,\n"
+        "and tells the ffmpeg line that makes them a film. Hairs thinner than a pixel are\n"
+        "drawn a pixel wide. The length of the bar is given beside it. Grains are dots with the\n"
+        "colour of their speed, pressure or fraction; of more than 20,000 in an .svg one in so\n"
+        "many is drawn, larger, and told.",
     .example = "tendril render out/hanging-curl -o curl.svg\n"
                "tendril render out/hanging-curl -o frame%04d.png\n"
                "tendril render out/hanging-curl --contact-sheet\n"

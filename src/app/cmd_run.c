@@ -95,6 +95,9 @@ static int end_run(const Args* args, const char* directory, TdlStatus status,
                    const TdlRunInfo* info) {
     terminal_end_progress();
     bool made = info->steps >= 0;
+    if (!made && status == TDL_STATUS_STOPPED) {
+        fprintf(stderr, "stopped before the first step: nothing was written\n");
+    }
     bool sound = made && tdl_run_is_sound(info);
     if (made && (status != TDL_STATUS_OK || !sound || !args_has(args, "quiet"))) {
         tell_end(directory, status, info);
@@ -192,8 +195,8 @@ static int run_run(const Args* args) {
     if (asked != EXIT_DONE) {
         return asked;
     }
-    terminal_catch_stop();
     if (args_has(args, "resume")) {
+        terminal_catch_stop();
         return run_resume(args, &def);
     }
     if (args_operand_count(args) == 0) {
@@ -207,6 +210,7 @@ static int run_run(const Args* args) {
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
+    terminal_catch_stop(); // before, there was nothing to save
     int code = run_watched(args, scene, &def);
     tdl_scene_destroy(scene);
     return code;

@@ -174,7 +174,8 @@ const Command VIEW_COMMAND = {
     .text = "The page is one file that needs no network: fibres, colliders and contacts in space, "
             "a time line, and a plot of every column of log.csv. Click a fibre to see its "
             "curvature; press ? for the keys.\nWorks while the run goes on. Coordinates are kept "
-            "to 1/65535 of the scene's size. DIR may also be a result.h5 on its own.",
+            "to 1/65535 of the scene's size. Of more than 30,000 grains one particle in so many is "
+            "shown, larger, and told. DIR may also be a result.h5 on its own.",
     .example = "tendril view out/hanging-curl\ntendril view out/wisp -o wisp.html --frames 50\n"
                "tendril view out/wisp --serve --port 8080\ntendril view out/wisp --open",
     .options = VIEW_OPTIONS,

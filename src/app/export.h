@@ -7,11 +7,12 @@
 
 // A .pvd that lists, for every frame, NAME-0000.vtp with the rods, NAME-bodies-0000.vtp with the
 // meshes, NAME-contacts-0000.vtp with the contacts and their forces and NAME-surfaces-0000.vtp with
-// what moves by its vertices, when there are any; raw appended data.
+// what moves by its vertices, NAME-grains-0000.vtp with grains, when there are any; raw appended
+// data.
 int export_vtp(FrameReader* reader, const char* path);
 
-// Text USD: the rods as BasisCurves, each body and surface as a Mesh, contacts as Points; time
-// samples.
+// Text USD: the rods as BasisCurves, each body and surface as a Mesh, contacts and grains as
+// Points; time samples.
 int export_usda(FrameReader* reader, const char* path);
 
 // Wavefront polylines and meshes; NAME-0000.obj and so on for several frames.
@@ -26,8 +27,8 @@ int export_pc2(FrameReader* reader, const char* path);
 int export_hair(FrameReader* reader, const char* path);
 
 // A row for every point of every frame; NAME-cloths.csv with a row for every vertex of cloth and
-// NAME-contacts.csv with a row for every contact, when there
-// are any.
+// NAME-contacts.csv with a row for every contact, NAME-grains.csv with a row for every particle,
+// when there are any.
 int export_csv(FrameReader* reader, const char* path);
 
 // Strands: the shapes of rods whose coordinates are curvatures, which become their natural shapes

@@ -301,9 +301,14 @@ static void print_csv_points(const FrameReader* reader, int k, FILE* out) {
     for (int rod = 0; rod < reader->info.rod_count; ++rod) {
         for (int i = reader->start[rod]; i < reader->start[rod + 1]; ++i) {
             TdlVec3 p = reader->points[i];
-            fprintf(out, "%ld,%.9g,%d,%d,%.9g,%.9g,%.9g,%.6g,%.6g\n", reader->frames[k],
-                    reader->time, rod, i - reader->start[rod], p.x, p.y, p.z, reader->radius[rod],
+            fprintf(out, "%ld,%.9g,%d,%d,%.9g,%.9g,%.9g,%.6g,%.6g", reader->frames[k], reader->time,
+                    rod, i - reader->start[rod], p.x, p.y, p.z, reader->radius[rod],
                     reader->curvature[i]);
+            if (reader->info.has_forces) {
+                TdlVec3 n = reader->forces[i], m = reader->moments[i];
+                fprintf(out, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", n.x, n.y, n.z, m.x, m.y, m.z);
+            }
+            fputc('\n', out);
         }
     }
 }
@@ -321,7 +326,7 @@ static void print_csv_cloths(const FrameReader* reader, int k, FILE* out) {
 }
 
 static void print_csv_contacts(const FrameReader* reader, int k, FILE* out) {
-    static const char* const KINDS[] = {"rod", "body", "collider", "cloth"};
+    static const char* const KINDS[] = {"rod", "body", "collider", "cloth", "grains"};
     for (int i = 0; i < reader->contact_count; ++i) {
         const TdlResultContact* c = &reader->contacts[i];
         fprintf(out, "%ld,%.9g", reader->frames[k], reader->time);
@@ -332,6 +337,38 @@ static void print_csv_contacts(const FrameReader* reader, int k, FILE* out) {
         fprintf(out, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%d\n", c->point.x,
                 c->point.y, c->point.z, c->normal.x, c->normal.y, c->normal.z, c->force.x,
                 c->force.y, c->force.z, c->gap, c->mu, c->sliding);
+    }
+}
+
+static void print_csv_grains(const FrameReader* reader, int k, FILE* out) {
+    for (int i = 0; i < reader->particle_count; ++i) {
+        const TdlResultParticle* p = &reader->particles[i];
+        fprintf(out, "%ld,%.9g,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g\n",
+                reader->frames[k], reader->time, p->number, p->position.x, p->position.y,
+                p->position.z, p->velocity.x, p->velocity.y, p->velocity.z, p->fraction,
+                p->pressure, p->shear);
+    }
+}
+
+// In quotes, those within doubled: a result may name its joints as it likes.
+static void put_quoted(FILE* out, const char* text) {
+    fputc('"', out);
+    for (; *text != '\0'; ++text) {
+        fputs(*text == '"' ? "\"" : "", out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void print_csv_joints(const FrameReader* reader, int k, FILE* out) {
+    for (int i = 0; i < reader->info.joint_count; ++i) {
+        TdlResultJoint joint = tdl_result_joint(reader->result, i);
+        const TdlResultJointState* s = &reader->joints[i];
+        fprintf(out, "%ld,%.9g,%d,", reader->frames[k], reader->time, i);
+        put_quoted(out, joint.name);
+        fprintf(out, ",%s,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%d,%d\n", joint.kind,
+                s->point.x, s->point.y, s->point.z, s->force.x, s->force.y, s->force.z, s->torque.x,
+                s->torque.y, s->torque.z, s->coordinate, s->broken, s->idle);
     }
 }
 
@@ -354,15 +391,33 @@ static int print_table(FrameReader* reader, const char* path, const char* names,
 }
 
 int export_csv(FrameReader* reader, const char* path) {
-    char contacts[OUTPUT_PATH_SIZE], cloths[OUTPUT_PATH_SIZE];
+    char contacts[OUTPUT_PATH_SIZE], cloths[OUTPUT_PATH_SIZE], joints[OUTPUT_PATH_SIZE];
+    char grains[OUTPUT_PATH_SIZE];
     output_path(contacts, path, ".csv", "-contacts.csv");
     bool touched = false;
-    int code = print_table(reader, path, "frame,time,rod,point,x,y,z,radius,curvature\n",
-                           print_csv_points);
+    const char* names = reader->info.has_forces
+                            ? "frame,time,rod,point,x,y,z,radius,curvature,tension,shear_2,"
+                              "shear_3,twist_moment,moment_2,moment_3\n"
+                            : "frame,time,rod,point,x,y,z,radius,curvature\n";
+    int code = print_table(reader, path, names, print_csv_points);
     if (code == EXIT_DONE && reader->info.cloth_count > 0) {
         output_path(cloths, path, ".csv", "-cloths.csv");
         code =
             print_table(reader, cloths, "frame,time,cloth,vertex,x,y,z,strain\n", print_csv_cloths);
+    }
+    if (code == EXIT_DONE && reader->info.joint_count > 0) {
+        output_path(joints, path, ".csv", "-joints.csv");
+        code = print_table(reader, joints,
+                           "frame,time,joint,name,kind,x,y,z,force_x,force_y,force_z,torque_x,"
+                           "torque_y,torque_z,coordinate,broken,idle\n",
+                           print_csv_joints);
+    }
+    if (code == EXIT_DONE && reader->info.has_grains) {
+        output_path(grains, path, ".csv", "-grains.csv");
+        code = print_table(reader, grains,
+                           "frame,time,particle,x,y,z,velocity_x,velocity_y,velocity_z,fraction,"
+                           "pressure,shear\n",
+                           print_csv_grains);
     }
     code = code == EXIT_DONE ? exit_code(frame_reader_touches(reader, &touched)) : code;
     if (code != EXIT_DONE || !touched) {

@@ -1,13 +1,14 @@
 // Text USD: the rods as one BasisCurves prim, each body as a Mesh with a transform, each surface as
-// a Mesh with moving points, contacts as Points with their forces; every frame is a time sample.
-// Metres, z up. Frames that follow each other evenly fall on whole time codes.
+// a Mesh with moving points, contacts as Points with their forces, grains as Points; every frame is
+// a time sample. Metres, z up. Frames that follow each other evenly fall on whole time codes.
 #include "app/export.h"
 #include "app/output.h"
 
 #include <string.h>
 
 static const char RODS_COLOR[] = "(0.106, 0.31, 0.541)", BODY_COLOR[] = "(0.72, 0.72, 0.7)",
-                  CLOTH_COLOR[] = "(0.77, 0.47, 0.36)", CONTACT_COLOR[] = "(0.835, 0.369, 0)";
+                  CLOTH_COLOR[] = "(0.77, 0.47, 0.36)", CONTACT_COLOR[] = "(0.835, 0.369, 0)",
+                  GRAINS_COLOR[] = "(0.80, 0.68, 0.47)";
 
 // A string of USD in quotes; what cannot be printed becomes a blank.
 static void print_string(FILE* out, const char* text) {
@@ -86,6 +87,33 @@ static void sample_points(FILE* out, const FrameReader* reader, int body) {
     print_points(out, reader->points, reader->info.point_count);
 }
 
+static void sample_forces(FILE* out, const FrameReader* reader, int body) {
+    (void)body;
+    print_points(out, reader->forces, reader->info.point_count);
+}
+
+static void sample_moments(FILE* out, const FrameReader* reader, int body) {
+    (void)body;
+    print_points(out, reader->moments, reader->info.point_count);
+}
+
+// What they are of is said behind a value, as of strains.
+static TdlStatus print_forces(FILE* out, FrameReader* reader, double rate) {
+    TdlStatus status = frame_reader_load(reader, 0);
+    for (int k = 0; k < 2 && status == TDL_STATUS_OK; ++k) {
+        const char* name = k == 0 ? "force" : "moment";
+        void (*sample)(FILE*, const FrameReader*, int) = k == 0 ? sample_forces : sample_moments;
+        fprintf(out, "        float3[] primvars:%s = ", name);
+        sample(out, reader, 0);
+        fprintf(out,
+                " (\n            interpolation = \"vertex\"\n        )\n"
+                "        float3[] primvars:%s.timeSamples",
+                name);
+        status = print_samples(out, reader, rate, 0, sample);
+    }
+    return status;
+}
+
 static void sample_extent(FILE* out, const FrameReader* reader, int body) {
     (void)body;
     print_extent(out, reader);
@@ -123,6 +151,9 @@ static TdlStatus print_rods(FILE* out, FrameReader* reader, double rate) {
     }
     fprintf(out, "        float3[] extent.timeSamples");
     status = print_samples(out, reader, rate, 0, sample_extent);
+    if (status == TDL_STATUS_OK && reader->info.has_forces) {
+        status = print_forces(out, reader, rate);
+    }
     fprintf(out, "    }\n");
     return status;
 }
@@ -304,6 +335,90 @@ static TdlStatus print_contacts(FILE* out, FrameReader* reader, double rate) {
     return status;
 }
 
+// --- grains ---------------------------------------------------------------------------------
+
+static void put_vector(FILE* out, TdlVec3 v) {
+    fprintf(out, "(%.9g, %.9g, %.9g)", v.x, v.y, v.z);
+}
+
+static void put_position(FILE* out, const TdlResultParticle* particle) {
+    put_vector(out, particle->position);
+}
+
+static void put_velocity(FILE* out, const TdlResultParticle* particle) {
+    put_vector(out, particle->velocity);
+}
+
+static void put_number(FILE* out, const TdlResultParticle* particle) {
+    fprintf(out, "%d", particle->number);
+}
+
+static void put_pressure(FILE* out, const TdlResultParticle* particle) {
+    fprintf(out, "%.6g", particle->pressure);
+}
+
+static void put_fraction(FILE* out, const TdlResultParticle* particle) {
+    fprintf(out, "%.6g", particle->fraction);
+}
+
+// What grains have, an attribute each.
+static const struct {
+    const char* attribute;
+    void (*put)(FILE* out, const TdlResultParticle* particle);
+} GRAINS_PARTS[] = {{"point3f[] points", put_position},
+                    {"vector3f[] velocities", put_velocity},
+                    {"int64[] ids", put_number},
+                    {"float[] primvars:pressure", put_pressure},
+                    {"float[] primvars:fraction", put_fraction}};
+enum { GRAINS_PART_COUNT = sizeof GRAINS_PARTS / sizeof *GRAINS_PARTS };
+
+static void sample_grains(FILE* out, const FrameReader* reader, int part) {
+    fputc('[', out);
+    for (int i = 0; i < reader->particle_count; ++i) {
+        fputs(i == 0 ? "" : ", ", out);
+        GRAINS_PARTS[part].put(out, &reader->particles[i]);
+    }
+    fputc(']', out);
+}
+
+static void sample_grains_extent(FILE* out, const FrameReader* reader, int body) {
+    (void)body;
+    TdlVec3 box[2] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int i = 0; i < reader->particle_count; ++i) {
+        grow_box(box, reader->particles[i].position, frame_reader_grain(reader));
+    }
+    print_points(out, box, reader->particle_count > 0 ? 2 : 0);
+}
+
+// Their number changes with time.
+static TdlStatus print_grains(FILE* out, FrameReader* reader, double rate) {
+    fprintf(out,
+            "    def Points \"Grains\"\n    {\n        float[] widths = [%.9g] (\n"
+            "            interpolation = \"constant\"\n        )\n",
+            2.0 * frame_reader_grain(reader));
+    fprintf(out, "        color3f[] primvars:displayColor = [%s]\n", GRAINS_COLOR);
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; status == TDL_STATUS_OK && i < GRAINS_PART_COUNT; ++i) {
+        const char* attribute = GRAINS_PARTS[i].attribute;
+        if (strstr(attribute, "primvars:") != NULL) { // one a particle, as of strains
+            status = frame_reader_load(reader, 0);
+            fprintf(out, "        %s = ", attribute);
+            sample_grains(out, reader, i);
+            fprintf(out, " (\n            interpolation = \"vertex\"\n        )\n");
+        }
+        fprintf(out, "        %s.timeSamples", attribute);
+        if (status == TDL_STATUS_OK) {
+            status = print_samples(out, reader, rate, i, sample_grains);
+        }
+    }
+    if (status == TDL_STATUS_OK) {
+        fprintf(out, "        float3[] extent.timeSamples");
+        status = print_samples(out, reader, rate, 0, sample_grains_extent);
+    }
+    fprintf(out, "    }\n");
+    return status;
+}
+
 static TdlStatus print_things(FILE* out, FrameReader* reader, double rate) {
     TdlStatus status = TDL_STATUS_OK;
     if (reader->info.rod_count > 0) {
@@ -316,6 +431,12 @@ static TdlStatus print_things(FILE* out, FrameReader* reader, double rate) {
     }
     for (int i = 0; i < reader->surface_count && status == TDL_STATUS_OK; ++i) {
         status = print_surface(out, reader, rate, i);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (reader->info.has_grains) {
+        status = print_grains(out, reader, rate);
     }
     if (status != TDL_STATUS_OK) {
         return status;

@@ -90,12 +90,13 @@ static void store_float3(float* out, TdlVec3 a) {
 static int write_rods(const FrameReader* reader, const char* path) {
     int n = reader->info.point_count, rods = reader->info.rod_count;
     size_t count = (size_t)n;
-    float* reals = malloc((5 * count + 1) * sizeof *reals); // points, radius, curvature
+    float* reals = malloc((11 * count + 1) * sizeof *reals); // points, radius, curvature, forces
     int32_t* ids = malloc((count + (size_t)rods + 1) * sizeof *ids);
     int64_t* cells = malloc((count + (size_t)rods + 1) * sizeof *cells);
     int code = EXIT_FAILED;
     if (reals != NULL && ids != NULL && cells != NULL) {
         float *radius = reals + 3 * count, *curvature = reals + 4 * count;
+        float *forces = reals + 5 * count, *moments = reals + 8 * count;
         int32_t* of_cell = ids + count;
         int64_t* ends = cells + count;
         for (int rod = 0; rod < rods; ++rod) {
@@ -103,6 +104,8 @@ static int write_rods(const FrameReader* reader, const char* path) {
                 store_float3(reals + 3 * i, reader->points[i]);
                 radius[i] = (float)reader->radius[rod];
                 curvature[i] = (float)reader->curvature[i];
+                store_float3(forces + 3 * i, reader->forces[i]);
+                store_float3(moments + 3 * i, reader->moments[i]);
                 ids[i] = rod;
                 cells[i] = i;
             }
@@ -112,6 +115,10 @@ static int write_rods(const FrameReader* reader, const char* path) {
         Vtp vtp = {.time = reader->time, .point_count = n, .line_count = rods};
         add_array(&vtp, "PointData", "radius", "Float32", 1, radius, n);
         add_array(&vtp, "PointData", "curvature", "Float32", 1, curvature, n);
+        if (reader->info.has_forces) {
+            add_array(&vtp, "PointData", "force", "Float32", 3, forces, n);
+            add_array(&vtp, "PointData", "moment", "Float32", 3, moments, n);
+        }
         add_array(&vtp, "PointData", "rod", "Int32", 1, ids, n);
         add_array(&vtp, "CellData", "rod", "Int32", 1, of_cell, rods);
         add_array(&vtp, "Points", "Points", "Float32", 3, reals, n);
@@ -281,6 +288,50 @@ static int write_contacts(const FrameReader* reader, const char* path) {
     return code;
 }
 
+// --- grains ---------------------------------------------------------------------------------
+
+enum { GRAIN_REALS = 10 }; // position, velocity, speed, fraction, pressure, shear
+
+static int write_grains(const FrameReader* reader, const char* path) {
+    size_t n = (size_t)reader->particle_count;
+    float* reals = malloc((GRAIN_REALS * n + 1) * sizeof *reals);
+    int32_t* numbers = malloc((n + 1) * sizeof *numbers);
+    int64_t* cells = malloc((2 * n + 1) * sizeof *cells);
+    int code = EXIT_FAILED;
+    if (reals != NULL && numbers != NULL && cells != NULL) {
+        float *velocity = reals + 3 * n, *speed = reals + 6 * n, *fraction = speed + n;
+        float *pressure = fraction + n, *shear = pressure + n;
+        for (size_t i = 0; i < n; ++i) {
+            const TdlResultParticle* p = &reader->particles[i];
+            store_float3(reals + 3 * i, p->position);
+            store_float3(velocity + 3 * i, p->velocity);
+            speed[i] = (float)tdl_norm3(p->velocity);
+            fraction[i] = (float)p->fraction;
+            pressure[i] = (float)p->pressure;
+            shear[i] = (float)p->shear;
+            numbers[i] = p->number;
+            cells[i] = (int64_t)i;
+            cells[n + i] = (int64_t)i + 1;
+        }
+        int count = reader->particle_count;
+        Vtp vtp = {.time = reader->time, .point_count = count, .vertex_count = count};
+        add_array(&vtp, "PointData", "velocity", "Float32", 3, velocity, count);
+        add_array(&vtp, "PointData", "speed", "Float32", 1, speed, count);
+        add_array(&vtp, "PointData", "fraction", "Float32", 1, fraction, count);
+        add_array(&vtp, "PointData", "pressure", "Float32", 1, pressure, count);
+        add_array(&vtp, "PointData", "shear", "Float32", 1, shear, count);
+        add_array(&vtp, "PointData", "number", "Int32", 1, numbers, count);
+        add_array(&vtp, "Points", "Points", "Float32", 3, reals, count);
+        add_array(&vtp, "Verts", "connectivity", "Int64", 1, cells, count);
+        add_array(&vtp, "Verts", "offsets", "Int64", 1, cells + n, count);
+        code = write_vtp(&vtp, path);
+    }
+    free(reals);
+    free(numbers);
+    free(cells);
+    return code;
+}
+
 // --- the series -----------------------------------------------------------------------------
 
 static const char* base_name(const char* path) {
@@ -302,7 +353,8 @@ static const struct {
 } PARTS[] = {{"", write_rods},
              {"-bodies", write_bodies},
              {"-contacts", write_contacts},
-             {"-surfaces", write_surfaces}};
+             {"-surfaces", write_surfaces},
+             {"-grains", write_grains}};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 int export_vtp(FrameReader* reader, const char* path) {
@@ -318,7 +370,8 @@ int export_vtp(FrameReader* reader, const char* path) {
         code = exit_code(frame_reader_load(reader, k));
         for (int part = 0; part < PART_COUNT && code == EXIT_DONE; ++part) {
             const int counts[PART_COUNT] = {reader->info.rod_count, count_bodies(reader),
-                                            reader->contact_count, reader->surface_count};
+                                            reader->contact_count, reader->surface_count,
+                                            reader->particle_count};
             if (counts[part] == 0) {
                 continue;
             }

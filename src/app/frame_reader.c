@@ -80,6 +80,9 @@ static TdlStatus measure(FrameReader* reader) {
         if (status == TDL_STATUS_OK) {
             include(reader, reader->points, reader->info.point_count);
             include(reader, reader->surface_points, reader->info.surface_point_count);
+            for (int i = 0; i < reader->particle_count; ++i) {
+                include(reader, &reader->particles[i].position, 1);
+            }
         }
     }
     if (!(reader->low.x <= reader->high.x)) { // no rods or surfaces
@@ -90,22 +93,27 @@ static TdlStatus measure(FrameReader* reader) {
 }
 
 static bool is_endless(const TdlResultShape* shape) {
-    return strcmp(shape->shape, "plane") == 0 || strcmp(shape->shape, "cylinder") == 0;
+    bool cylinder = strcmp(shape->shape, "cylinder") == 0 && shape->size[1] == 0.0;
+    return strcmp(shape->shape, "plane") == 0 || cylinder;
 }
 
-// A shape in the frame of its body. What is endless reaches a little beyond all that moves.
-static void add_shape(Mesh* mesh, const TdlResultShape* shape, double reach) {
+// A shape in the frame of its body. What is endless reaches a little beyond all that moves. A plane
+// is `thick` below its face.
+static void add_shape(Mesh* mesh, const TdlResultShape* shape, double reach, double thick) {
     int from = mesh->point_count;
     double radius = shape->size[0], length = shape->size[1];
     TdlVec3 zero = {0}, x = {1.0, 0.0, 0.0}, y = {0.0, 1.0, 0.0}, z = {0.0, 0.0, 1.0};
     if (strcmp(shape->shape, "plane") == 0) {
-        mesh_add_box(mesh, zero, tdl_scale3(reach, x), tdl_scale3(reach, y), zero);
+        mesh_add_box(mesh, tdl_scale3(-0.5 * thick, z), tdl_scale3(reach, x), tdl_scale3(reach, y),
+                     tdl_scale3(0.5 * thick, z));
     } else if (strcmp(shape->shape, "sphere") == 0) {
         mesh_add_sphere(mesh, zero, radius);
+    } else if (strcmp(shape->shape, "cylinder") == 0 && shape->size[2] > 0.0) {
+        mesh_add_pipe(mesh, length, radius, shape->size[2]);
     } else if (strcmp(shape->shape, "cylinder") == 0 || strcmp(shape->shape, "capsule") == 0) {
         double half = is_endless(shape) ? reach : 0.5 * length;
         TdlVec3 ends[] = {tdl_scale3(-half, x), tdl_scale3(half, x)};
-        mesh_add_tube(mesh, ends, 2, radius, SIDES, !is_endless(shape));
+        mesh_add_tube(mesh, ends, 2, radius, SIDES, shape->shape[1] == 'a'); // of a capsule
     } else if (strcmp(shape->shape, "box") == 0) {
         mesh_add_box(mesh, zero, tdl_scale3(shape->size[0], x), tdl_scale3(shape->size[1], y),
                      tdl_scale3(shape->size[2], z));
@@ -133,10 +141,12 @@ static TdlStatus make_bodies(FrameReader* reader) {
         reach = fmax(reach, 1.2 * tdl_norm3(far));
     }
     bool failed = false;
+    // seen along it, a plane would be nothing
+    double thick = frame_reader_is_flat(reader) ? reader->grains.spacing : 0.0;
     for (int i = 0; i < reader->info.shape_count && status == TDL_STATUS_OK; ++i) {
         TdlResultShape shape = tdl_result_shape(reader->result, i);
         Mesh* mesh = &reader->bodies[shape.body];
-        add_shape(mesh, &shape, reach);
+        add_shape(mesh, &shape, reach, thick);
         failed = failed || mesh->failed;
         if (is_endless(&shape)) {
             reader->reach[shape.body] = shape.shape[0] == 'p' ? BODY_PLANE : BODY_ENDLESS;
@@ -152,6 +162,9 @@ static TdlStatus prepare(FrameReader* reader) {
     reader->radius = malloc((rods + 1) * sizeof *reader->radius);
     reader->points = malloc((points + 1) * sizeof *reader->points);
     reader->curvature = malloc((points + 1) * sizeof *reader->curvature);
+    reader->forces = calloc(points + 1, sizeof *reader->forces);
+    reader->moments = calloc(points + 1, sizeof *reader->moments);
+    reader->joints = malloc(((size_t)reader->info.joint_count + 1) * sizeof *reader->joints);
     reader->poses = malloc((bodies + 1) * sizeof *reader->poses);
     reader->bodies = calloc(bodies + 1, sizeof *reader->bodies);
     reader->reach = calloc(bodies + 1, sizeof *reader->reach);
@@ -165,7 +178,8 @@ static TdlStatus prepare(FrameReader* reader) {
     reader->strains = calloc(vertices + 1, sizeof *reader->strains);
     reader->scratch =
         malloc(((size_t)reader->info.cloth_point_count + 1) * sizeof *reader->scratch);
-    if (reader->cloth_of == NULL || reader->strains == NULL || reader->scratch == NULL ||
+    if (reader->joints == NULL || reader->forces == NULL || reader->moments == NULL ||
+        reader->cloth_of == NULL || reader->strains == NULL || reader->scratch == NULL ||
         reader->surfaces == NULL || reader->sheets == NULL || reader->surface_points == NULL ||
         reader->radius == NULL || reader->points == NULL || reader->curvature == NULL ||
         reader->poses == NULL || reader->bodies == NULL || reader->reach == NULL) {
@@ -198,6 +212,9 @@ int frame_reader_open(const Args* args, const char* fallback, FrameReader* reade
     reader->info = tdl_result_info(reader->result);
     reader->body_count = reader->info.collider_count + reader->info.body_count;
     reader->surface_count = reader->info.surface_count;
+    if (reader->info.has_grains) {
+        reader->grains = tdl_result_grains(reader->result);
+    }
     int code = choose_frames(args, fallback, reader);
     return code == EXIT_DONE ? exit_code(prepare(reader)) : code;
 }
@@ -220,6 +237,9 @@ void frame_reader_close(FrameReader* reader) {
     free(reader->bodies);
     free(reader->reach);
     free(reader->points);
+    free(reader->forces);
+    free(reader->moments);
+    free(reader->joints);
     free(reader->curvature);
     free(reader->poses);
     if (reader->result != NULL) {
@@ -252,7 +272,8 @@ static void fill_curvature(FrameReader* reader) {
 static bool is_finite_frame(const FrameReader* reader) {
     bool finite = isfinite(reader->time);
     for (int i = 0; i < reader->info.point_count; ++i) {
-        finite = finite && tdl_finite3(reader->points[i]);
+        finite = finite && tdl_finite3(reader->points[i]) && tdl_finite3(reader->forces[i]) &&
+                 tdl_finite3(reader->moments[i]);
     }
     for (int i = 0; i < reader->info.surface_point_count; ++i) {
         finite = finite && tdl_finite3(reader->surface_points[i]) && isfinite(reader->strains[i]);
@@ -265,6 +286,16 @@ static bool is_finite_frame(const FrameReader* reader) {
     for (int i = 0; i < reader->contact_count; ++i) {
         finite = finite && tdl_finite3(reader->contacts[i].point) &&
                  tdl_finite3(reader->contacts[i].force) && isfinite(reader->contacts[i].gap);
+    }
+    for (int i = 0; i < reader->particle_count; ++i) {
+        const TdlResultParticle* p = &reader->particles[i];
+        finite = finite && tdl_finite3(p->position) && tdl_finite3(p->velocity) &&
+                 isfinite(p->fraction) && isfinite(p->pressure) && isfinite(p->shear);
+    }
+    for (int i = 0; i < reader->info.joint_count; ++i) {
+        const TdlResultJointState* joint = &reader->joints[i];
+        finite = finite && tdl_finite3(joint->point) && tdl_finite3(joint->force) &&
+                 tdl_finite3(joint->torque) && isfinite(joint->coordinate);
     }
     return finite;
 }
@@ -305,6 +336,16 @@ TdlStatus frame_reader_load(FrameReader* reader, int index) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    if (reader->info.has_forces) {
+        status = tdl_result_read_forces(reader->result, frame, reader->forces, reader->moments);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_result_read_joints(reader->result, frame, reader->joints);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     status = tdl_result_read_poses(reader->result, frame, reader->poses);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -318,6 +359,11 @@ TdlStatus frame_reader_load(FrameReader* reader, int index) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    status = tdl_result_read_particles(reader->result, frame, &reader->particles,
+                                       &reader->particle_count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     if (!is_finite_frame(reader)) {
         fprintf(stderr, "%s: frame %ld holds something that is not a number\n", reader->path,
                 frame);
@@ -325,6 +371,15 @@ TdlStatus frame_reader_load(FrameReader* reader, int index) {
     }
     fill_curvature(reader);
     return fill_sheets(reader);
+}
+
+double frame_reader_grain(const FrameReader* reader) {
+    static const double COVER = 0.71; // of the distance from one to the next: half a diagonal
+    return COVER * reader->grains.size;
+}
+
+bool frame_reader_is_flat(const FrameReader* reader) {
+    return reader->info.has_grains && reader->grains.dimension == 2;
 }
 
 TdlStatus frame_reader_touches(FrameReader* reader, bool* out) {

@@ -33,8 +33,13 @@ typedef struct FrameReader {
     double time;       // s
     TdlVec3* points;   // [point_count]
     double* curvature; // [point_count], 1/m: of the circle through a point and its neighbours
+    TdlVec3 *forces, *moments; // [point_count], see tdl_result_read_forces; 0 where it has none
     const TdlResultContact* contacts; // [contact_count], of the step before; may be none
     int contact_count;
+    TdlResultJointState* joints;        // [joint_count]
+    TdlResultGrains grains;             // of one that has some
+    const TdlResultParticle* particles; // [particle_count]
+    int particle_count;
     TdlPose* poses;          // [body_count]
     Mesh* sheets;            // [surface_count] the surfaces, in the world
     TdlVec3* surface_points; // [surface_point_count]
@@ -53,6 +58,12 @@ TdlStatus frame_reader_load(FrameReader* reader, int index);
 
 // Whether there are contacts in any of the frames.
 TdlStatus frame_reader_touches(FrameReader* reader, bool* out);
+
+// The radius that a particle is drawn with, m: those that are packed leave no holes.
+double frame_reader_grain(const FrameReader* reader);
+
+// Whether its particles lie in a plane of x and z, which is looked at from the front.
+bool frame_reader_is_flat(const FrameReader* reader);
 
 // The option --frames, for the tables of commands.
 #define FRAMES_HELP                                                                                \

@@ -82,6 +82,14 @@ struct Live {
     TdlResultContact* contacts; // of the last step
     int contact_count, contact_capacity;
     TdlPose* poses;
+    bool shows_forces;         // the scene asks for those inside rods
+    TdlVec3 *forces, *moments; // of the points of the rods
+    TdlResultJointState* joints;
+    int joint_count;
+    bool has_grains;
+    FrameGrains grains;
+    TdlResultParticle* particles; // [particle_capacity]
+    int particle_capacity;
     FrameCoder coder;
     unsigned char* message;
     size_t message_capacity;
@@ -178,16 +186,13 @@ static int count_bodies(const TdlWorld* world, const char* kind) {
 // --- the hand ------------------------------------------------------------------------------------
 
 static void pull(const Hand* hand, TdlWorld* world, TdlVec3 force) {
-    if (hand->cloth) {
-        tdl_cloth_pull(world, hand->body, hand->vertex, force);
-    } else {
-        tdl_rod_pull(world, hand->body, hand->at, force);
-    }
+    TdlPull one = {.at = hand->at, .vertex = hand->vertex, .force = force};
+    tdl_body_pull(world, hand->body, 1, &one);
 }
 
 static void let_go(Hand* hand, TdlWorld* world) {
     if (hand->holds && !hand->leads) {
-        pull(hand, world, (TdlVec3){0});
+        tdl_body_pull(world, hand->body, 0, NULL);
     }
     hand->holds = false;
 }
@@ -204,6 +209,17 @@ static TdlVec3 held_place(const Live* live, const TdlWorld* world) {
     return place;
 }
 
+// Its end goes to a place, and does not turn.
+static bool lead_end(const Hand* hand, TdlWorld* world) {
+    int end = hand->end ? TDL_LED_END : TDL_LED_START;
+    TdlPose pose;
+    if (tdl_body_led_pose(world, hand->body, end, &pose) != TDL_STATUS_OK) {
+        return false;
+    }
+    pose.position = hand->place;
+    return tdl_body_move_to(world, hand->body, end, pose) == TDL_STATUS_OK;
+}
+
 static void take_rod(Hand* hand, TdlWorld* world, int rod, double share) {
     TdlRodInfo info = {0};
     hand->body = tdl_world_body(world, "rod", rod);
@@ -212,8 +228,7 @@ static void take_rod(Hand* hand, TdlWorld* world, int rod, double share) {
     hand->end = share >= 1.0;
     tdl_rod_point(world, hand->body, hand->at, &hand->place);
     bool at_end = share <= 0.0 || share >= 1.0;
-    hand->leads =
-        at_end && tdl_rod_lead(world, hand->body, hand->end, hand->place) == TDL_STATUS_OK;
+    hand->leads = at_end && lead_end(hand, world);
 }
 
 static void take_hold(Live* live, TdlWorld* world, int point) {
@@ -238,7 +253,7 @@ static void move_hand(Live* live, TdlWorld* world, TdlVec3 target, double dt) {
     if (hand->leads) {
         double share = 1.0 - exp(-dt / LEAD_TIME);
         hand->place = tdl_axpy3(hand->place, share, tdl_sub3(target, hand->place));
-        tdl_rod_lead(world, hand->body, hand->end, hand->place);
+        lead_end(hand, world);
         return;
     }
     TdlVec3 now = held_place(live, world), centre;
@@ -289,6 +304,19 @@ static void observe_contacts(Live* live, const TdlWorld* world) {
     tdl_world_result_contacts(world, live->contact_count, live->contacts);
 }
 
+// Those that are shown. Without memory for them none are.
+static int observe_particles(Live* live, const TdlWorld* world) {
+    int count = tdl_world_particles(world, 0, NULL);
+    if (count > live->particle_capacity) {
+        TdlResultParticle* grown = realloc(live->particles, (size_t)count * sizeof *grown);
+        live->particles = grown == NULL ? live->particles : grown;
+        live->particle_capacity = grown == NULL ? live->particle_capacity : count;
+    }
+    count = count <= live->particle_capacity ? count : 0;
+    tdl_world_particles(world, count, live->particles);
+    return frame_grains_pick(live->particles, count, live->grains.every);
+}
+
 static FrameView observe(Live* live, const TdlWorld* world) {
     double* out = live->points;
     for (int r = 0; r < live->rod_count; ++r) {
@@ -313,10 +341,20 @@ static FrameView observe(Live* live, const TdlWorld* world) {
     FrameView view = {.time = tdl_world_time(world),
                       .points = live->points,
                       .strains = live->strains,
-                      .poses = live->poses};
+                      .forces = live->forces,
+                      .moments = live->moments,
+                      .poses = live->poses,
+                      .joints = live->joints,
+                      .joint_count = live->joint_count};
+    if (live->shows_forces) { // else they are as they were
+        tdl_world_rod_forces(world, live->def.samples, live->forces, live->moments);
+    }
+    tdl_world_joint_states(world, live->joints);
     observe_contacts(live, world);
     view.contacts = live->contacts;
     view.contact_count = live->contact_count;
+    view.particle_count = observe_particles(live, world);
+    view.particles = live->particles;
     return view;
 }
 
@@ -412,9 +450,19 @@ static bool allocate(Live* live, const TdlWorld* world) {
     live->strains = calloc(points + 1, sizeof *live->strains);
     live->scratch = malloc((size_t)most * sizeof *live->scratch);
     live->poses = malloc(((size_t)live->pose_count + 1) * sizeof *live->poses);
+    size_t inner = live->shows_forces ? points : 0;
+    live->forces = calloc(inner + 1, sizeof *live->forces);
+    live->moments = calloc(inner + 1, sizeof *live->moments);
+    live->joints = calloc((size_t)live->joint_count + 1, sizeof *live->joints);
+    FrameLayout layout = {.rod_count = rods,
+                          .line_count = lines,
+                          .point_start = live->point_start,
+                          .pose_count = live->pose_count,
+                          .forces = live->shows_forces};
     return name_columns(live) && live->point_start != NULL && live->points != NULL &&
            live->strains != NULL && live->scratch != NULL && live->poses != NULL &&
-           frame_coder_create(rods, lines, live->point_start, live->pose_count, &live->coder);
+           live->forces != NULL && live->moments != NULL && live->joints != NULL &&
+           frame_coder_create(&layout, &live->coder);
 }
 
 static bool make_page(Live* live, TdlWorld* world) {
@@ -423,12 +471,15 @@ static bool make_page(Live* live, TdlWorld* world) {
     double* radius = malloc(((size_t)live->rod_count + 1) * sizeof *radius);
     TdlResultSurface* surfaces = malloc(((size_t)live->surface_count + 1) * sizeof *surfaces);
     TdlResultCloth* cloths = malloc(((size_t)live->cloth_count + 1) * sizeof *cloths);
-    bool room = shapes != NULL && radius != NULL && surfaces != NULL && cloths != NULL;
+    TdlResultJoint* joints = malloc(((size_t)live->joint_count + 1) * sizeof *joints);
+    bool room =
+        shapes != NULL && radius != NULL && surfaces != NULL && cloths != NULL && joints != NULL;
     FILE* out = room ? open_memstream(&live->page, &live->page_size) : NULL;
     if (out != NULL) {
         tdl_world_shapes(world, shapes);
         tdl_world_surfaces(world, surfaces);
         tdl_world_cloths(world, cloths);
+        tdl_world_result_joints(world, joints);
         for (int r = 0; r < live->rod_count; ++r) {
             TdlRodInfo info = {0};
             tdl_rod_info(world, tdl_world_body(world, "rod", r), &info);
@@ -452,6 +503,10 @@ static bool make_page(Live* live, TdlWorld* world) {
                          .surfaces = surfaces,
                          .cloth_count = live->cloth_count,
                          .cloths = cloths,
+                         .forces = live->shows_forces,
+                         .joint_count = live->joint_count,
+                         .joints = joints,
+                         .grains = live->has_grains ? &live->grains : NULL,
                          .box = frame_box(&bounds),
                          .contacts = live->mu >= 0.0,
                          .column_count = live->column_count,
@@ -466,6 +521,7 @@ static bool make_page(Live* live, TdlWorld* world) {
     free(radius);
     free(surfaces);
     free(cloths);
+    free(joints);
     return out != NULL && fclose(out) == 0;
 }
 
@@ -478,6 +534,12 @@ static void prepare(Live* live, TdlWorld* world) {
     live->cloth_count = tdl_world_cloths(world, NULL);
     live->shell_count = count_bodies(world, "shell");
     live->pose_count = count_bodies(world, "collider") + count_bodies(world, "rigid");
+    live->joint_count = tdl_world_joints(world, 0, NULL);
+    live->shows_forces = live->def.scene != NULL && tdl_scene_info(live->def.scene).forces;
+    TdlResultGrains bed = {0};
+    live->has_grains = tdl_world_result_grains(world, &bed);
+    live->grains = frame_grains_begin(&bed);
+    live->grains.every = frame_grains_every(tdl_world_particles(world, 0, NULL));
     live->failed = !allocate(live, world) || !make_page(live, world);
     if (!live->failed) {
         live->row[0] = tdl_world_time(world);
@@ -611,6 +673,10 @@ void live_stop(Live* live) {
     free(live->scratch);
     free(live->contacts);
     free(live->poses);
+    free(live->forces);
+    free(live->moments);
+    free(live->joints);
+    free(live->particles);
     free(live->message);
     free(live);
 }

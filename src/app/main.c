@@ -26,6 +26,7 @@ extern const Command BENCH_CLOTH_COMMAND;
 extern const Command BENCH_DETECTION_COMMAND;
 extern const Command BENCH_DISTANCE_COMMAND;
 extern const Command BENCH_FRICTION_COMMAND;
+extern const Command BENCH_GRANULAR_COMMAND;
 extern const Command BENCH_INVERSE_COMMAND;
 extern const Command BENCH_RODS_COMMAND;
 extern const Command BENCH_COMBING_COMMAND;
@@ -69,6 +70,7 @@ const Command* const COMMANDS[] = {
     &BENCH_DETECTION_COMMAND,
     &BENCH_DISTANCE_COMMAND,
     &BENCH_FRICTION_COMMAND,
+    &BENCH_GRANULAR_COMMAND,
     &BENCH_INVERSE_COMMAND,
     &BENCH_RODS_COMMAND,
     &BENCH_COMBING_COMMAND,

@@ -152,6 +152,26 @@ void mesh_add_sphere(Mesh* mesh, TdlVec3 centre, double radius) {
     mesh_add_tube(mesh, &centre, 1, radius, SPHERE_SIDES, true);
 }
 
+void mesh_add_pipe(Mesh* mesh, double length, double radius, double inner) {
+    TdlVec3 vertex[4 * DISC_SIDES];
+    int corner[24 * DISC_SIDES], n = 0;
+    for (int k = 0; k < DISC_SIDES; ++k) {
+        double angle = 2.0 * 3.14159265358979323846 * k / DISC_SIDES;
+        for (int i = 0; i < 4; ++i) { // round its section: out, out, in, in
+            double x = i == 0 || i == 3 ? -0.5 * length : 0.5 * length, r = i < 2 ? radius : inner;
+            vertex[4 * k + i] = (TdlVec3){x, r * cos(angle), r * sin(angle)};
+        }
+        for (int i = 0; i < 4; ++i) {
+            int a = 4 * k + i, b = 4 * k + (i + 1) % 4, next = 4 * ((k + 1) % DISC_SIDES) - 4 * k;
+            const int six[6] = {a, a + next, b, b, a + next, b + next};
+            memcpy(corner + n, six, sizeof six);
+            n += 6;
+        }
+    }
+    TdlMesh from = {vertex, 4 * DISC_SIDES, corner, 8 * DISC_SIDES};
+    mesh_add_triangles(mesh, &from);
+}
+
 // One face, spanned by half edges a and b; a x b points outwards.
 static void add_face(Mesh* mesh, TdlVec3 centre, TdlVec3 a, TdlVec3 b) {
     TdlVec3 normal = unit(tdl_cross3(a, b));

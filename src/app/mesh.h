@@ -23,6 +23,9 @@ void mesh_add_tube(Mesh* mesh, const TdlVec3* points, int count, double radius, 
                    bool round);
 void mesh_add_sphere(Mesh* mesh, TdlVec3 centre, double radius);
 
+// A pipe about the first axis, its middle at the origin.
+void mesh_add_pipe(Mesh* mesh, double length, double radius, double inner);
+
 // A box about `centre` with the given half edges, which need not be orthogonal; one of them zero
 // makes a rectangle seen from both sides.
 void mesh_add_box(Mesh* mesh, TdlVec3 centre, TdlVec3 a, TdlVec3 b, TdlVec3 c);

@@ -215,6 +215,32 @@ void canvas_draw_sheet(Canvas* canvas, const Camera* camera, const Mesh* mesh, C
     }
 }
 
+void canvas_draw_ball(Canvas* canvas, const Camera* camera, TdlVec3 centre, double radius,
+                      Color color) {
+    const float base[3] = {linear_of(color.r), linear_of(color.g), linear_of(color.b)};
+    int width = canvas->width * SUPER, height = canvas->height * SUPER;
+    Corner at = project(canvas, camera, centre, (TdlVec3){0});
+    double size = radius * camera->scale * SUPER; // fine pixels
+    int x0 = first_pixel(at.x - size, width), x1 = first_pixel(at.x + size, width);
+    int y1 = first_pixel(at.y + size, height);
+    for (int y = first_pixel(at.y - size, height); y < y1; ++y) {
+        for (int x = x0; x < x1; ++x) {
+            TdlVec3 n = {(x + 0.5 - at.x) / size, (at.y - y - 0.5) / size, 0.0};
+            double rest = 1.0 - n.x * n.x - n.y * n.y;
+            if (rest <= 0.0) {
+                continue;
+            }
+            n.z = sqrt(rest);
+            size_t k = (size_t)y * (size_t)width + (size_t)x;
+            float depth = (float)(at.depth - radius * n.z);
+            if (depth < canvas->depth[k]) {
+                canvas->depth[k] = depth;
+                shade(n, base, canvas->light + 3 * k);
+            }
+        }
+    }
+}
+
 void canvas_finish(Canvas* canvas) {
     for (int y = 0; y < canvas->height; ++y) {
         for (int x = 0; x < canvas->width; ++x) {
@@ -255,13 +281,13 @@ static const struct {
     {'i', {4, 0, 12, 4, 4, 4, 14}},      {'j', {2, 0, 6, 2, 2, 18, 12}},
     {'k', {16, 16, 18, 20, 24, 20, 18}}, {'l', {12, 4, 4, 4, 4, 4, 14}},
     {'n', {0, 0, 22, 25, 17, 17, 17}},   {'o', {0, 0, 14, 17, 17, 17, 14}},
-    {'p', {0, 0, 30, 17, 30, 16, 16}},   {'q', {0, 0, 13, 19, 15, 1, 1}},
-    {'r', {0, 0, 22, 25, 16, 16, 16}},   {'v', {0, 0, 17, 17, 17, 10, 4}},
-    {'w', {0, 0, 17, 17, 21, 21, 10}},   {'x', {0, 0, 17, 10, 4, 10, 17}},
-    {'y', {0, 0, 17, 17, 15, 1, 14}},    {'z', {0, 0, 31, 2, 4, 8, 31}},
-    {'(', {2, 4, 8, 8, 8, 4, 2}},        {')', {8, 4, 2, 2, 2, 4, 8}},
-    {'/', {0, 1, 2, 4, 8, 16, 0}},       {',', {0, 0, 0, 0, 12, 4, 8}},
-    {':', {0, 12, 12, 0, 12, 12, 0}},
+    {'P', {30, 17, 17, 30, 16, 16, 16}}, {'p', {0, 0, 30, 17, 30, 16, 16}},
+    {'q', {0, 0, 13, 19, 15, 1, 1}},     {'r', {0, 0, 22, 25, 16, 16, 16}},
+    {'v', {0, 0, 17, 17, 17, 10, 4}},    {'w', {0, 0, 17, 17, 21, 21, 10}},
+    {'x', {0, 0, 17, 10, 4, 10, 17}},    {'y', {0, 0, 17, 17, 15, 1, 14}},
+    {'z', {0, 0, 31, 2, 4, 8, 31}},      {'(', {2, 4, 8, 8, 8, 4, 2}},
+    {')', {8, 4, 2, 2, 2, 4, 8}},        {'/', {0, 1, 2, 4, 8, 16, 0}},
+    {',', {0, 0, 0, 0, 12, 4, 8}},       {':', {0, 12, 12, 0, 12, 12, 0}},
 };
 
 static const unsigned char* glyph_of(char letter) {

@@ -33,10 +33,14 @@ void canvas_draw(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color c
 // A sheet is seen from both sides; its back is a little darker.
 void canvas_draw_sheet(Canvas* canvas, const Camera* camera, const Mesh* mesh, Color color);
 
+// A ball, pixel by pixel: many small ones cost little.
+void canvas_draw_ball(Canvas* canvas, const Camera* camera, TdlVec3 centre, double radius,
+                      Color color);
+
 // Averages what was drawn into the picture. Text and lines go on top afterwards.
 void canvas_finish(Canvas* canvas);
 
-// Text of digits, small letters and . , : = - + ( ) / in a font of 5 by 7 dots of `size` pixels,
+// Text of digits, small letters, P and . , : = - + ( ) / in a font of 5 by 7 dots of `size` pixels,
 // with its lower left corner at (x, y) from the upper left of the picture; other characters are
 // blank.
 void canvas_text(Canvas* canvas, int x, int y, int size, const char* text);

@@ -2,6 +2,7 @@
 // frames from one point of view so that they make a film.
 #include "app/render_png.h"
 
+#include "app/colour_option.h"
 #include "app/frame_reader.h"
 #include "app/json.h"
 #include "app/output.h"
@@ -10,6 +11,9 @@
 #include <string.h>
 
 enum { MARGIN = 30, FOOT = 34, SHEET_GAP = 8, FEW_RODS = 8, CROWD = 100, LOOKED_AT = 24 };
+
+// Pixels of the mark of a joint: one in so many of a picture's width, and 3 at least.
+enum { MARK_SHARE = 130, MARK_LEAST = 3 };
 
 static const Color PALETTE[] = {{0.106f, 0.31f, 0.541f}, {0.784f, 0.333f, 0.239f},
                                 {0.18f, 0.545f, 0.341f}, {0.851f, 0.588f, 0.102f},
@@ -33,6 +37,9 @@ typedef struct Painter {
     Canvas* canvas;
     Mesh mesh, shadow;
     int width, height;
+    InnerForce inner;  // colours the rods, unless none
+    double most;       // its largest size in the frames that were looked at
+    GrainsScale scale; // colours the grains
 } Painter;
 
 // --- the point of view ----------------------------------------------------------------------
@@ -59,12 +66,26 @@ static void include_frame(Bounds* b, const Painter* p) {
     for (int i = 0; i < reader->info.surface_point_count; ++i) {
         include(b, &p->camera, reader->surface_points[i], 0.0);
     }
+    for (int i = 0; i < reader->info.joint_count; ++i) {
+        include(b, &p->camera, reader->joints[i].point, 0.0);
+    }
+    for (int i = 0; i < reader->particle_count; ++i) {
+        include(b, &p->camera, reader->particles[i].position, frame_reader_grain(reader));
+    }
     for (int k = 0; k < reader->body_count; ++k) {
         TdlPose pose = reader->poses[k];
         for (int i = 0; i < reader->bodies[k].point_count && reader->reach[k] == BODY_WHOLE; ++i) {
             TdlVec3 x = tdl_mul33_3(pose.rotation, reader->bodies[k].points[i]);
             include(b, &p->camera, tdl_add3(pose.position, x), 0.0);
         }
+    }
+}
+
+static void include_forces(Painter* p) {
+    const FrameReader* reader = &p->reader;
+    for (int i = 0; i < reader->info.point_count && p->inner != INNER_NONE; ++i) {
+        double own = inner_force_of(p->inner, reader->forces[i], reader->moments[i]);
+        p->most = fmax(p->most, fabs(own));
     }
 }
 
@@ -76,6 +97,8 @@ static TdlStatus aim(Painter* p) {
     for (int k = 0; k <= looks && status == TDL_STATUS_OK; ++k) {
         status = frame_reader_load(&p->reader, looks == 0 ? 0 : (int)((long)last * k / looks));
         include_frame(&b, p);
+        include_forces(p);
+        grains_scale_grow(&p->scale, p->reader.particles, p->reader.particle_count);
     }
     if (!(b.low[0] <= b.high[0])) { // only things without end
         include(&b, &p->camera, tdl_scale3(0.5, tdl_add3(p->reader.low, p->reader.high)), 0.5);
@@ -139,16 +162,45 @@ static void draw_shadows(Painter* p, bool sheet) {
     }
 }
 
+// From blue, the most that presses or turns the other way, over grey to red, the most that pulls.
+static Color force_color(const Painter* p, double value) {
+    static const Color LESS = {0.10f, 0.28f, 0.62f}, NOTHING = {0.80f, 0.80f, 0.78f},
+                       MORE = {0.80f, 0.16f, 0.10f};
+    float share = p->most > 0.0 ? (float)fmin(fabs(value) / p->most, 1.0) : 0.0f;
+    Color to = value < 0.0 ? LESS : MORE;
+    return (Color){NOTHING.r + share * (to.r - NOTHING.r), NOTHING.g + share * (to.g - NOTHING.g),
+                   NOTHING.b + share * (to.b - NOTHING.b)};
+}
+
+// Piece by piece, each with the colour of its middle.
+static void draw_coloured_rod(Painter* p, int from, int count, double radius, int sides) {
+    const FrameReader* reader = &p->reader;
+    for (int i = from; i + 1 < from + count; ++i) {
+        double value = 0.0;
+        for (int k = i; k <= i + 1; ++k) {
+            value += 0.5 * inner_force_of(p->inner, reader->forces[k], reader->moments[k]);
+        }
+        mesh_clear(&p->mesh);
+        mesh_add_tube(&p->mesh, reader->points + i, 2, radius, sides, true);
+        canvas_draw(p->canvas, &p->camera, &p->mesh, force_color(p, value));
+    }
+}
+
 static void draw_rods(Painter* p) {
     const FrameReader* reader = &p->reader;
     int sides = reader->info.rod_count > CROWD ? 6 : 16;
     double thinnest = 0.6 / p->camera.scale; // of what is drawn: a hair must be seen
     for (int rod = 0; rod < reader->info.rod_count; ++rod) {
         int from = reader->start[rod], count = reader->start[rod + 1] - from;
+        double radius = fmax(reader->radius[rod], thinnest);
+        if (p->inner != INNER_NONE) {
+            draw_coloured_rod(p, from, count, radius, sides);
+        }
         mesh_clear(&p->mesh);
-        mesh_add_tube(&p->mesh, reader->points + from, count, fmax(reader->radius[rod], thinnest),
-                      sides, true);
-        canvas_draw(p->canvas, &p->camera, &p->mesh, rod_color(rod, reader->info.rod_count));
+        mesh_add_tube(&p->mesh, reader->points + from, count, radius, sides, true);
+        if (p->inner == INNER_NONE) {
+            canvas_draw(p->canvas, &p->camera, &p->mesh, rod_color(rod, reader->info.rod_count));
+        }
         draw_shadows(p, false);
     }
 }
@@ -177,11 +229,59 @@ static void draw_surfaces(Painter* p) {
     }
 }
 
+static void draw_grains(Painter* p) {
+    double radius = fmax(frame_reader_grain(&p->reader), 0.3 / p->camera.scale);
+    for (int i = 0; i < p->reader.particle_count; ++i) {
+        const TdlResultParticle* particle = &p->reader.particles[i];
+        double value = grains_colour_of(p->scale.which, particle);
+        canvas_draw_ball(p->canvas, &p->camera, particle->position, radius,
+                         grains_color(&p->scale, value));
+    }
+}
+
+// A small square where a joint is, red where it broke: on top, since it lies inside what it holds.
+static void draw_joints(Painter* p) {
+    static const Color INK = {0.12f, 0.12f, 0.14f}, HOLDS = {0.98f, 0.80f, 0.20f},
+                       BROKEN = {0.86f, 0.10f, 0.10f};
+    int own = p->width / MARK_SHARE, size = own > MARK_LEAST ? own : MARK_LEAST;
+    int rim = 1 + size / 7;
+    for (int i = 0; i < p->reader.info.joint_count; ++i) {
+        const TdlResultJointState* joint = &p->reader.joints[i];
+        TdlVec3 at = tdl_sub3(joint->point, p->camera.centre);
+        double x = 0.5 * p->width + p->camera.scale * tdl_dot3(at, p->camera.right);
+        double y = 0.5 * p->height - p->camera.scale * tdl_dot3(at, p->camera.up);
+        if (!joint->idle && fabs(x) < 2.0 * p->width &&
+            fabs(y) < 2.0 * p->height) { // else it is not seen
+            int left = (int)lround(x) - size / 2, top = (int)lround(y) - size / 2;
+            canvas_bar(p->canvas, left, top, size, size, INK);
+            canvas_bar(p->canvas, left + rim, top + rim, size - 2 * rim, size - 2 * rim,
+                       joint->broken ? BROKEN : HOLDS);
+        }
+    }
+}
+
 // The largest of 1, 2, 5 times a power of ten that is at most `length`.
 static double round_length(double length) {
     double power = pow(10.0, floor(log10(length)));
     double lead = length / power;
     return power * (lead >= 5.0 ? 5.0 : lead >= 2.0 ? 2.0 : 1.0);
+}
+
+// What the colours of grains tell, from `x` on: a bar with its ends beside it.
+static void draw_grains_legend(Painter* p, int x, int base, int size) {
+    enum { BAR = 60 };
+    char text[64];
+    const GrainsScale* scale = &p->scale;
+    snprintf(text, sizeof text, "%s %.4g", grains_colour_name(scale->which), scale->least);
+    canvas_text(p->canvas, x, base, size, text);
+    x += canvas_text_width(size, text) + 8;
+    for (int i = 0; i < BAR * size; ++i) {
+        double value = scale->least + (scale->most - scale->least) * (i + 0.5) / (BAR * size);
+        canvas_bar(p->canvas, x + i, base - 7 * size, 1, 7 * size, grains_color(scale, value));
+    }
+    x += BAR * size + 8;
+    snprintf(text, sizeof text, "%.4g %s", scale->most, grains_colour_unit(scale->which));
+    canvas_text(p->canvas, x, base, size, text);
 }
 
 // Time at the left, a bar with its length at the right.
@@ -190,6 +290,17 @@ static void draw_foot(Painter* p) {
     int size = p->width >= 640 ? 2 : 1, base = p->height - 12;
     snprintf(text, sizeof text, "t = %.4g s", p->reader.time);
     canvas_text(p->canvas, MARGIN, base, size, text);
+    if (p->inner != INNER_NONE) {
+        int after = MARGIN + canvas_text_width(size, text) + 24;
+        snprintf(text, sizeof text, "%s to %.3g", inner_force_name(p->inner), p->most);
+        canvas_text(p->canvas, after + 20, base, size, text);
+        canvas_bar(p->canvas, after, base - 5 * size, 14, 5 * size, force_color(p, p->most));
+    }
+    if (p->inner == INNER_NONE && p->scale.most >= p->scale.least) {
+        int after = MARGIN + canvas_text_width(size, text) + 24;
+        bool wide = p->width >= 640; // else a line of its own
+        draw_grains_legend(p, wide ? after : MARGIN, wide ? base : base - 12, size);
+    }
     double length = round_length(0.25 * p->width / p->camera.scale);
     int pixels = (int)lround(length * p->camera.scale), right = p->width - MARGIN;
     const char* unit = length >= 0.5 ? "m" : length >= 0.5e-3 ? "mm" : "um";
@@ -208,7 +319,9 @@ static TdlStatus paint(Painter* p, int index) {
     draw_bodies(p);
     draw_surfaces(p);
     draw_rods(p);
+    draw_grains(p);
     canvas_finish(p->canvas);
+    draw_joints(p);
     draw_foot(p);
     return p->mesh.failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
 }
@@ -287,11 +400,23 @@ static void report(Painter* p, const char* path, bool sheet) {
     if (args_has(p->args, "json")) {
         printf("{\"picture\": ");
         json_text(path);
-        printf(", \"frames\": %d, \"rods\": %d, \"bodies\": %d, \"width\": %d, \"height\": %d}\n",
+        printf(", \"frames\": %d, \"rods\": %d, \"bodies\": %d, \"width\": %d, \"height\": %d",
                count, p->reader.info.rod_count, p->reader.body_count, p->width, p->height);
+        if (p->inner != INNER_NONE) {
+            printf(", \"%s\": %.9g", inner_force_name(p->inner), p->most);
+        }
+        if (p->reader.info.has_grains) {
+            printf(", \"particles\": %d, \"%s\": [%.9g, %.9g]", p->reader.particle_count,
+                   grains_colour_name(p->scale.which), p->scale.least, p->scale.most);
+        }
+        printf("}\n");
     } else if (!args_has(p->args, "quiet")) {
         fprintf(stderr, "Drew %d frame%s of %d rod%s in %s\n", count, count == 1 ? "" : "s",
                 p->reader.info.rod_count, p->reader.info.rod_count == 1 ? "" : "s", path);
+        if (p->inner != INNER_NONE) {
+            fprintf(stderr, "Red is a %s of %.3g %s, blue of as much the other way\n",
+                    inner_force_name(p->inner), p->most, inner_force_unit(p->inner));
+        }
         if (count > 1 && !sheet) {
             fprintf(stderr, "A film: ffmpeg -framerate %.6g -i '%s' -pix_fmt yuv420p film.mp4\n",
                     frame_rate(p), path);
@@ -324,8 +449,19 @@ int render_png(const Args* args, const char* path) {
     Painter p = {.args = args,
                  .width = args_int(args, "width", sheet ? 320 : 960),
                  .height = args_int(args, "height", sheet ? 240 : 720)};
-    p.camera = camera_make(args_real(args, "azimuth", 20.0), args_real(args, "elevation", 15.0));
+    ColourOption colour;
+    if (!colour_option(args, &colour)) {
+        return EXIT_USAGE;
+    }
+    p.inner = colour.inner;
+    p.scale = grains_scale(colour.grains);
     int code = frame_reader_open(args, sheet || numbered ? ":" : "-1", &p.reader);
+    bool flat = code == EXIT_DONE && frame_reader_is_flat(&p.reader);
+    p.camera = camera_make(args_real(args, "azimuth", flat ? 0.0 : 20.0),
+                           args_real(args, "elevation", flat ? 0.0 : 15.0));
+    if (code == EXIT_DONE && !colour_is_there(&colour, &p.reader.info, args_operand(args, 0))) {
+        code = EXIT_INPUT;
+    }
     if (code == EXIT_DONE && !numbered && !sheet && p.reader.frame_count > 1) {
         code =
             usage_error(args, "several frames need a number in the name, such as frame%%04d.png");

@@ -21,14 +21,19 @@ typedef struct Writer {
     FILE* out;
     TdlResultInfo info;
     FrameBox box;
-    int* start;       // [rod_count + surface_count + 1] first point of each rod, of each surface
-    double* points;   // [3 point_count + 3 surface_point_count]
-    double* strains;  // [surface_point_count] of the cloths; else 0
-    double* scratch;  // [cloth_point_count]
-    TdlPose* poses;   // [collider_count + body_count]
-    double force_max; // N, of all contacts shown
-    bool touches;     // there is a contact in a frame shown
-    double* times;    // [frame_count]
+    int* start;      // [rod_count + surface_count + 1] first point of each rod, of each surface
+    double* points;  // [3 point_count + 3 surface_point_count]
+    double* strains; // [surface_point_count] of the cloths; else 0
+    double* scratch; // [cloth_point_count]
+    TdlVec3 *forces, *moments;   // [point_count], where the result has them
+    TdlResultJointState* joints; // [joint_count]
+    TdlPose* poses;              // [collider_count + body_count]
+    double force_max;            // N, of all contacts shown
+    bool touches;                // there is a contact in a frame shown
+    double* times;               // [frame_count]
+    FrameGrains grains;          // where the result has some
+    TdlResultParticle* picked;   // [picked_capacity]
+    int picked_capacity;
     FrameCoder coder;
 } Writer;
 
@@ -59,12 +64,36 @@ static TdlStatus read_points(Writer* w, long frame, double* time) {
         return status;
     }
     status = tdl_result_read_strains(w->page->result, frame, w->scratch);
+    if (status == TDL_STATUS_OK && w->info.has_forces) {
+        status = tdl_result_read_forces(w->page->result, frame, w->forces, w->moments);
+    }
     for (int i = 0; status == TDL_STATUS_OK && i < w->info.cloth_count; ++i) {
         TdlResultCloth cloth = tdl_result_cloth(w->page->result, i);
         int first = tdl_result_surface(w->page->result, cloth.surface).first_point;
         memcpy(w->strains + first, w->scratch + cloth.first_point,
                (size_t)cloth.point_count * sizeof *w->strains);
     }
+    return status;
+}
+
+// The particles of a frame that are shown.
+static TdlStatus pick_particles(Writer* w, long frame, FrameView* view) {
+    const TdlResultParticle* all;
+    int count;
+    TdlStatus status = tdl_result_read_particles(w->page->result, frame, &all, &count);
+    if (count > w->picked_capacity) {
+        TdlResultParticle* grown = realloc(w->picked, (size_t)count * sizeof *grown);
+        if (grown == NULL) {
+            return TDL_STATUS_NO_MEMORY;
+        }
+        w->picked = grown;
+        w->picked_capacity = count;
+    }
+    if (count > 0) {
+        memcpy(w->picked, all, (size_t)count * sizeof *all);
+    }
+    view->particles = w->picked;
+    view->particle_count = frame_grains_pick(w->picked, count, w->grains.every);
     return status;
 }
 
@@ -87,8 +116,20 @@ static TdlStatus measure(Writer* w) {
     TdlStatus status = TDL_STATUS_OK;
     for (long k = 0; status == TDL_STATUS_OK && k < w->page->frame_count; ++k) {
         status = read_points(w, frame_at(w, k), &w->times[k]);
+        const TdlResultParticle* particles = NULL;
+        int particle_count = 0;
         if (status == TDL_STATUS_OK) {
-            FrameView view = {.points = w->points, .strains = w->strains};
+            status = tdl_result_read_particles(w->page->result, frame_at(w, k), &particles,
+                                               &particle_count);
+            frame_grains_see(&w->grains, particles, particle_count);
+        }
+        if (status == TDL_STATUS_OK) {
+            FrameView view = {.points = w->points,
+                              .strains = w->strains,
+                              .forces = w->forces,
+                              .moments = w->moments,
+                              .particles = particles,
+                              .particle_count = particle_count};
             frame_bounds_grow(&w->coder, &view, &bounds);
             status = measure_contacts(w, frame_at(w, k));
         }
@@ -148,6 +189,36 @@ static void put_surfaces(FILE* out, const PageHead* head) {
     fprintf(out, "],");
 }
 
+static void put_joints(FILE* out, const PageHead* head) {
+    fprintf(out, "\"forces\":%s,\"joints\":[", head->forces ? "true" : "false");
+    for (int i = 0; i < head->joint_count; ++i) {
+        fputs(i > 0 ? ",{\"name\":" : "{\"name\":", out);
+        page_put_text(out, head->joints[i].name);
+        fputs(",\"kind\":", out);
+        page_put_text(out, head->joints[i].kind);
+        fputc('}', out);
+    }
+    fprintf(out, "],");
+}
+
+// A colour that nothing has yet ends where it begins.
+static void put_grains(FILE* out, const FrameGrains* grains) {
+    if (grains == NULL) {
+        fprintf(out, "\"grains\":null,");
+        return;
+    }
+    fprintf(out, "\"grains\":{\"name\":");
+    page_put_text(out, grains->bed.name);
+    fprintf(out, ",\"dimension\":%d,\"size\":%.9g,\"every\":%d,\"ends\":[", grains->bed.dimension,
+            grains->bed.size, grains->every);
+    for (int i = 0; i < GRAINS_COLOURS; ++i) {
+        double least = isfinite(grains->ends[i].least) ? grains->ends[i].least : 0.0;
+        double most = isfinite(grains->ends[i].most) ? grains->ends[i].most : least;
+        fprintf(out, "%s[%.9g,%.9g]", i > 0 ? "," : "", least, most);
+    }
+    fprintf(out, "]},");
+}
+
 static void put_rods(FILE* out, const PageHead* head) {
     fprintf(out, "\"point_start\":[0");
     for (int i = 1; i <= head->rod_count; ++i) {
@@ -175,6 +246,8 @@ static void put_head(FILE* out, const PageHead* head) {
             head->live ? "true" : "false", head->collider_count, head->body_count);
     put_rods(out, head);
     put_surfaces(out, head);
+    put_joints(out, head);
+    put_grains(out, head->grains);
     fprintf(out, "\"box\":[[%.9g,%.9g,%.9g],[", box->origin[0], box->origin[1], box->origin[2]);
     for (int c = 0; c < 3; ++c) {
         fprintf(out, "%s%.9g", c > 0 ? "," : "", box->origin[c] + 65535.0 * box->scale[c]);
@@ -226,7 +299,13 @@ void page_put_end(FILE* out) {
 static TdlStatus put_frame(Writer* w, long k) {
     TdlResult* result = w->page->result;
     long frame = frame_at(w, k);
-    FrameView view = {.points = w->points, .strains = w->strains, .poses = w->poses};
+    FrameView view = {.points = w->points,
+                      .strains = w->strains,
+                      .forces = w->forces,
+                      .moments = w->moments,
+                      .poses = w->poses,
+                      .joints = w->joints,
+                      .joint_count = w->info.joint_count};
     TdlStatus status = read_points(w, frame, &view.time);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -235,7 +314,15 @@ static TdlStatus put_frame(Writer* w, long k) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    status = tdl_result_read_joints(result, frame, w->joints);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     status = tdl_result_read_contacts(result, frame, &view.contacts, &view.contact_count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = pick_particles(w, frame, &view);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -263,7 +350,9 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     TdlResultShape* shapes = malloc(((size_t)info->shape_count + 1) * sizeof *shapes);
     TdlResultSurface* surfaces = malloc(((size_t)info->surface_count + 1) * sizeof *surfaces);
     TdlResultCloth* cloths = malloc(((size_t)info->cloth_count + 1) * sizeof *cloths);
-    bool room = radius != NULL && shapes != NULL && surfaces != NULL && cloths != NULL;
+    TdlResultJoint* joints = malloc(((size_t)info->joint_count + 1) * sizeof *joints);
+    bool room =
+        radius != NULL && shapes != NULL && surfaces != NULL && cloths != NULL && joints != NULL;
     for (int i = 0; room && i < info->rod_count; ++i) {
         TdlResultRod rod = tdl_result_rod(w->page->result, i);
         radius[i] = sqrt(rod.radius[0] * rod.radius[1]);
@@ -276,6 +365,9 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     }
     for (int i = 0; room && i < info->cloth_count; ++i) {
         cloths[i] = tdl_result_cloth(w->page->result, i);
+    }
+    for (int i = 0; room && i < info->joint_count; ++i) {
+        joints[i] = tdl_result_joint(w->page->result, i);
     }
     if (room) {
         PageHead head = {.title = info->title,
@@ -291,6 +383,10 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
                          .surfaces = surfaces,
                          .cloth_count = info->cloth_count,
                          .cloths = cloths,
+                         .forces = info->has_forces,
+                         .joint_count = info->joint_count,
+                         .joints = joints,
+                         .grains = info->has_grains ? &w->grains : NULL,
                          .box = w->box,
                          .contacts = w->touches,
                          .force_max = w->force_max,
@@ -304,6 +400,7 @@ static TdlStatus put_start(Writer* w, const PageLog* log) {
     free(shapes);
     free(surfaces);
     free(cloths);
+    free(joints);
     return room ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
 
@@ -360,13 +457,24 @@ TdlStatus view_page_write(ViewPage* page, FILE* out) {
     w.scratch = malloc(((size_t)w.info.cloth_point_count + 1) * sizeof *w.scratch);
     int pose_count = w.info.collider_count + w.info.body_count;
     w.poses = malloc(((size_t)pose_count + 1) * sizeof *w.poses);
+    size_t inner = w.info.has_forces ? (size_t)w.info.point_count : 0;
+    w.forces = malloc((inner + 1) * sizeof *w.forces);
+    w.moments = malloc((inner + 1) * sizeof *w.moments);
+    w.joints = malloc(((size_t)w.info.joint_count + 1) * sizeof *w.joints);
     w.times = malloc(((size_t)page->frame_count + 1) * sizeof *w.times);
+    TdlResultGrains bed =
+        w.info.has_grains ? tdl_result_grains(page->result) : (TdlResultGrains){0};
+    w.grains = frame_grains_begin(&bed);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (w.points != NULL && w.strains != NULL && w.scratch != NULL && w.poses != NULL &&
-        w.times != NULL && list_starts(&w) &&
-        frame_coder_create(w.info.rod_count, w.info.rod_count + w.info.surface_count, w.start,
-                           pose_count, &w.coder)) {
-        status = put_page(&w);
+        w.forces != NULL && w.moments != NULL && w.joints != NULL && w.times != NULL &&
+        list_starts(&w)) {
+        FrameLayout layout = {.rod_count = w.info.rod_count,
+                              .line_count = w.info.rod_count + w.info.surface_count,
+                              .point_start = w.start,
+                              .pose_count = pose_count,
+                              .forces = w.info.has_forces};
+        status = frame_coder_create(&layout, &w.coder) ? put_page(&w) : status;
     }
     frame_coder_destroy(&w.coder);
     free(w.start);
@@ -374,6 +482,10 @@ TdlStatus view_page_write(ViewPage* page, FILE* out) {
     free(w.strains);
     free(w.scratch);
     free(w.poses);
+    free(w.forces);
+    free(w.moments);
+    free(w.joints);
     free(w.times);
+    free(w.picked);
     return status;
 }

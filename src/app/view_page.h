@@ -2,7 +2,7 @@
 #ifndef TDL_APP_VIEW_PAGE_H
 #define TDL_APP_VIEW_PAGE_H
 
-#include "app/frame_block.h"
+#include "app/frame_grains.h"
 #include "app/page_log.h"
 #include "tendril/io.h"
 
@@ -27,6 +27,10 @@ typedef struct PageHead {
     const TdlResultSurface* surfaces; // [surface_count]
     int cloth_count;
     const TdlResultCloth* cloths; // [cloth_count] among them
+    bool forces;                  // inside rods are shown
+    int joint_count;
+    const TdlResultJoint* joints; // [joint_count]
+    const FrameGrains* grains;    // null: none
     FrameBox box;
     bool contacts;    // whether to speak of contacts at all
     double force_max; // N, the longest arrow; 0: not known yet

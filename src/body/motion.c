@@ -2,24 +2,26 @@
 #include "body/motion.h"
 
 #include "base/log.h"
+#include "body/body.h"
 #include "math/rotation.h"
 
 #include <string.h>
 
 TdlStatus motion_create(const TdlHost* host, const TdlMotionDef* def, Motion* out) {
-    *out = (Motion){.interpolation = def->interpolation};
+    *out = (Motion){
+        .interpolation = def->interpolation, .about_point = def->about_point, .about = def->about};
+    if (def->about_point && !tdl_finite3(def->about)) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "motion: its point is not finite");
+    }
+    if (def->fn.at != NULL) {
+        return time_fn_create(host, &def->fn, &out->fn);
+    }
     if (def->keys == NULL || def->key_count == 0) {
         return TDL_STATUS_OK;
     }
-    for (int i = 0; i < def->key_count; ++i) {
-        const TdlKeyframe* key = &def->keys[i];
-        if (!isfinite(key->time) || !tdl_finite3(key->position) || !tdl_finite3(key->rotation)) {
-            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "motion: key %d is not finite", i);
-        }
-        if (i > 0 && !(key->time > def->keys[i - 1].time)) {
-            return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
-                            "motion: the time of key %d is not after that of key %d", i, i - 1);
-        }
+    TdlStatus status = keys_check(host, "motion", def->keys, def->key_count);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     out->keys = tdl_alloc_array(&host->mem, (size_t)def->key_count, sizeof *out->keys);
     if (out->keys == NULL) {
@@ -32,36 +34,17 @@ TdlStatus motion_create(const TdlHost* host, const TdlMotionDef* def, Motion* ou
 
 void motion_destroy(const TdlHost* host, Motion* motion) {
     tdl_free(&host->mem, motion->keys);
+    time_fn_destroy(host, &motion->fn);
     *motion = (Motion){0};
 }
 
-// The last key at or before `time`, by halving; -1 when it is before them all.
-static int find_key(const Motion* motion, double time) {
-    int low = -1, high = motion->key_count;
-    while (high - low > 1) {
-        int middle = low + (high - low) / 2;
-        if (motion->keys[middle].time <= time) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static TdlKeyframe blend(const Motion* motion, double time) {
-    int i = find_key(motion, time);
-    if (i < 0 || i == motion->key_count - 1) {
-        return motion->keys[i < 0 ? 0 : i];
+    if (motion->fn.at != NULL) {
+        TdlVec3 value[2] = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+        motion->fn.at(motion->fn.data, time, value);
+        return (TdlKeyframe){time, value[0], value[1]};
     }
-    const TdlKeyframe *a = &motion->keys[i], *b = &motion->keys[i + 1];
-    double u = (time - a->time) / (b->time - a->time);
-    if (motion->interpolation == TDL_INTERPOLATION_SMOOTH) {
-        // the quintic of least jerk: velocity and acceleration vanish at both ends
-        u = u * u * u * (10.0 + u * (6.0 * u - 15.0));
-    }
-    return (TdlKeyframe){time, tdl_axpy3(a->position, u, tdl_sub3(b->position, a->position)),
-                         tdl_axpy3(a->rotation, u, tdl_sub3(b->rotation, a->rotation))};
+    return keys_at(motion->keys, motion->key_count, motion->interpolation, time);
 }
 
 static bool is_zero(TdlVec3 a) {
@@ -70,10 +53,15 @@ static bool is_zero(TdlVec3 a) {
 
 TdlPose motion_pose(const Motion* motion, TdlPose placed, double time) {
     TdlPose pose = placed;
-    if (motion->keys != NULL) {
+    if (motion_moves(motion)) {
         TdlKeyframe key = blend(motion, time);
-        pose.position = tdl_add3(placed.position, key.position);
-        pose.rotation = tdl_mul33(tdl_rotation_exp(key.rotation), placed.rotation);
+        TdlMat3 turn = tdl_rotation_exp(key.rotation);
+        if (motion->about_point) {
+            TdlVec3 arm = tdl_sub3(placed.position, motion->about);
+            pose.position = tdl_add3(motion->about, tdl_mul33_3(turn, arm));
+        }
+        pose.position = tdl_add3(pose.position, key.position);
+        pose.rotation = tdl_mul33(turn, placed.rotation);
     }
     if (!is_zero(motion->velocity)) {
         pose.position = tdl_axpy3(pose.position, time, motion->velocity);
@@ -85,8 +73,26 @@ TdlPose motion_pose(const Motion* motion, TdlPose placed, double time) {
     return pose;
 }
 
+void motion_check(const Motion* motion, TdlPose pose, Body* body) {
+    const TdlMat3* r = &pose.rotation;
+    bool finite = tdl_finite3(pose.position) && tdl_finite3(r->cx) && tdl_finite3(r->cy) &&
+                  tdl_finite3(r->cz);
+    if (motion->fn.at != NULL && !finite) {
+        body->account.senseless = "a motion";
+    }
+}
+
 Twist twist_between(TdlPose from, TdlPose to, double dt) {
     TdlMat3 turn = tdl_mul33(to.rotation, tdl_transpose33(from.rotation));
     return (Twist){tdl_scale3(1.0 / dt, tdl_sub3(to.position, from.position)),
                    tdl_scale3(1.0 / dt, tdl_rotation_log(turn))};
+}
+
+TdlMotionDef motion_def(const Motion* motion) {
+    return (TdlMotionDef){.keys = motion->keys,
+                          .key_count = motion->key_count,
+                          .interpolation = motion->interpolation,
+                          .about_point = motion->about_point,
+                          .about = motion->about,
+                          .fn = motion->fn};
 }

@@ -224,7 +224,8 @@ static bool allocate_base(Cloth* c, ClothBase* base) {
 static bool allocate(Cloth* c) {
     size_t n = 3 * (size_t)c->node_count, elements = (size_t)c->element_count;
     Arena* arena = &c->arena;
-    c->state_count = (int)(2 * n + elements);
+    size_t leads = (size_t)c->grip_count * (sizeof(ClothLead) / sizeof(double));
+    c->state_count = (int)(2 * n + elements + leads);
     c->x = ARENA_NEW(arena, double, c->state_count);
     c->free = ARENA_NEW(arena, double, n);
     c->expected = ARENA_NEW(arena, double, n);
@@ -244,7 +245,10 @@ static bool allocate(Cloth* c) {
     c->stress = c->v + n;
     memset(c->force, 0, n * sizeof *c->force);
     memset(c->slope, 0, (size_t)c->slope_count * sizeof *c->slope);
-    memset(c->stress, 0, elements * sizeof *c->stress);
+    memset(c->stress, 0, (elements + leads) * sizeof *c->stress);
+    for (int g = 0; g < c->grip_count; ++g) {
+        c->grip[g].led = (ClothLead*)(c->stress + elements) + g;
+    }
     for (int i = 0; i < c->node_count; ++i) {
         tdl_store3(c->x, i, c->def.mesh.vertices[i]);
         tdl_store3(c->v, i, c->held[i] ? (TdlVec3){0} : c->def.velocity);
@@ -279,6 +283,8 @@ void cloth_destroy(const TdlHost* host, Cloth* c) {
             motion_destroy(host, &c->grip[g].motion);
         }
         arena_destroy(&c->arena);
+        tdl_free(&host->mem, c->pull);
+        load_list_free(host, &c->varying);
         tdl_free(&host->mem, c);
     }
 }

@@ -4,9 +4,11 @@
 #define TDL_CLOTH_CLOTH_H
 
 #include "base/memory.h"
-#include "body/motion.h"
+#include "body/lead.h"
+#include "body/load.h"
 #include "linalg/node_cholesky.h"
 #include "tendril/cloth.h"
+#include "tendril/control.h"
 
 enum { CLOTH_MOST = 9 }; // nodes of an element
 
@@ -39,7 +41,21 @@ typedef struct ClothStitch {
     double first, last, time; // m at first, m in the end, s
 } ClothStitch;
 
+// A node that is pulled from outside.
+typedef struct ClothPull {
+    int node;
+    TdlVec3 force; // N
+} ClothPull;
+
+// How a program leads a grip, and where that is once it was led in a step; else all zero, and its
+// motion tells.
+typedef struct ClothLead {
+    Lead lead;
+    TdlPose now;
+} ClothLead;
+
 typedef struct ClothGrip {
+    ClothLead* led;  // of the state
     int* node;       // [count]
     TdlVec3* placed; // [count] from the middle, at first
     int count;
@@ -75,10 +91,11 @@ typedef struct Cloth {
 
     // state, in one array
     double *x, *v, *stress; // [3 node_count] m, m/s; [element_count] J
-    int state_count;
+    int state_count;        // behind them how its grips are led
 
-    int pulled;   // the node that is pulled from outside
-    TdlVec3 pull; // N
+    ClothPull* pull; // [pull_count]
+    int pull_count;
+    LoadList varying; // loads that are functions of the time; their slots are nodes
 
     // the step under way
     double *free, *expected; // [3 node_count] v before contacts; N s
@@ -101,6 +118,18 @@ typedef struct Cloth {
 // Copies a definition without fault.
 TdlStatus cloth_create(const TdlHost* host, const TdlClothDef* def, Cloth** out);
 void cloth_destroy(const TdlHost* host, Cloth* cloth);
+
+// --- from a program, and in another world: cloth_control.c
+
+// Where a grip is between two steps, or two parts of one.
+TdlPose cloth_grip_pose(const ClothGrip* grip, double time);
+
+// How a grip is led, null where there is none such, and where it is.
+Lead* cloth_lead(Cloth* cloth, int part, double time, TdlPose* now);
+TdlStatus cloth_pull_at(const TdlHost* host, Cloth* cloth, int count, const TdlPull* pulls);
+
+// The same cloth, but for its state.
+TdlStatus cloth_create_copy(const TdlHost* host, const Cloth* cloth, Cloth** out);
 
 // --- elements
 

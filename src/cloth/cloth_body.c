@@ -24,6 +24,7 @@ typedef struct ClothBody {
     int *reach_start, *reach; // [triangle_count + 1] coordinates of z that they reach
     int *row_start, *column;  // A by rows of coordinates
     double* value;
+    const TdlWorld* clock; // that it is in, which tells the time
 } ClothBody;
 
 static Cloth* cloth_of(const Body* body) {
@@ -53,7 +54,15 @@ static ClothStep step_of(const BodyStep* t) {
 
 static void prepare(Body* body, const BodyStep* t) {
     ClothStep step = step_of(t);
-    cloth_prepare(cloth_of(body), &step);
+    Cloth* c = cloth_of(body);
+    for (int i = 0; i < c->varying.count; ++i) {
+        load_take(&c->varying.at[i], t->end, body);
+    }
+    for (int g = 0; g < c->grip_count; ++g) {
+        const ClothGrip* grip = &c->grip[g];
+        motion_check(&grip->motion, motion_pose(&grip->motion, grip->middle, t->end), body);
+    }
+    cloth_prepare(c, &step);
 }
 
 // Shares of a triangle's corners at a place.
@@ -123,7 +132,13 @@ static double total(TdlEnergy e) {
 static void advance(Body* body, const BodyStep* t) {
     ClothStep step = step_of(t);
     Cloth* c = cloth_of(body);
+    double start = total(body->energy);
     body->account.supplied = cloth_advance(c, &step, body->impulse);
+    if (t->losses) { // what damping takes is in what is left over
+        body->account.given = body->account.supplied;
+        body->account.numerical =
+            start + body->touch + body->account.supplied - total(cloth_energy(c, t->gravity));
+    }
     if (body->push != NULL) {
         double before = total(cloth_energy(c, t->gravity));
         for (int i = 0; i < 3 * c->node_count; ++i) {
@@ -271,6 +286,40 @@ static TdlVec3 velocity(const Body* body, const BodyPlace* place) {
     return sum;
 }
 
+// --- joints: a vertex has a place and no frame ------------------------------------------------
+
+static bool locate(const Body* body, double at, BodyPlace* out) {
+    const Cloth* c = cloth_of(body);
+    if (!(at >= 0.0 && at < c->node_count) || at != floor(at) || c->held[(int)at]) {
+        return false;
+    }
+    for (int i = 0; i < 3 * c->triangle_count; ++i) {
+        if (c->triangle[i] == (int)at) {
+            *out = (BodyPlace){.element = i / 3, .u = i % 3 == 1, .v = i % 3 == 2};
+            out->point = out->touch = tdl_load3(c->x, (int)at);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int vertex_at(const Body* body, const BodyPlace* place) {
+    return corners_of(body, place)[place->u == 1.0 ? 1 : place->v == 1.0 ? 2 : 0];
+}
+
+static bool frame(const Body* body, const BodyPlace* place, TdlPose* out) {
+    *out = (TdlPose){tdl_load3(cloth_of(body)->x, vertex_at(body, place)), tdl_identity33()};
+    return false;
+}
+
+static bool frame_after(const Body* body, const BodyPlace* place, double dt, const double* v,
+                        TdlPose* out) {
+    int vertex = vertex_at(body, place);
+    frame(body, place, out);
+    out->position = tdl_axpy3(out->position, dt, tdl_load3(v, vertex));
+    return true;
+}
+
 // --- what detection sees ---------------------------------------------------------------------
 
 static BodyShape shape(const Body* body, int segments) {
@@ -306,10 +355,46 @@ static double speed(const Body* body) {
     return most;
 }
 
+// --- from a program --------------------------------------------------------------------------
+
+static Lead* lead(Body* body, int part, TdlPose* now) {
+    const ClothBody* cb = (const ClothBody*)body;
+    return cloth_lead(cb->cloth, part, world_now(cb->clock), now);
+}
+
+static const char* pull_fault(const Body* body, const TdlPull* pull) {
+    bool there = pull->vertex >= 0 && pull->vertex < cloth_of(body)->node_count;
+    if (!there) {
+        return "there is no such vertex";
+    }
+    bool turns = tdl_dot3(pull->torque, pull->torque) > 0.0;
+    return turns ? "a torque does nothing to a vertex" : NULL;
+}
+
+static TdlStatus pull(const TdlHost* host, Body* body, int count, const TdlPull* pulls) {
+    return cloth_pull_at(host, cloth_of(body), count, pulls);
+}
+
+static TdlStatus add_load(const TdlHost* host, Body* body, const TdlLoadDef* def, double now) {
+    (void)now;
+    Cloth* c = cloth_of(body);
+    if (def->vertex < 0 || def->vertex >= c->node_count) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "load: there is no vertex %d", def->vertex);
+    }
+    TdlStatus status = load_list_add(host, &c->varying, def);
+    if (status == TDL_STATUS_OK) {
+        c->varying.at[c->varying.count - 1].slot = def->vertex;
+    }
+    return status;
+}
+
+static TdlStatus copy(const Body* body, TdlWorld* to);
+
 static const BodyKind CLOTH_BODY = {
     .name = "cloth",
     .destroy = destroy,
     .prepare = prepare,
+    .add_load = add_load,
     .expect = expect,
     .predict = predict,
     .residual = residual,
@@ -327,11 +412,18 @@ static const BodyKind CLOTH_BODY = {
     .support = support,
     .rows = rows,
     .velocity = velocity,
+    .locate = locate,
+    .frame = frame,
+    .frame_after = frame_after,
     .mass = mass,
     .energy = energy,
     .shift = shift,
     .shape = shape,
     .speed = speed,
+    .lead = lead,
+    .pull_fault = pull_fault,
+    .pull = pull,
+    .copy = copy,
 };
 
 // --- making it -------------------------------------------------------------------------------
@@ -407,29 +499,25 @@ static TdlStatus make_surface(const TdlHost* host, ClothBody* cb) {
     return surface_create(host, &mesh, &motion, 0.5 * c->def.thickness, &cb->surface);
 }
 
-TdlStatus tdl_world_add_cloth(TdlWorld* world, const TdlClothDef* def, TdlBodyId* out) {
+// Takes the sheet over, whatever comes of it.
+static TdlStatus add(TdlWorld* world, Cloth* cloth, TdlBodyId* out) {
     const TdlHost* host = world_host(world);
-    const char* fault = tdl_cloth_def_fault(def);
-    if (fault != NULL) {
-        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "cloth: %s", fault);
-    }
     ClothBody* cb = tdl_alloc_zero(&host->mem, sizeof *cb);
     if (cb == NULL) {
+        cloth_destroy(host, cloth);
         return TDL_STATUS_NO_MEMORY;
     }
-    TdlStatus status = cloth_create(host, def, &cb->cloth);
-    if (status == TDL_STATUS_OK && !(list_triangles(host, cb) && list_rows(host, cb))) {
-        status = TDL_STATUS_NO_MEMORY;
-    }
-    status = status == TDL_STATUS_OK ? make_surface(host, cb) : status;
+    cb->cloth = cloth;
+    bool listed = list_triangles(host, cb) && list_rows(host, cb);
+    TdlStatus status = listed ? make_surface(host, cb) : TDL_STATUS_NO_MEMORY;
     if (status == TDL_STATUS_OK) {
-        const Cloth* c = cb->cloth;
+        cb->clock = world;
         cb->head = (Body){.kind = &CLOTH_BODY,
-                          .dof_count = 3 * c->node_count,
-                          .v_free = c->free,
-                          .state = c->x,
-                          .state_count = c->state_count,
-                          .material = def->material};
+                          .dof_count = 3 * cloth->node_count,
+                          .v_free = cloth->free,
+                          .state = cloth->x,
+                          .state_count = cloth->state_count,
+                          .material = cloth->def.material};
         status = world_add_body(world, &cb->head);
     }
     if (status != TDL_STATUS_OK) {
@@ -438,6 +526,24 @@ TdlStatus tdl_world_add_cloth(TdlWorld* world, const TdlClothDef* def, TdlBodyId
     }
     *out = cb->head.id;
     return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_world_add_cloth(TdlWorld* world, const TdlClothDef* def, TdlBodyId* out) {
+    const TdlHost* host = world_host(world);
+    const char* fault = tdl_cloth_def_fault(def);
+    if (fault != NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "cloth: %s", fault);
+    }
+    Cloth* cloth;
+    TdlStatus status = cloth_create(host, def, &cloth);
+    return status == TDL_STATUS_OK ? add(world, cloth, out) : status;
+}
+
+static TdlStatus copy(const Body* body, TdlWorld* to) {
+    Cloth* cloth;
+    TdlBodyId id;
+    TdlStatus status = cloth_create_copy(world_host(to), cloth_of(body), &cloth);
+    return status == TDL_STATUS_OK ? add(to, cloth, &id) : status;
 }
 
 // --- the world's functions -------------------------------------------------------------------
@@ -563,16 +669,6 @@ TdlStatus tdl_cloth_vertex_strains(const TdlWorld* world, TdlBodyId id, double* 
             out[el->node[k]] = counts(c, e) ? fmax(out[el->node[k]], own) : out[el->node[k]];
         }
     }
-    return TDL_STATUS_OK;
-}
-
-TdlStatus tdl_cloth_pull(TdlWorld* world, TdlBodyId id, int vertex, TdlVec3 force) {
-    const Body* body = world_find_body(world, id, &CLOTH_BODY);
-    if (body == NULL || vertex < 0 || vertex >= cloth_of(body)->node_count || !tdl_finite3(force)) {
-        return TDL_STATUS_BAD_ARGUMENT;
-    }
-    cloth_of(body)->pulled = vertex;
-    cloth_of(body)->pull = force;
     return TDL_STATUS_OK;
 }
 

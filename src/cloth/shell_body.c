@@ -65,7 +65,9 @@ static TdlEnergy energy(const Body* body, TdlVec3 gravity) {
     return shell_energy(patch_in(body), gravity);
 }
 
-static TdlStatus settle(const TdlHost* host, Body* body, TdlVec3 gravity, double* residual) {
+static TdlStatus settle(const TdlHost* host, Body* body, TdlVec3 gravity, Stop stop,
+                        double* residual) {
+    (void)stop; // of three unknowns, at once
     if (shell_settle(patch_of(body), gravity, residual)) {
         return TDL_STATUS_OK;
     }
@@ -80,6 +82,11 @@ static BodyShape shape(const Body* body, int segments) {
     return (BodyShape){.pieces = 1};
 }
 
+static TdlStatus copy(const Body* body, TdlWorld* to) {
+    TdlBodyId id;
+    return tdl_world_add_shell_patch(to, &patch_in(body)->def, &id);
+}
+
 static const BodyKind SHELL_BODY = {
     .name = "shell",
     .destroy = destroy,
@@ -89,6 +96,7 @@ static const BodyKind SHELL_BODY = {
     .energy = energy,
     .settle = settle,
     .shape = shape,
+    .copy = copy,
 };
 
 // --- making it -------------------------------------------------------------------------------

@@ -62,11 +62,23 @@ static TdlVec3 place_in(const ClothGrip* grip, const TdlPose* pose, int k) {
     return tdl_add3(pose->position, tdl_mul33_3(pose->rotation, grip->placed[k]));
 }
 
+// Where a grip is at the start and at the end of a step.
+static void find_grip(const ClothGrip* grip, const ClothStep* t, TdlPose* from, TdlPose* to) {
+    const ClothLead* led = grip->led;
+    if (lead_is_on(&led->lead)) {
+        *from = cloth_grip_pose(grip, t->end - t->dt);
+        *to = lead_pose(&led->lead, *from, t->end - t->dt, t->end);
+    } else {
+        *from = motion_pose(&grip->motion, grip->middle, t->end - t->dt);
+        *to = motion_pose(&grip->motion, grip->middle, t->end);
+    }
+}
+
 // Nodes go where their motion leads them. A grip that would stretch the sheet further than it may
 // be stays where it is, and comes after slowly when it can. (N.10)
 static void aim_grip(Cloth* c, const ClothStep* t, const ClothGrip* grip) {
-    TdlPose from = motion_pose(&grip->motion, grip->middle, t->end - t->dt);
-    TdlPose to = motion_pose(&grip->motion, grip->middle, t->end);
+    TdlPose from, to;
+    find_grip(grip, t, &from, &to);
     TdlVec3 pull = {0}, mean = {0};
     double travel = 0.0, longest = 0.0;
     bool strained = false;
@@ -201,7 +213,15 @@ static void add_loads(const Cloth* c, const ClothStep* t, const double* v, doubl
             double wind = tdl_dot3(c->normal[i], tdl_sub3(t->wind, own));
             f = tdl_axpy3(f, drag * c->area[i] * wind, c->normal[i]);
         }
-        tdl_store3(out, i, i == c->pulled ? tdl_axpy3(f, t->dt, c->pull) : f);
+        tdl_store3(out, i, f);
+    }
+    for (int k = 0; k < c->pull_count; ++k) {
+        int i = c->pull[k].node;
+        tdl_store3(out, i, tdl_axpy3(tdl_load3(out, i), t->dt, c->pull[k].force));
+    }
+    for (int k = 0; k < c->varying.count; ++k) {
+        int i = c->varying.at[k].slot;
+        tdl_store3(out, i, tdl_axpy3(tdl_load3(out, i), t->dt, c->varying.at[k].force));
     }
     if (c->bend_count > 0) {
         return; // hinges bend it
@@ -461,7 +481,22 @@ double cloth_advance(Cloth* c, const ClothStep* t, const double* impulse) {
     int n = 3 * c->node_count;
     cloth_residual(c, t, c->free, impulse);
     memcpy(c->stress, c->tried.stress, (size_t)c->element_count * sizeof(double));
-    double work = t->dt * tdl_dot3(c->pull, tdl_load3(c->free, c->pulled));
+    double work = 0.0;
+    for (int k = 0; k < c->pull_count; ++k) {
+        work += t->dt * tdl_dot3(c->pull[k].force, tdl_load3(c->free, c->pull[k].node));
+    }
+    for (int k = 0; k < c->varying.count; ++k) {
+        const VaryingLoad* load = &c->varying.at[k];
+        work += t->dt * tdl_dot3(load->force, tdl_load3(c->free, load->slot));
+    }
+    for (int g = 0; g < c->grip_count; ++g) {
+        ClothLead* led = c->grip[g].led;
+        TdlPose from, now = {0};
+        if (lead_is_on(&led->lead)) {
+            find_grip(&c->grip[g], t, &from, &now);
+        }
+        led->now = now;
+    }
     double drag = t->dt * c->def.drag;
     for (int i = 0; i < c->node_count; ++i) {
         TdlVec3 v = tdl_load3(c->free, i), f = {0};

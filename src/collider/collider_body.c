@@ -1,10 +1,13 @@
 // Colliders in a world: bodies without coordinates, which go where their motion takes them.
+#include "base/hash.h"
 #include "base/log.h"
 #include "body/body.h"
+#include "body/lead.h"
 #include "body/surface.h"
 #include "collider/implicit.h"
 #include "collider/shape.h"
 #include "curve/curve.h"
+#include "math/rotation.h"
 
 #include <string.h>
 
@@ -19,7 +22,8 @@ typedef struct ColliderBody {
     TdlPeak* peak;             // [peak_count] of it
     int peak_count;
     VertexMotion vertices; // of a mesh; its vertices in `def` and `surface` are the present ones
-    TdlPose pose;          // in the present state
+    TdlPose pose, next;    // in the present state, at the end of the step under way
+    Lead lead;             // of a program
     Twist rate;            // in the step under way, at its position
     TdlVec3* vertex_rate;  // [surface->vertex_count] in it, in its own frame; null: they stay
     double fastest;        // m/s, of these
@@ -42,19 +46,34 @@ static void destroy(const TdlHost* host, Body* body) {
 
 // --- a step ----------------------------------------------------------------------------------
 
+// Where it is at the end of a step, or part of one, that starts now.
+static TdlPose next_pose(const ColliderBody* cb, double now, double end) {
+    return lead_is_on(&cb->lead) ? lead_pose(&cb->lead, cb->pose, now, end)
+                                 : motion_pose(&cb->motion, cb->def.pose, end);
+}
+
 static void prepare(Body* body, const BodyStep* t) {
     ColliderBody* cb = (ColliderBody*)body;
-    TdlPose end = motion_pose(&cb->motion, cb->def.pose, t->end);
-    cb->rate = twist_between(cb->pose, end, t->dt);
+    cb->next = next_pose(cb, t->start, t->end);
+    motion_check(&cb->motion, cb->next, body);
+    cb->rate = lead_twist(cb->pose, cb->next, t->dt);
     if (cb->vertex_rate != NULL) {
         cb->fastest = surface_rates(cb->surface, &cb->vertices, t->end, t->dt, cb->vertex_rate);
     }
 }
 
+static void advance(Body* body, const BodyStep* t) {
+    (void)t;
+    ColliderBody* cb = (ColliderBody*)body;
+    cb->pose = cb->next;
+}
+
 // Fails where its vertices leave a triangle without area.
 static TdlStatus place(const TdlHost* host, Body* body, double time) {
     ColliderBody* cb = (ColliderBody*)body;
-    cb->pose = motion_pose(&cb->motion, cb->def.pose, time);
+    if (!lead_is_on(&cb->lead)) { // else it is where the state has it
+        cb->pose = motion_pose(&cb->motion, cb->def.pose, time);
+    }
     if (cb->vertices.samples == NULL) {
         return TDL_STATUS_OK;
     }
@@ -91,6 +110,50 @@ static TdlVec3 velocity(const Body* body, const BodyPlace* at) {
     return velocity_at((const ColliderBody*)body, at->point, at->element);
 }
 
+// --- leading it, and the state ---------------------------------------------------------------
+
+static Lead* lead(Body* body, int part, TdlPose* now) {
+    ColliderBody* cb = (ColliderBody*)body;
+    *now = cb->pose;
+    return part == 0 ? &cb->lead : NULL;
+}
+
+// Its motion tells where it is, unless it is led.
+typedef struct ColliderState {
+    Lead lead;
+    TdlPose pose;
+} ColliderState;
+
+static size_t state_size(const Body* body) {
+    (void)body;
+    return sizeof(ColliderState);
+}
+
+static ColliderState state_of(const Body* body) {
+    const ColliderBody* cb = (const ColliderBody*)body;
+    return lead_is_on(&cb->lead) ? (ColliderState){cb->lead, cb->pose} : (ColliderState){0};
+}
+
+static void save(const Body* body, void* bytes) {
+    ColliderState state = state_of(body);
+    memcpy(bytes, &state, sizeof state);
+}
+
+static void load(Body* body, const void* bytes) {
+    ColliderBody* cb = (ColliderBody*)body;
+    ColliderState state;
+    memcpy(&state, bytes, sizeof state);
+    cb->lead = state.lead;
+    if (lead_is_on(&cb->lead)) {
+        cb->pose = state.pose;
+    }
+}
+
+static uint64_t hash(const Body* body, uint64_t before) {
+    ColliderState state = state_of(body);
+    return lead_is_on(&state.lead) ? hash_bytes(before, &state, sizeof state) : before;
+}
+
 // --- what detection sees ---------------------------------------------------------------------
 
 static BodyShape shape(const Body* body, int segments) {
@@ -99,6 +162,7 @@ static BodyShape shape(const Body* body, int segments) {
     return (BodyShape){.curve_count = cb->curve_count,
                        .pieces = 1,
                        .stiff = true,
+                       .hollow = cb->def.inner_radius > 0.0,
                        .surface = cb->surface,
                        .obstacle = cb->def.shape <= TDL_SHAPE_PLATE || cb->surface != NULL ||
                                    cb->implicit != NULL};
@@ -112,6 +176,14 @@ static void curves(Body* body, int segments, TdlCurve* out) {
     }
 }
 
+static void bores(const Body* body, int segments, double* out) {
+    (void)segments;
+    const ColliderBody* cb = (const ColliderBody*)body;
+    for (int i = 0; i < 2 * cb->curve_count; ++i) {
+        out[i] = cb->def.inner_radius;
+    }
+}
+
 static void obstacle(const Body* body, TdlColliderDef* out) {
     const ColliderBody* cb = (const ColliderBody*)body;
     *out = cb->def;
@@ -122,23 +194,100 @@ static TdlPose pose(const Body* body) {
     return ((const ColliderBody*)body)->pose;
 }
 
+static bool frame(const Body* body, const BodyPlace* at, TdlPose* out) {
+    (void)at;
+    *out = pose(body);
+    return true;
+}
+
+// It goes where its motion takes it, by the rate of the step.
+static bool frame_after(const Body* body, const BodyPlace* at, double dt, const double* v,
+                        TdlPose* out) {
+    (void)at;
+    (void)v;
+    const ColliderBody* cb = (const ColliderBody*)body;
+    TdlMat3 turn = tdl_rotation_exp(tdl_scale3(dt, cb->rate.angular));
+    *out = (TdlPose){tdl_axpy3(cb->pose.position, dt, cb->rate.linear),
+                     tdl_mul33(turn, cb->pose.rotation)};
+    return true;
+}
+
+// The corners of a triangle of a mesh whose vertices move, in the world.
+static void find_corners(const ColliderBody* cb, int triangle, TdlPose pose, double time,
+                         TdlVec3 out[3]) {
+    const int* v = cb->surface->corner + 3 * (size_t)triangle;
+    for (int k = 0; k < 3; ++k) {
+        TdlVec3 own = vertex_motion_at(&cb->vertices, cb->surface->from[v[k]], time);
+        out[k] = tdl_add3(pose.position, tdl_mul33_3(pose.rotation, own));
+    }
+}
+
+// Of what an anchor is on, where the collider is at `pose`.
+static TdlPose frame_at(const ColliderBody* cb, const Anchor* anchor, TdlPose pose, double time) {
+    TdlVec3 corner[3];
+    if (anchor->triangle < 0) {
+        return pose;
+    }
+    find_corners(cb, anchor->triangle, pose, time, corner);
+    return anchor_frame(corner, anchor->share);
+}
+
+// On the nearest triangle where the vertices move; those are where they are now.
+static void hold_fast(const Body* body, TdlPose pose, double now, Anchor* out) {
+    const ColliderBody* cb = (const ColliderBody*)body;
+    *out = (Anchor){.triangle = -1};
+    if (cb->vertices.samples != NULL) {
+        TdlPose inside = anchor_seen(cb->pose, pose);
+        out->triangle = anchor_find(cb->surface, inside.position, out->share);
+    }
+    out->local = anchor_seen(frame_at(cb, out, cb->pose, now), pose);
+}
+
+static TdlPose carry(const Body* body, const Anchor* anchor, double now, double end) {
+    const ColliderBody* cb = (const ColliderBody*)body;
+    TdlPose pose = end > now ? next_pose(cb, now, end) : cb->pose;
+    return anchor_pose(frame_at(cb, anchor, pose, end), anchor->local);
+}
+
 static double speed(const Body* body) {
     const ColliderBody* cb = (const ColliderBody*)body;
     return tdl_norm3(cb->rate.linear) + cb->fastest;
+}
+
+// From its own definition; a mesh whose vertices move is put where they are by the time.
+static TdlStatus copy(const Body* body, TdlWorld* to) {
+    const ColliderBody* cb = (const ColliderBody*)body;
+    TdlColliderDef def = cb->def;
+    def.motion = motion_def(&cb->motion);
+    def.vertex_motion.samples = cb->vertices.samples;
+    TdlBodyId id;
+    return tdl_world_add_collider(to, &def, &id);
 }
 
 static const BodyKind COLLIDER_BODY = {
     .name = "collider",
     .destroy = destroy,
     .prepare = prepare,
+    .advance = advance,
     .place = place,
     .prescribed = prescribed,
     .velocity = velocity,
+    .frame = frame,
+    .frame_after = frame_after,
+    .hold_fast = hold_fast,
+    .carry = carry,
     .shape = shape,
     .curves = curves,
+    .bores = bores,
     .obstacle = obstacle,
     .pose = pose,
     .speed = speed,
+    .lead = lead,
+    .copy = copy,
+    .state_size = state_size,
+    .save = save,
+    .load = load,
+    .hash = hash,
 };
 
 // --- adding one ------------------------------------------------------------------------------

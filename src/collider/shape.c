@@ -19,6 +19,22 @@ static bool positive(double x) {
     return isfinite(x) && x > 0.0;
 }
 
+static const char* find_chain_fault(const TdlColliderDef* def) {
+    if (def->pieces == NULL || def->piece_count < 1 || def->piece_count > MAX_CURVES) {
+        return "piece_count must be from 1 to 100000";
+    }
+    for (int i = 0; i < def->piece_count; ++i) {
+        TdlVec3 kappa = def->pieces[i].curvature;
+        if (!positive(def->pieces[i].length) || !tdl_finite3(kappa)) {
+            return "length of a piece must be positive, its curvature finite";
+        }
+        if (def->inner_radius > 0.0 && !(hypot(kappa.y, kappa.z) * def->radius < 1.0)) {
+            return "a tube must not bend more sharply than its radius";
+        }
+    }
+    return NULL;
+}
+
 static const char* find_shape_fault(const TdlColliderDef* def) {
     switch (def->shape) {
     case TDL_SHAPE_PLANE:
@@ -38,15 +54,7 @@ static const char* find_shape_fault(const TdlColliderDef* def) {
         }
         return positive(def->length) ? NULL : "length must be positive";
     case TDL_SHAPE_CURVES:
-        if (def->pieces == NULL || def->piece_count < 1 || def->piece_count > MAX_CURVES) {
-            return "piece_count must be from 1 to 100000";
-        }
-        for (int i = 0; i < def->piece_count; ++i) {
-            if (!positive(def->pieces[i].length) || !tdl_finite3(def->pieces[i].curvature)) {
-                return "length of a piece must be positive, its curvature finite";
-            }
-        }
-        return NULL;
+        return find_chain_fault(def);
     case TDL_SHAPE_MESH: {
         const char* fault = tdl_mesh_fault(&def->mesh, &(int){0});
         return fault != NULL
@@ -67,6 +75,11 @@ const char* collider_find_fault(const TdlColliderDef* def) {
     }
     if (round && !positive(def->radius) && !may_be_zero) {
         return "radius must be positive";
+    }
+    bool tube = def->shape == TDL_SHAPE_CURVES && def->inner_radius >= 0.0 &&
+                def->inner_radius < def->radius;
+    if (def->inner_radius != 0.0 && !tube) {
+        return "inner_radius is of a chain of curves alone, at least 0 and less than its radius";
     }
     const char* fault = find_shape_fault(def);
     if (fault != NULL) {

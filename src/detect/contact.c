@@ -96,6 +96,9 @@ void contact_turn(ContactSite* site) {
     x->u[1] = u;
     x->v[0] = x->v[1];
     x->v[1] = v;
+    bool tube = x->tube[0];
+    x->tube[0] = x->tube[1];
+    x->tube[1] = tube;
     site->arc[0] = site->arc[1];
     site->arc[1] = arc;
     x->basis = (TdlMat3){tdl_scale3(-1.0, x->basis.cx), x->basis.cy, tdl_scale3(-1.0, x->basis.cz)};

@@ -17,6 +17,7 @@ typedef struct ContactSite {
     double merge;  // m, nearer than this to another one it is the same contact
     bool bends;    // both are fibres that bend, or one is and the other a collider
     bool seat;     // where an element holds itself, beside other sites. (X.36)
+    bool wall;     // of a bore, from inside
     bool faced;    // with a surface: the same contact as another one only when its normal agrees
     bool feature;  // of a sheet: `arc` has the numbers of two features, which meet once. (X.39)
     float along;   // or nearer than this along both bodies, as `arc` counts; 0: not so

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "curve/curve.h"
+#include "detect/bore_sweep.h"
 #include "detect/on_implicit.h"
 #include "detect/sheet.h"
 #include "detect/sheet_sweep.h"
@@ -55,6 +56,24 @@ static void sample(const TdlCurve* before, const TdlCurve* after, int count, Tra
         out->before[i] = tdl_curve_point(before, part * before->end);
         out->after[i] = tdl_curve_point(after, part * after->end);
     }
+}
+
+// One of its chords, or a part of it.
+typedef struct Chord {
+    TdlVec3 before[2], after[2];
+} Chord;
+
+static TdlVec3 between(TdlVec3 a, TdlVec3 b, double part) {
+    return part == 0.0 ? a : part == 1.0 ? b : tdl_axpy3(a, part, tdl_sub3(b, a));
+}
+
+static Chord chord_part(const Track* p, int i, const double part[2]) {
+    Chord chord;
+    for (int k = 0; k < 2; ++k) {
+        chord.before[k] = between(p->before[i], p->before[i + 1], part[k]);
+        chord.after[k] = between(p->after[i], p->after[i + 1], part[k]);
+    }
+    return chord;
 }
 
 // --- how far curves moved -------------------------------------------------------------------
@@ -126,6 +145,16 @@ static SweptBox swept_box(const Track* p, int first, int last, TdlVec3 frame) {
     return box;
 }
 
+static SweptBox chord_box(const Chord* chord, TdlVec3 frame) {
+    SweptBox box = {chord->before[0], chord->before[0]};
+    for (int k = 0; k < 2; ++k) {
+        TdlVec3 end = tdl_sub3(chord->after[k], frame);
+        box.lo = least(least(box.lo, chord->before[k]), end);
+        box.hi = most(most(box.hi, chord->before[k]), end);
+    }
+    return box;
+}
+
 static bool boxes_meet(const SweptBox* a, const SweptBox* b, double near) {
     return a->lo.x <= b->hi.x + near && b->lo.x <= a->hi.x + near && a->lo.y <= b->hi.y + near &&
            b->lo.y <= a->hi.y + near && a->lo.z <= b->hi.z + near && b->lo.z <= a->hi.z + near;
@@ -150,38 +179,59 @@ bool crossing_query_meets(const Moved* m, const TdlCcdQuery* query, const Nearne
     return met;
 }
 
-// Positions from the first curve's start, which moves by `frame`: small numbers, small errors.
-static bool chords_meet(const Moved* m, const Track* a, int i, const Track* b, int j, TdlVec3 frame,
-                        const Nearness* near) {
+// Positions from `origin`, which moves by `frame`: small numbers, small errors.
+static bool chords_meet(const Moved* m, const Chord* a, const Chord* b, TdlVec3 origin,
+                        TdlVec3 frame, const Nearness* near) {
     TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
-    const Track* track[2] = {a, b};
-    int from[2] = {i, j};
     for (int k = 0; k < 4; ++k) {
-        const Track* p = track[k / 2];
-        int n = from[k / 2] + k % 2;
-        TdlVec3 start = tdl_sub3(p->before[n], a->before[0]);
-        TdlVec3 end = tdl_sub3(tdl_sub3(p->after[n], a->before[0]), frame);
-        query.start[k] = start;
-        query.end[k] = end;
+        const Chord* p = k < 2 ? a : b;
+        query.start[k] = tdl_sub3(p->before[k % 2], origin);
+        query.end[k] = tdl_sub3(tdl_sub3(p->after[k % 2], origin), frame);
     }
     return crossing_query_meets(m, &query, near);
 }
 
+// Where the bodies of a pair do not touch.
+typedef struct Balls {
+    ClearBall at[CLEAR_BALLS];
+    int count;
+} Balls;
+
+static Balls find_balls(const Moved* m, int a, int b) {
+    Balls balls;
+    balls.count = m->clear == NULL ? 0 : m->clear(m->clear_user, a, b, balls.at);
+    return balls;
+}
+
+typedef double Parts[CLEAR_BALLS + 1][2];
+
+// What of a chord is outside of them after the step.
+static int find_parts(const Track* p, int i, const Balls* balls, Parts out) {
+    return clearance_outside(balls->at, balls->count, p->after[i], p->after[i + 1], out);
+}
+
 // `apart` is the arc length from the start of a to the start of b on one fibre; infinite for two.
 static bool tracks_meet(const Moved* m, const Track* a, double step_a, const Track* b,
-                        double step_b, double apart, double radius, const Nearness* near) {
+                        double step_b, double apart, double radius, const Nearness* near,
+                        const Balls* balls) {
+    static const double WHOLE[2] = {0.0, 1.0};
     TdlVec3 frame = tdl_scale3(
         0.5, tdl_add3(tdl_sub3(a->after[0], a->before[0]), tdl_sub3(b->after[0], b->before[0])));
     double reach = near->apart + near->tolerance;
     SweptBox whole = swept_box(b, 0, b->count, frame);
     for (int i = 0; i < a->count; ++i) {
-        SweptBox own = swept_box(a, i, i + 1, frame);
-        for (int j = 0; j < b->count && boxes_meet(&own, &whole, reach); ++j) {
-            double gap = apart + j * step_b - (i + 1) * step_a;
-            SweptBox other = swept_box(b, j, j + 1, frame);
-            if (gap >= LOOP_RADII * radius && boxes_meet(&own, &other, reach) &&
-                chords_meet(m, a, i, b, j, frame, near)) {
-                return true;
+        Parts parts;
+        for (int k = find_parts(a, i, balls, parts) - 1; k >= 0; --k) {
+            Chord own = chord_part(a, i, parts[k]);
+            SweptBox box = chord_box(&own, frame);
+            for (int j = 0; j < b->count && boxes_meet(&box, &whole, reach); ++j) {
+                double gap = apart + j * step_b - (i + 1) * step_a;
+                Chord other = chord_part(b, j, WHOLE);
+                SweptBox theirs = chord_box(&other, frame);
+                if (gap >= LOOP_RADII * radius && boxes_meet(&box, &theirs, reach) &&
+                    chords_meet(m, &own, &other, a->before[0], frame, near)) {
+                    return true;
+                }
             }
         }
     }
@@ -207,6 +257,13 @@ static bool pair_crossed(const Moved* m, Pair pair) {
         b = m->first[pair.fibre[1]] + pair.element[1];
     double ra = curve_radius(&m->curve[a]), rb = curve_radius(&m->curve[b]);
     double travel = relative_travel(&m->travel[a], &m->travel[b]);
+    if (travel < CROSSING_DEEP_SHARE * fmin(ra, rb)) {
+        return false;
+    }
+    BoreWay way = bore_way(m, pair.fibre, pair.element);
+    if (way == BORE_THROUGH || way == BORE_CLEAR) {
+        return way == BORE_THROUGH;
+    }
     if (travel < CROSSING_DEEP_SHARE * (ra + rb) || far_apart(&m->curve[a], &m->curve[b], travel)) {
         return false;
     }
@@ -222,8 +279,12 @@ static bool pair_crossed(const Moved* m, Pair pair) {
     sample(&m->before[b], &m->curve[b], chord_count(&m->before[b], &m->curve[b]), &track[1]);
     double radius = fmin(ra, rb) > 0.0 ? fmin(ra, rb) : fmax(ra, rb);
     Nearness near = crossing_nearness(ra + rb, radius);
+    Balls balls = {.count = 0};
+    if (pair.fibre[0] != pair.fibre[1]) {
+        balls = find_balls(m, pair.fibre[0], pair.fibre[1]);
+    }
     return tracks_meet(m, &track[0], m->curve[a].end / track[0].count, &track[1],
-                       m->curve[b].end / track[1].count, apart, radius, &near);
+                       m->curve[b].end / track[1].count, apart, radius, &near, &balls);
 }
 
 // --- a curve and a surface ------------------------------------------------------------------
@@ -233,15 +294,16 @@ typedef struct SurfaceTrack {
     const Moved* moved;
     const Surface* surface;
     Track track;
-    int chord; // that is looked at
+    Chord chord; // that is looked at
+    bool begins; // its start was not looked at as the end of another
     Nearness near;
     bool met;
 } SurfaceTrack;
 
 // From the start of the path: small numbers, small errors.
-static void set_moving(const SurfaceTrack* x, int node, TdlCcdQuery* query, int place) {
-    query->start[place] = tdl_sub3(x->track.before[node], x->track.before[0]);
-    query->end[place] = tdl_sub3(x->track.after[node], x->track.before[0]);
+static void set_moving(const SurfaceTrack* x, int end, TdlCcdQuery* query, int place) {
+    query->start[place] = tdl_sub3(x->chord.before[end], x->track.before[0]);
+    query->end[place] = tdl_sub3(x->chord.after[end], x->track.before[0]);
 }
 
 static void set_vertex(const SurfaceTrack* x, int vertex, TdlCcdQuery* query, int place) {
@@ -258,9 +320,9 @@ static void meet_triangle(void* user, int triangle) {
     SurfaceTrack* x = user;
     const Surface* surface = x->surface;
     const int* corner = surface->corner + 3 * (size_t)triangle;
-    for (int end = x->chord == 0 ? 0 : 1; end < 2 && !x->met; ++end) {
+    for (int end = x->begins ? 0 : 1; end < 2 && !x->met; ++end) {
         TdlCcdQuery query = {.kind = TDL_CCD_VERTEX_FACE};
-        set_moving(x, x->chord + end, &query, 0);
+        set_moving(x, end, &query, 0);
         for (int k = 0; k < 3; ++k) {
             set_vertex(x, corner[k], &query, 1 + k);
         }
@@ -270,8 +332,8 @@ static void meet_triangle(void* user, int triangle) {
         const SurfaceEdge* edge = &surface->edge[surface->edge_of[3 * triangle + k]];
         if (surface->edge_side[edge->first] == 3 * triangle + k) { // once
             TdlCcdQuery query = {.kind = TDL_CCD_EDGE_EDGE};
-            set_moving(x, x->chord, &query, 0);
-            set_moving(x, x->chord + 1, &query, 1);
+            set_moving(x, 0, &query, 0);
+            set_moving(x, 1, &query, 1);
             set_vertex(x, edge->vertex[0], &query, 2);
             set_vertex(x, edge->vertex[1], &query, 3);
             x->met = crossing_query_meets(x->moved, &query, &x->near);
@@ -279,8 +341,9 @@ static void meet_triangle(void* user, int triangle) {
     }
 }
 
+// `balls` are those in which the curve and the surface do not touch, in the world.
 static bool surface_crossed(const Moved* m, const TdlCurve* before, const TdlCurve* after,
-                            const SurfaceBody* other) {
+                            const SurfaceBody* other, const Balls* balls) {
     double r = curve_radius(after), radii = r + other->surface->radius;
     TdlPose was = pose_inverse(other->before), is = pose_inverse(other->pose);
     SurfaceTrack x = {.moved = m, .surface = other->surface};
@@ -303,16 +366,24 @@ static bool surface_crossed(const Moved* m, const TdlCurve* before, const TdlCur
         double way = tdl_norm3(tdl_sub3(x.track.after[i], x.track.before[i]));
         travel = fmax(travel, way + other->surface->travel);
     }
-    for (x.chord = 0; x.chord < x.track.count && travel >= CROSSING_DEEP_SHARE * radii; ++x.chord) {
-        SweptBox box = swept_box(&x.track, x.chord, x.chord + 1, (TdlVec3){0});
-        TdlVec3 grow = {reach, reach, reach};
-        surface_each_near(x.surface, (SurfaceBox){tdl_sub3(box.lo, grow), tdl_add3(box.hi, grow)},
-                          meet_triangle, &x);
-        if (x.met) {
-            return true;
+    Balls clear = *balls;
+    for (int k = 0; k < clear.count; ++k) {
+        clear.at[k].centre = pose_point(is, clear.at[k].centre);
+    }
+    TdlVec3 grow = {reach, reach, reach};
+    for (int i = 0; i < x.track.count && travel >= CROSSING_DEEP_SHARE * radii; ++i) {
+        Parts parts;
+        int count = find_parts(&x.track, i, &clear, parts);
+        for (int k = 0; k < count && !x.met; ++k) {
+            x.chord = chord_part(&x.track, i, parts[k]);
+            x.begins = i == 0 || parts[k][0] > 0.0;
+            SweptBox box = chord_box(&x.chord, (TdlVec3){0});
+            surface_each_near(x.surface,
+                              (SurfaceBox){tdl_sub3(box.lo, grow), tdl_add3(box.hi, grow)},
+                              meet_triangle, &x);
         }
     }
-    return false;
+    return x.met;
 }
 
 // --- all pairs ------------------------------------------------------------------------------
@@ -378,9 +449,12 @@ static void look_at_surfaces(void* user, int curve, int worker) {
         bool fixed = m->fibre[fibre].fixed && other->body < 0;
         bool far = tdl_norm3(tdl_sub3(after->origin, other->centre)) >
                    (reach + other->ball + other->travel) * (1.0 + 1.0e-6);
-        search->met[(size_t)curve * (size_t)m->surface_count + (size_t)k] =
-            !far && !fixed && other->body != fibre && !sheet_is_met(m, fibre, other) &&
-            surface_crossed(m, &m->before[curve], after, other);
+        bool* met = &search->met[(size_t)curve * (size_t)m->surface_count + (size_t)k];
+        *met = !far && !fixed && other->body != fibre && !sheet_is_met(m, fibre, other);
+        if (*met) {
+            Balls balls = find_balls(m, fibre, other->body);
+            *met = surface_crossed(m, &m->before[curve], after, other, &balls);
+        }
     }
 }
 
@@ -558,7 +632,8 @@ static TdlStatus find_through_obstacles(const TdlAllocator* mem, const Moved* m,
             continue;
         }
         Pair pair = {{sheet->body, -1 - i}, {sheet->element, 0}};
-        if (surface_crossed(m, &before, &after, sheet) && !add_pair(mem, out, pair)) {
+        Balls balls = find_balls(m, sheet->body, -1 - i);
+        if (surface_crossed(m, &before, &after, sheet, &balls) && !add_pair(mem, out, pair)) {
             return TDL_STATUS_NO_MEMORY;
         }
     }
@@ -569,6 +644,7 @@ static TdlStatus find_through_obstacles(const TdlAllocator* mem, const Moved* m,
 
 typedef struct ImplicitSearch {
     const Moved* moved;
+    int index; // of the obstacle
     const TdlColliderDef *before, *after;
     TdlPose was, is; // into its frame
     const SurfaceBody* sheet;
@@ -612,18 +688,24 @@ static void look_at_implicit_curve(void* user, int curve, int worker) {
         return;
     }
     sample(before, after, chord_count(before, after), &track);
+    Balls balls = find_balls(x->moved, fibre_of(x->moved, curve), -1 - x->index);
     for (int i = 0; i < track.count && !x->met[curve]; ++i) {
-        TdlVec3 from[2] = {track.before[i], track.before[i + 1]},
-                to[2] = {track.after[i], track.after[i + 1]};
-        x->met[curve] = swept_is_met(x, from, to, 2, radius);
+        Parts parts;
+        int count = find_parts(&track, i, &balls, parts);
+        for (int k = 0; k < count && !x->met[curve]; ++k) {
+            Chord chord = chord_part(&track, i, parts[k]);
+            x->met[curve] = swept_is_met(x, chord.before, chord.after, 2, radius);
+        }
     }
 }
 
 // Curves, and triangles of sheets, that went into one.
 static TdlStatus find_into_implicit(const TdlAllocator* mem, Pool* pool, const Moved* m, int index,
                                     CrossingList* out) {
-    ImplicitSearch x = {
-        .moved = m, .before = &m->obstacle_before[index], .after = &m->obstacle[index]};
+    ImplicitSearch x = {.moved = m,
+                        .index = index,
+                        .before = &m->obstacle_before[index],
+                        .after = &m->obstacle[index]};
     x.was = pose_inverse(x.before->pose);
     x.is = pose_inverse(x.after->pose);
     for (int k = -1; k < m->surface_count; ++k) {

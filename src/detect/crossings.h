@@ -4,11 +4,15 @@
 #define TDL_DETECT_CROSSINGS_H
 
 #include "base/threads.h"
+#include "body/clearance.h"
 #include "detect/detector.h"
 #include "tendril/ccd.h"
 
 // Is told every question that is asked of collision detection, and the answer.
 typedef void (*CrossingWatchFn)(void* user, const TdlCcdQuery* query, bool collision);
+
+// The balls in which two bodies, by the detector's numbers, do not touch.
+typedef int (*CrossingClearFn)(const void* user, int a, int b, ClearBall out[CLEAR_BALLS]);
 
 // What moved, from `before` to `curve`; the detector's last update has seen it.
 typedef struct Moved {
@@ -25,6 +29,8 @@ typedef struct Moved {
     const TdlColliderDef *obstacle_before, *obstacle; // [obstacle_count]
     int obstacle_count;
     bool self;             // a fibre may meet itself
+    CrossingClearFn clear; // null: everywhere they touch
+    const void* clear_user;
     CrossingWatchFn watch; // null: nobody looks
     void* watch_user;
 } Moved;

@@ -10,11 +10,13 @@
 #include "curve/curve.h"
 #include "detect/broad.h"
 #include "detect/narrow.h"
+#include "detect/on_cylinder.h"
 #include "detect/on_implicit.h"
 #include "detect/sheet_pairs.h"
 #include "detect/tree.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +54,8 @@ struct TdlDetector {
     int surface_count;
     int* own_surface; // [fibre_count] of a fibre, or -1
     int* fibre_size;  // [fibre_count] elements
-    SiteList* block;  // one per block of work
+    const TdlFibre* fibres;
+    SiteList* block; // one per block of work
     int block_capacity;
     SiteList sites, last;
     unsigned char* mark;
@@ -61,6 +64,8 @@ struct TdlDetector {
     int open_capacity;
     TdlContact* contact;
     int contact_count, contact_capacity;
+    Stop stop;
+    atomic_bool stopped; // the caller asked to: what is left of the blocks is passed over
 };
 
 TdlDetectorDef tdl_detector_def_default(void) {
@@ -251,9 +256,17 @@ static TdlStatus take_fibre(TdlDetector* d, const TdlFibre* fibre, int index) {
         }
         int n = d->element_count++;
         d->thinnest = fmin(d->thinnest, fmin(c->radius[0], c->radius[1]));
-        d->element[n] = (Element){c,     index,        i,
-                                  arc,   apart,        stiff ? -1.0 : seat_on(fibre, i),
-                                  stiff, fibre->fixed, d->own_surface[index] >= 0};
+        d->element[n] = (Element){.curve = c,
+                                  .fibre = index,
+                                  .place = i,
+                                  .arc = arc,
+                                  .apart = apart,
+                                  .seat = stiff ? -1.0 : seat_on(fibre, i),
+                                  .stiff = stiff,
+                                  .fixed = fibre->fixed,
+                                  .faced = d->own_surface[index] >= 0,
+                                  .bore = fibre->bore == NULL ? NULL : fibre->bore + 2 * i,
+                                  .count = fibre->count};
         d->fibre[n] = index;
         d->place[n] = i;
         arc += c->end;
@@ -348,10 +361,17 @@ static int element_blocks(const TdlDetector* d) {
     return alone ? 0 : (d->element_count + ELEMENT_BLOCK - 1) / ELEMENT_BLOCK;
 }
 
+// The surface that a fibre's edges are of; null where it has none, as of a cylinder.
+static const SurfaceBody* own_faces(const TdlDetector* d, int fibre) {
+    int own = d->own_surface[fibre];
+    return own < 0 || d->surface[own].cylinder != NULL ? NULL : &d->surface[own];
+}
+
 // An element and all surfaces but its own; things that are moved do not touch each other.
 static void narrow_surfaces(const TdlDetector* d, int i, SiteList* out) {
     const Element* e = &d->element[i];
     int own = d->own_surface[e->fibre];
+    const SurfaceBody* faces = own_faces(d, e->fibre);
     bool first = e->stiff || e->place == 0;
     bool last = e->stiff || e->place == d->fibre_size[e->fibre] - 1;
     const TdlCurve* const beside[2] = {first ? NULL : e[-1].curve, last ? NULL : e[1].curve};
@@ -360,14 +380,18 @@ static void narrow_surfaces(const TdlDetector* d, int i, SiteList* out) {
         if (k == own || (e->fixed && other->body < 0)) {
             continue;
         }
-        if (surface_is_sheet(other) && own >= 0) {
+        if (surface_is_sheet(other) && faces != NULL) {
             continue; // the surface is met
+        }
+        if (other->cylinder != NULL) {
+            cylinder_on_element(&d->host, &d->def, other, d->fibres[other->body].curves, e,
+                                own < 0 ? NULL : &d->surface[own], out);
+            continue;
         }
         if (surface_is_sheet(other) && sheet_knows_element(e)) {
             sheet_on_element(&d->host, &d->def, other, e, out);
         } else {
-            narrow_surface(&d->host, &d->def, e, beside, own < 0 ? NULL : &d->surface[own], other,
-                           out);
+            narrow_surface(&d->host, &d->def, e, beside, faces, other, out);
         }
     }
 }
@@ -375,27 +399,61 @@ static void narrow_surfaces(const TdlDetector* d, int i, SiteList* out) {
 // An element and round, flat or implicit colliders.
 static void narrow_obstacles(const TdlDetector* d, int i, SiteList* out) {
     const Element* e = &d->element[i];
-    int own = d->own_surface[e->fibre];
     for (int c = 0; c < d->collider_count && !e->fixed; ++c) {
         if (d->collider[c].shape == TDL_SHAPE_IMPLICIT) {
-            implicit_on_element(&d->host, &d->def, e, own < 0 ? NULL : &d->surface[own],
-                                &d->collider[c], c, out);
+            implicit_on_element(&d->host, &d->def, e, own_faces(d, e->fibre), &d->collider[c], c,
+                                out);
         } else {
             narrow_obstacle(&d->host, &d->def, e, &d->capsules[i], &d->collider[c], c, out);
         }
     }
 }
 
-// A sheet and round, flat or implicit colliders; of another surface the edges of colliders' meshes,
-// where it is of a fibre, and its corners under sheets.
+// An element and all that is no curve.
+static void narrow_element(const TdlDetector* d, int i, SiteList* out) {
+    const Element* e = &d->element[i];
+    int own = d->own_surface[e->fibre], first = out->count;
+    narrow_obstacles(d, i, out);
+    narrow_surfaces(d, i, out);
+    if (own >= 0 && d->surface[own].cylinder != NULL) {
+        cylinder_keep_rim(&d->surface[own], e, d->collider, first, out);
+    }
+}
+
+// The side and the ends of a cylinder.
+static void narrow_cylinder_block(const TdlDetector* d, int i, SiteList* out) {
+    const SurfaceBody* own = &d->surface[i];
+    for (int c = 0; c < d->collider_count; ++c) {
+        cylinder_on_obstacle(&d->host, &d->def, own, &d->collider[c], c, out);
+    }
+    for (int k = 0; k < d->surface_count; ++k) {
+        const SurfaceBody* other = &d->surface[k];
+        if (surface_is_sheet(other)) {
+            cylinder_on_sheet(&d->host, &d->def, own, other, out);
+        } else if (other->cylinder != NULL && k > i) {
+            cylinder_on_cylinder(&d->host, &d->def, own, other, out);
+        } else if (other->body < 0) {
+            cylinder_on_edges(&d->host, &d->def, own, other, out);
+        }
+    }
+}
+
+// A sheet and round, flat or implicit colliders; of another surface, where it is of a fibre, its
+// faces on round ones and the edges of colliders' meshes, and its corners under sheets.
 static void narrow_surface_block(const TdlDetector* d, int i, SiteList* out) {
     const SurfaceBody* own = &d->surface[i];
+    if (own->cylinder != NULL) {
+        narrow_cylinder_block(d, i, out);
+        return;
+    }
     bool sheet = surface_is_sheet(own);
     for (int c = 0; c < d->collider_count; ++c) {
         if (d->collider[c].shape == TDL_SHAPE_IMPLICIT && own->body >= 0) {
             implicit_on_surface(&d->host, &d->def, own, &d->collider[c], c, out);
         } else if (sheet) {
             sheet_on_obstacle(&d->host, &d->def, own, &d->collider[c], c, out);
+        } else if (own->body >= 0) {
+            narrow_surface_obstacle(&d->host, &d->def, own, &d->collider[c], c, out);
         }
     }
     for (int k = 0; k < d->surface_count && !sheet; ++k) {
@@ -428,7 +486,8 @@ static void narrow_sheet_block(const TdlDetector* d, int block, SiteList* out) {
         block -= sheet_blocks(&d->surface[i]);
     }
     for (int k = 0; k < d->surface_count; ++k) {
-        if (k != i || (d->def.self && d->surface[i].self)) {
+        bool met = k != i && d->surface[k].cylinder == NULL;
+        if (met || (k == i && d->def.self && d->surface[i].self)) {
             sheet_on_surface(&d->host, &d->def, &d->surface[i], block, &d->surface[k], out);
         }
     }
@@ -436,10 +495,16 @@ static void narrow_sheet_block(const TdlDetector* d, int block, SiteList* out) {
 
 // Blocks of pairs, then of elements, then one for every surface, then blocks of sheets.
 static void narrow_block(void* user, int block, int worker) {
-    (void)worker;
     TdlDetector* d = user;
     SiteList* out = &d->block[block];
     site_list_clear(out);
+    if (atomic_load(&d->stopped)) {
+        return;
+    }
+    if (worker == 0 && stop_asked(d->stop)) { // the thread that called
+        atomic_store(&d->stopped, true);
+        return;
+    }
     int blocks = pair_blocks(d), last = blocks + element_blocks(d);
     if (block >= last + d->surface_count) {
         narrow_sheet_block(d, block - last - d->surface_count, out);
@@ -468,8 +533,7 @@ static void narrow_block(void* user, int block, int worker) {
     int end = (block - blocks + 1) * ELEMENT_BLOCK;
     end = end < d->element_count ? end : d->element_count;
     for (int i = (block - blocks) * ELEMENT_BLOCK; i < end; ++i) {
-        narrow_obstacles(d, i, out);
-        narrow_surfaces(d, i, out);
+        narrow_element(d, i, out);
     }
 }
 
@@ -478,7 +542,11 @@ static TdlStatus narrow(TdlDetector* d, TdlDetectInfo* info) {
     if (!reserve(&d->host.mem, &d->block, &d->block_capacity, blocks, sizeof *d->block)) {
         return TDL_STATUS_NO_MEMORY;
     }
+    atomic_store(&d->stopped, stop_asked(d->stop));
     pool_run(d->pool, blocks, 1, narrow_block, d);
+    if (atomic_load(&d->stopped)) {
+        return TDL_STATUS_STOPPED;
+    }
     site_list_clear(&d->sites);
     info->certified = true;
     for (int b = 0; b < blocks; ++b) {
@@ -528,6 +596,7 @@ TdlStatus tdl_detector_update(TdlDetector* d, const TdlFibre* fibres, int fibre_
                               TdlDetectInfo* info) {
     TdlDetectInfo here = {0};
     d->contact_count = 0;
+    d->fibres = fibres;
     d->collider = colliders;
     d->collider_count = collider_count;
     double start = clock_now();
@@ -554,6 +623,10 @@ TdlStatus tdl_detector_update(TdlDetector* d, const TdlFibre* fibres, int fibre_
         *info = here;
     }
     return status;
+}
+
+void detector_set_stop(TdlDetector* d, Stop stop) {
+    d->stop = stop;
 }
 
 void detector_set_margin(TdlDetector* d, double margin, const Travel* travel) {

@@ -2,6 +2,7 @@
 #ifndef TDL_DETECT_DETECTOR_H
 #define TDL_DETECT_DETECTOR_H
 
+#include "base/stop.h"
 #include "detect/broad.h"
 #include "detect/contact.h"
 #include "detect/on_surface.h"
@@ -15,6 +16,9 @@ TdlStatus detector_create_lent(const TdlHost* host, const TdlDetectorDef* def, P
 // order of the fibres; null: none), which must stay until the next update is over, the pairs of the
 // broad phase are also those that may have met on the way.
 void detector_set_margin(TdlDetector* detector, double margin, const Travel* travel);
+
+// Who is asked within the next updates, by this thread: true ends them with TDL_STATUS_STOPPED.
+void detector_set_stop(TdlDetector* detector, Stop stop);
 
 // Whether every local minimum of a pair is a contact from now on, or only the least.
 void detector_set_minima(TdlDetector* detector, bool all);

@@ -1,6 +1,7 @@
 // The narrow phase of a pair: the distance method asked for, and a contact site for each minimum.
 #include "detect/narrow.h"
 
+#include "detect/bore.h"
 #include "detect/obstacle.h"
 #include "detect/search.h"
 
@@ -280,6 +281,25 @@ static int find_stretch(const TdlDetectorDef* def, const TdlCurve* a, const TdlC
     return count;
 }
 
+// One of two that goes into the bore of the other, which is the tube: met on the wall in the place
+// of what else was found there. Returns how many are left of that.
+static int meet_bore(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
+                     const Element* b, TdlDistance* found, int count, SiteList* out) {
+    const Element* tube = bore_takes(a->bore, b->curve) ? a : b;
+    if (a->fibre == b->fibre || !bore_takes(tube->bore, (tube == a ? b : a)->curve)) {
+        return count;
+    }
+    TubePiece piece = tube_piece(tube->curve, tube->bore, tube->place, tube->count);
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+        if (bore_leaves(&piece, &found[i], tube == b)) {
+            found[kept++] = found[i];
+        }
+    }
+    narrow_bore(host, def, tube == a ? b : a, tube, &piece, out);
+    return kept;
+}
+
 void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* a,
                  const TdlCurveCapsules* ca, const Element* b, const TdlCurveCapsules* cb,
                  SiteList* out) {
@@ -306,6 +326,9 @@ void narrow_pair(const TdlHost* host, const TdlDetectorDef* def, const Element* 
         count = find_stretch(def, a->curve, b->curve, near, found, out);
     } else {
         count = find_minima(host, def, a, b->curve, near, b->arc, found, out);
+    }
+    if (a->bore != NULL || b->bore != NULL) {
+        count = meet_bore(host, def, a, b, found, count, out);
     }
     out->accepted += count > 0;
     for (int i = 0; i < count; ++i) {

@@ -12,7 +12,9 @@ typedef struct Element {
     double seat;  // where it is in the middle of what has one curvature; negative: nowhere. (X.36)
     bool stiff;   // of a rigid or fixed fibre
     bool fixed;
-    bool faced; // of a fibre with a surface, which others meet in the place of its elements
+    bool faced;         // of a fibre with a surface, which others meet in the place of its elements
+    const double* bore; // [2] m, of a tube, next to those of its fibre's other elements; else null
+    int count;          // elements of its fibre
 } Element;
 
 // A growing list of sites, and what happened on the way to them.

@@ -35,6 +35,9 @@ static const double SIDE_BY_SIDE = 0.1;
 // Cosine of the angle, 0.05 rad, up to which neighbouring facets count as one smooth surface.
 static const double SMOOTH = 0.99875;
 
+// A normal is that of a face when its cosine with it is so near to 1: an angle of 1e-6.
+static const double OVER_FACE = 5.0e-13;
+
 // As of stiff elements in narrow.c.
 static const double STIFF_WIDTH = 0.05;
 
@@ -410,22 +413,22 @@ void surface_body_measure(SurfaceBody* body) {
         sqrt(tdl_dot3(turn.cx, turn.cx) + tdl_dot3(turn.cy, turn.cy) + tdl_dot3(turn.cz, turn.cz));
     body->centre = pose_point(body->pose, middle);
     body->ball = 0.5 * body->surface->size * (1.0 + 1.0e-9) + body->surface->radius;
+    if (body->cylinder != NULL) { // which its stand-in lies within
+        body->ball = hypot(body->cylinder->radius, body->cylinder->half) + body->cylinder->round;
+    }
     body->travel = tdl_norm3(tdl_sub3(body->centre, pose_point(body->before, middle))) +
                    turned * body->ball + body->surface->travel;
 }
 
-// Where a contact lies on a surface, for the next step to find it again: in its own frame and,
-// where the vertices move, where its triangle was at first.
-static double place_along(const Surface* surface, int triangle, TdlVec3 foot) {
+double surface_place_along(const Surface* surface, int triangle, TdlVec3 foot) {
     if (surface->from != NULL) {
         foot = surface_carried(surface, triangle, foot, surface->rest);
     }
     return tdl_dot3(ALONG, foot);
 }
 
-// Where the vertices move the triangle is told, and where on it.
-static void set_address(TdlContact* contact, int side, const SurfaceBody* body, int triangle,
-                        TdlVec3 foot) {
+void surface_set_address(TdlContact* contact, int side, const SurfaceBody* body, int triangle,
+                         TdlVec3 foot) {
     contact->element[side] = body->element;
     if (body->surface->from != NULL) {
         contact->element[side] += triangle;
@@ -483,12 +486,13 @@ static ContactSite make_site(const Element* a, const SurfaceBody* other,
                     .point = {tdl_curve_point(c, touch->s), pose_point(other->pose, touch->foot)},
                     .gap = touch->gap,
                     .previous = -1},
-        .arc = {a->arc + touch->s, place_along(other->surface, touch->triangle, touch->foot)},
+        .arc = {a->arc + touch->s,
+                surface_place_along(other->surface, touch->triangle, touch->foot)},
         .width = 2.0 * fmax(r, other->surface->radius),
         .bends = !a->stiff && other->body < 0,
         .seat = touch->seat,
         .faced = true};
-    set_address(&site.contact, 1, other, touch->triangle, touch->foot);
+    surface_set_address(&site.contact, 1, other, touch->triangle, touch->foot);
     double longest = fmax(c->end, other->surface->size);
     site.merge = a->stiff ? fmax(SAME_POINT * longest, DBL_MIN) : 2.0 * r;
     site.width = a->stiff ? fmax(site.width, STIFF_WIDTH * longest) : site.width;
@@ -579,13 +583,13 @@ static void add_edge_site(const EdgeWalk* w, int e, double length, const Surface
                                     .point = {pose_point(w->box->pose, touch->foot), on_mesh},
                                     .gap = touch->gap,
                                     .previous = -1},
-                        .arc = {place_along(w->box->surface, touch->triangle, touch->foot),
-                                place_along(mesh, triangle, along)},
+                        .arc = {surface_place_along(w->box->surface, touch->triangle, touch->foot),
+                                surface_place_along(mesh, triangle, along)},
                         .width = STIFF_WIDTH * size,
                         .merge = SAME_POINT * size,
                         .faced = true};
-    set_address(&site.contact, 0, w->box, touch->triangle, touch->foot);
-    set_address(&site.contact, 1, w->mesh, triangle, along);
+    surface_set_address(&site.contact, 0, w->box, touch->triangle, touch->foot);
+    surface_set_address(&site.contact, 1, w->mesh, triangle, along);
     TdlVec3 normal = tdl_scale3(-1.0, tdl_mul33_3(w->box->pose.rotation, touch->normal));
     site.contact.basis = tdl_frame_from_tangent_hint(normal, w->box->pose.rotation.cx);
     site_list_add(&w->host->mem, w->out, &site);
@@ -632,4 +636,57 @@ void narrow_surface_edges(const TdlHost* host, const TdlDetectorDef* def, const 
     TdlVec3 grow = {reach, reach, reach};
     surface_each_near(mesh->surface, (SurfaceBox){tdl_sub3(middle, grow), tdl_add3(middle, grow)},
                       walk_edges, &w);
+}
+
+// --- a surface and what is round --------------------------------------------------------------
+
+// Whether a touch is over a face: edges and corners are met by what is round as elements.
+static bool is_over_face(const Surface* s, const SurfaceTouch* touch) {
+    return tdl_dot3(touch->normal, s->normal[touch->triangle]) < -1.0 + OVER_FACE;
+}
+
+static void add_round_site(const SurfaceBody* box, int index, const TdlCurve* c,
+                           const SurfaceTouch* touch, const TdlHost* host, SiteList* out) {
+    double size = fmax(c->end, box->surface->size);
+    ContactSite site = {
+        .contact = {.body = {box->body, -1 - index},
+                    .element = {box->element},
+                    .u = {0.0, touch->s},
+                    .point = {pose_point(box->pose, touch->foot), pose_point(box->pose, touch->at)},
+                    .gap = touch->gap,
+                    .previous = -1},
+        .arc = {surface_place_along(box->surface, touch->triangle, touch->foot), touch->s},
+        .width = STIFF_WIDTH * size,
+        .merge = fmax(SAME_POINT * size, DBL_MIN),
+        .faced = true};
+    TdlVec3 normal = tdl_scale3(-1.0, tdl_mul33_3(box->pose.rotation, touch->normal));
+    site.contact.basis = tdl_frame_from_tangent_hint(normal, box->pose.rotation.cx);
+    site_list_add(&host->mem, out, &site);
+}
+
+void narrow_surface_obstacle(const TdlHost* host, const TdlDetectorDef* def, const SurfaceBody* box,
+                             const TdlColliderDef* o, int index, SiteList* out) {
+    if (o->shape != TDL_SHAPE_SPHERE && o->shape != TDL_SHAPE_CAPSULE) {
+        return; // over a face the ends of an axis are nearest, and an endless one has none
+    }
+    TdlCurve axis = obstacle_curve(o, NULL);
+    if (is_far(def, &axis, box)) {
+        return;
+    }
+    TdlCurve curve = curve_moved(&axis, pose_inverse(box->pose));
+    SurfaceAim aim = {.margin = def->margin,
+                      .tolerance = def->tolerance,
+                      .stiff = true,
+                      .ends = true,
+                      .seat = -1.0};
+    SurfaceTouch touch[MAX_TOUCHES];
+    ++out->pairs;
+    int count =
+        surface_touches(host, box->surface, &curve, &aim, MAX_TOUCHES, touch, &out->certified);
+    out->accepted += count > 0;
+    for (int i = 0; i < count; ++i) {
+        if (is_over_face(box->surface, &touch[i])) {
+            add_round_site(box, index, &curve, &touch[i], host, out);
+        }
+    }
 }

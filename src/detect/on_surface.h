@@ -2,20 +2,22 @@
 #ifndef TDL_DETECT_ON_SURFACE_H
 #define TDL_DETECT_ON_SURFACE_H
 
+#include "body/cylinder.h"
 #include "body/surface.h"
 #include "detect/narrow.h"
 
 // A surface as detection sees it: part of a fibre, which is then rigid, or of a collider.
 typedef struct SurfaceBody {
     const Surface* surface;
-    TdlPose pose, before; // now, and before the step
-    int body;             // fibre, or -1 - collider
-    int element;          // of its contacts: one more than the fibre's last; 0 of a collider,
-                          // the triangle where its vertices move
-    TdlVec3 centre;       // of a ball about it, now
-    double ball;          // m, radius of the ball
-    double travel;        // m, none of its points moved by more in the step
-    bool self;            // of a sheet: it may touch itself
+    TdlPose pose, before;     // now, and before the step
+    int body;                 // fibre, or -1 - collider
+    int element;              // of its contacts: one more than the fibre's last; 0 of a collider,
+                              // the triangle where its vertices move
+    TdlVec3 centre;           // of a ball about it, now
+    double ball;              // m, radius of the ball
+    double travel;            // m, none of its points moved by more in the step
+    bool self;                // of a sheet: it may touch itself
+    const Cylinder* cylinder; // for which the surface stands in and is not touched; null: none
 } SurfaceBody;
 
 // Sets what follows from the poses.
@@ -58,6 +60,20 @@ void narrow_surface(const TdlHost* host, const TdlDetectorDef* def, const Elemen
 // fibre's own edges meet the mesh as elements.
 void narrow_surface_edges(const TdlHost* host, const TdlDetectorDef* def, const SurfaceBody* box,
                           const SurfaceBody* mesh, SiteList* out);
+
+// Adds the contact sites of a fibre's faces with a ball or a capsule that is placed: the fibre's
+// edges meet it as elements.
+void narrow_surface_obstacle(const TdlHost* host, const TdlDetectorDef* def, const SurfaceBody* box,
+                             const TdlColliderDef* obstacle, int index, SiteList* out);
+
+// Where a contact lies on a surface, for the next step to find it again: in its own frame and,
+// where the vertices move, where its triangle was at first.
+double surface_place_along(const Surface* surface, int triangle, TdlVec3 foot);
+
+// The address of a place on a surface: where the vertices move the triangle is told, and where on
+// it.
+void surface_set_address(TdlContact* contact, int side, const SurfaceBody* body, int triangle,
+                         TdlVec3 foot);
 
 // What is seen from a pose, and back.
 TdlPose pose_inverse(TdlPose pose);

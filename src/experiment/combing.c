@@ -166,6 +166,11 @@ static bool show_progress(void* user, const TdlStepInfo* info, long step_total) 
     return !terminal_stop_asked() && !watch->failed && !has_enough(watch);
 }
 
+static bool asked_within_a_step(void* user) {
+    (void)user;
+    return terminal_stop_asked();
+}
+
 // --- the scene ------------------------------------------------------------------------------
 
 static TdlStatus make_scene(const Args* args, const Combing* combing, char** text) {
@@ -250,6 +255,7 @@ int combing_run(const Args* args, bool resume, Combing* combing) {
                      .begin_user = combing,
                      .progress = show_progress,
                      .progress_user = &watch,
+                     .stop = asked_within_a_step,
                      .watch = measure,
                      .watch_user = &watch,
                      .problems = problems};

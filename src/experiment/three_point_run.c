@@ -138,7 +138,8 @@ static TdlStatus build(const TdlHost* host, const TdlThreePointRunDef* def, TdlW
     disc_def.pose.position =
         (TdlVec3){0.5 * setup->span, 0.0, tdl_three_point_first_height(setup) - start_gap(def)};
     disc_def.pose.rotation = (TdlMat3){{0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}, {1.0, 0.0, 0.0}};
-    disc_def.motion = (TdlMotionDef){keys, RAMP_KEYS + 2, TDL_INTERPOLATION_LINEAR};
+    disc_def.motion = (TdlMotionDef){
+        .keys = keys, .key_count = RAMP_KEYS + 2, .interpolation = TDL_INTERPOLATION_LINEAR};
     return tdl_world_add_collider(*world, &disc_def, &disc);
 }
 

@@ -1,4 +1,4 @@
-// Reading recorded motions from .csv: names in the first row, a moment in each other. Rows with
+// Reading numbers over time from .csv: names in the first row, a moment in each other. Rows with
 // gaps are counted and left out, so that what moves goes evenly between those beside them. Cost:
 // linear in the size of the file.
 #include "formats/recording.h"
@@ -14,9 +14,35 @@
 #include <string.h>
 #include <strings.h>
 
-// In the order of the numbers of a row.
-static const char* const COLUMNS[] = {"time", "x", "y", "z", "rx", "ry", "rz"};
-enum { COLUMN_COUNT = 7, NEEDED = 4, FIRST_ROOM = 256 };
+enum { FIRST_ROOM = 256 };
+
+const RecordingKind RECORDING_MOTION = {
+    .column = {"time", "x", "y", "z", "rx", "ry", "rz"},
+    .count = 7,
+    .needed = 4,
+    .most = PLACE_MAX,
+    .lacks = "a recording has the columns time, x, y and z",
+    .partly = "of rx, ry and rz all are there or none",
+};
+
+const RecordingKind RECORDING_LOAD = {
+    .column = {"time", "fx", "fy", "fz", "tx", "ty", "tz"},
+    .count = 7,
+    .needed = 4,
+    .most = 1.0e12,
+    .lacks = "a load has the columns time, fx, fy and fz",
+    .partly = "of tx, ty and tz all are there or none",
+};
+
+const RecordingKind RECORDING_MOTOR = {
+    .column = {"time", "speed", "place"},
+    .count = 3,
+    .needed = 1,
+    .one_more = true,
+    .most = PLACE_MAX,
+    .lacks = "a motor has the columns time, and speed or place",
+    .partly = "a motor has one of the columns speed and place",
+};
 
 // The longest time that a scene may have, s.
 static const double TIME_MAX = 1.0e12;
@@ -24,9 +50,10 @@ static const double TIME_MAX = 1.0e12;
 typedef struct Table {
     const TdlHost* host;
     const char* name;
+    const RecordingKind* kind;
     const char* marker; // null: columns have no name before theirs
     int line;
-    int place[COLUMN_COUNT]; // of a column among the fields, from 0; -1: it is not there
+    int place[RECORDING_COLUMNS]; // of a column among the fields, from 0; -1: it is not there
     Recording* out;
     int capacity;
 } Table;
@@ -60,15 +87,15 @@ static bool next_field(const char** at, const char* end, char out[FIELD_SIZE]) {
 static bool is_column(const Table* t, const char* field, int c) {
     size_t length = c == 0 || t->marker == NULL ? 0 : strlen(t->marker);
     if (length == 0) {
-        return strcmp(field, COLUMNS[c]) == 0;
+        return strcmp(field, t->kind->column[c]) == 0;
     }
     return strncmp(field, t->marker, length) == 0 && field[length] == '.' &&
-           strcmp(field + length + 1, COLUMNS[c]) == 0;
+           strcmp(field + length + 1, t->kind->column[c]) == 0;
 }
 
 static TdlStatus no_columns(const Table* t) {
     if (t->marker == NULL) {
-        return table_bad(t, "a recording has the columns time, x, y and z");
+        return table_bad(t, t->kind->lacks);
     }
     Quote q = quote(t->marker);
     return tdl_fail(t->host, TDL_STATUS_BAD_INPUT,
@@ -78,11 +105,12 @@ static TdlStatus no_columns(const Table* t) {
 
 static TdlStatus read_names(Table* t, const char* at, const char* end) {
     char field[FIELD_SIZE];
-    for (int c = 0; c < COLUMN_COUNT; ++c) {
+    const RecordingKind* kind = t->kind;
+    for (int c = 0; c < RECORDING_COLUMNS; ++c) {
         t->place[c] = -1;
     }
     for (int k = 0; next_field(&at, end, field); ++k) {
-        for (int c = 0; c < COLUMN_COUNT; ++c) {
+        for (int c = 0; c < kind->count; ++c) {
             if (is_column(t, field, c) && t->place[c] >= 0) {
                 return table_bad(t, "a column is there twice");
             }
@@ -90,15 +118,19 @@ static TdlStatus read_names(Table* t, const char* at, const char* end) {
         }
     }
     int there = 0;
-    for (int c = 0; c < COLUMN_COUNT; ++c) {
+    for (int c = 0; c < kind->count; ++c) {
         there += t->place[c] >= 0;
-        if (c < NEEDED && t->place[c] < 0) {
+        t->out->has[c] = t->place[c] >= 0;
+        if (c < kind->needed && t->place[c] < 0) {
             return no_columns(t);
         }
     }
-    return there == NEEDED || there == COLUMN_COUNT
-               ? TDL_STATUS_OK
-               : table_bad(t, "of rx, ry and rz all are there or none");
+    if (kind->one_more && there == kind->needed) {
+        return no_columns(t);
+    }
+    bool fits =
+        kind->one_more ? there == kind->needed + 1 : there == kind->needed || there == kind->count;
+    return fits ? TDL_STATUS_OK : table_bad(t, kind->partly);
 }
 
 // One number of a row; NAN where it is missing.
@@ -118,7 +150,7 @@ static TdlStatus read_number(const Table* t, const char* field, double most, dou
     return fabs(*out) <= most ? TDL_STATUS_OK : table_bad(t, "a number is too large");
 }
 
-static TdlStatus keep_row(Table* t, const double x[COLUMN_COUNT]) {
+static TdlStatus keep_row(Table* t, const double x[RECORDING_COLUMNS]) {
     Recording* r = t->out;
     if (r->count > 0 && !(x[0] > r->keys[r->count - 1].time)) {
         return table_bad(t, "the times of a recording must grow");
@@ -140,39 +172,41 @@ static TdlStatus keep_row(Table* t, const double x[COLUMN_COUNT]) {
 }
 
 static TdlStatus read_row(Table* t, const char* at, const char* end) {
-    double x[COLUMN_COUNT];
+    double x[RECORDING_COLUMNS];
     char field[FIELD_SIZE];
     bool whole = true;
-    for (int c = 0; c < COLUMN_COUNT; ++c) {
+    for (int c = 0; c < RECORDING_COLUMNS; ++c) {
         x[c] = t->place[c] < 0 ? 0.0 : NAN; // a row that is cut short has gaps
     }
     for (int k = 0; next_field(&at, end, field); ++k) {
-        for (int c = 0; c < COLUMN_COUNT; ++c) {
-            TdlStatus status = t->place[c] != k
-                                   ? TDL_STATUS_OK
-                                   : read_number(t, field, c == 0 ? TIME_MAX : PLACE_MAX, &x[c]);
+        for (int c = 0; c < RECORDING_COLUMNS; ++c) {
+            TdlStatus status =
+                t->place[c] != k ? TDL_STATUS_OK
+                                 : read_number(t, field, c == 0 ? TIME_MAX : t->kind->most, &x[c]);
             if (status != TDL_STATUS_OK) {
                 return status;
             }
         }
     }
-    for (int c = 0; c < COLUMN_COUNT; ++c) {
+    for (int c = 0; c < RECORDING_COLUMNS; ++c) {
         whole = whole && !isnan(x[c]);
     }
     t->out->gap_count += !whole;
     return whole ? keep_row(t, x) : TDL_STATUS_OK;
 }
 
-TdlStatus recording_parse(const TdlHost* host, const char* name, const char* marker,
-                          const char* data, size_t size, Recording* out) {
+TdlStatus recording_parse(const TdlHost* host, const char* name, const RecordingKind* kind,
+                          const char* marker, const char* data, size_t size, Recording* out) {
     *out = (Recording){0};
-    Table t = {.host = host, .name = name, .marker = marker, .line = 1, .out = out};
+    Table t = {.host = host, .name = name, .kind = kind, .marker = marker, .line = 1, .out = out};
     const char* end = data + size;
     TdlStatus status = TDL_STATUS_OK;
     for (const char* at = data; at < end && status == TDL_STATUS_OK; ++t.line) {
         const char* stop = line_end(at, end);
         size_t blank = strspn(at, FIELD_BLANKS);
-        if (t.line == 1) {
+        if (memchr(at, '\0', (size_t)(stop - at)) != NULL) {
+            status = table_bad(&t, "has a zero byte");
+        } else if (t.line == 1) {
             status = read_names(&t, at, stop);
         } else if (at + blank < stop) {
             status = read_row(&t, at, stop);

@@ -12,8 +12,6 @@
 #include <float.h>
 #include <string.h>
 
-// Eigenvalues of S below this part of trace(W) count as zero: about 50 machine epsilons.
-static const double SINGULAR_PART = 1.0e-14;
 // Steps before the bracket is trusted instead; bisection in the logarithm needs about 60.
 enum { MAX_STEPS = 200 };
 
@@ -57,28 +55,13 @@ void local_eigen(int m, double* a, double* q) {
     }
 }
 
-// The same of size two: one rotation, the eigenvalues as they are updated by it.
-static inline void rotate_eigen(double* a, double* q) {
-    double t = 0.0;
-    if (a[1] != 0.0) {
-        double theta = (a[3] - a[0]) / (2.0 * a[1]);
-        t = (theta >= 0.0 ? 1.0 : -1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
-    }
-    double c = 1.0 / sqrt(t * t + 1.0), s = t * c;
-    a[0] -= t * a[1];
-    a[3] += t * a[1];
-    q[0] = q[3] = c;
-    q[1] = -s;
-    q[2] = s;
-}
-
 static inline void prepare(int d, const double* w, double* prep) {
     int m = d - 1;
     double schur[25], trace = 0.0;
     for (int k = 0; k < d; ++k) {
         trace += fabs(w[k * d + k]);
     }
-    double floor = SINGULAR_PART * trace;
+    double floor = LOCAL_SINGULAR * trace;
     double wnn = w[0] > floor ? w[0] : floor;
     for (int i = 0; i < m; ++i) {
         for (int j = 0; j < m; ++j) {
@@ -90,7 +73,7 @@ static inline void prepare(int d, const double* w, double* prep) {
     double* s = prep + PREP_S;
     double *wt = s + m, *q = wt + m;
     if (m == 2) {
-        rotate_eigen(schur, q);
+        local_eigen2(schur, q);
     } else {
         local_eigen(m, schur, q);
     }

@@ -39,6 +39,28 @@ LocalResult local_secular6(double* prep, ContactLaw law, double mu, const double
 void local_prepare_associated(int d, const double* w, double* prep);
 LocalResult local_associated(int d, double* prep, double mu, const double* b, double* r);
 
+// Of a row of strain in space, by the upper part (xx, xy, xz, yy, yz, zz) of its matrix.
+void local_prepare_strain(const double* g, double* prep);
+
+// Eigenvalues of S below this part of trace(W) count as zero: about 50 machine epsilons.
+static const double LOCAL_SINGULAR = 1.0e-14;
+
+// Symmetric eigenproblem of size two, q by rows: one rotation, and the eigenvalues, on the diagonal
+// of a, as they are updated by it.
+static inline void local_eigen2(double* a, double* q) {
+    double t = 0.0;
+    if (a[1] != 0.0) {
+        double theta = (a[3] - a[0]) / (2.0 * a[1]);
+        t = (theta >= 0.0 ? 1.0 : -1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
+    }
+    double c = 1.0 / sqrt(t * t + 1.0), s = t * c;
+    a[0] -= t * a[1];
+    a[3] += t * a[1];
+    q[0] = q[3] = c;
+    q[1] = -s;
+    q[2] = s;
+}
+
 // Symmetric eigenproblem of size m by cyclic Jacobi rotations, eigenvalues on the diagonal of a; q
 // receives eigenvectors as rows.
 void local_eigen(int m, double* a, double* q);

@@ -33,6 +33,7 @@ typedef struct IslandResult {
     long long failsafe, unsolvable;
     bool reached;
     bool large_impulses; // beside which velocities are lost
+    double work;         // multiplications
     TdlStatus status;
 } IslandResult;
 
@@ -55,6 +56,7 @@ struct TdlFrictionSolver {
     bool large_impulses; // of any island
     double setup_end;
     History history;     // where somebody watches
+    double budget, left; // multiplications: of a solve, and for the islands that follow
     atomic_bool stopped; // the caller asked to
 };
 
@@ -106,6 +108,10 @@ void friction_solver_set_tolerance(TdlFrictionSolver* solver, double tolerance) 
     solver->options.tolerance = tolerance;
 }
 
+void friction_solver_set_budget(TdlFrictionSolver* solver, double budget) {
+    solver->budget = budget;
+}
+
 TdlStatus friction_solver_create_lent(const TdlHost* host, const TdlFrictionOptions* options,
                                       Pool* pool, TdlFrictionSolver** out) {
     TdlStatus status = check_options(host, options);
@@ -118,6 +124,7 @@ TdlStatus friction_solver_create_lent(const TdlHost* host, const TdlFrictionOpti
     }
     s->host = *host;
     s->options = *options;
+    s->budget = INFINITY;
     arena_init(&s->arena, &host->mem);
     if (pool == NULL) {
         status = pool_create(host, options->threads, &s->own_pool);
@@ -316,7 +323,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
     int n = s->islands.start[island + 1] - s->islands.start[island];
     System sys;
     Phases phases = {0};
-    Effort effort = {0.0, INFINITY, {asked_to_stop, s}};
+    Effort effort = {0.0, s->left, {asked_to_stop, s}};
     SystemSetup setup = {.error_kind = s->options.error,
                          .tolerance = island_tolerance(s, contact, n),
                          .shared_v = s->shared_v,
@@ -353,6 +360,7 @@ static TdlStatus solve_island_in(TdlFrictionSolver* s, Arena* arena, int island,
         status = dispatch(&run, &result->solver);
     }
     write_back(s, &run); // the best iterate, even when memory ran out
+    result->work = effort.work;
     result->iterations = run.iterations;
     result->failsafe = run.failsafe;
     result->unsolvable = run.unsolvable;
@@ -406,8 +414,10 @@ static TdlStatus prepare(TdlFrictionSolver* s, const TdlFrictionProblem* p) {
 }
 
 static TdlStatus solve_islands(TdlFrictionSolver* s) {
+    s->left = s->budget;
     for (int k = 0; k < s->large_count; ++k) {
         solve_island(s, k, 0);
+        s->left = fmax(0.0, s->left - s->results[k].work);
     }
     // waking threads costs more than a few contacts do; and the caller is asked by one of them
     bool alone = s->problem->n < SMALL_ISLAND || s->options.watch != NULL ||
@@ -439,6 +449,7 @@ static void summarise(const TdlFrictionSolver* s, TdlFrictionInfo* info) {
             info->iterations = result->iterations;
             info->solver = result->solver;
         }
+        info->work += result->work;
         info->failsafe_count += result->failsafe;
         info->unsolvable_count += result->unsolvable;
         info->phase_count =

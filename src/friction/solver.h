@@ -12,5 +12,8 @@ TdlStatus friction_solver_create_lent(const TdlHost* host, const TdlFrictionOpti
 
 // Of the solves that follow.
 void friction_solver_set_tolerance(TdlFrictionSolver* solver, double tolerance);
+// Multiplications that a solve may take beside the budgets of its methods; default: any. Islands of
+// 1000 contacts or more share it one after the other, each of the others may take what these leave.
+void friction_solver_set_budget(TdlFrictionSolver* solver, double budget);
 
 #endif

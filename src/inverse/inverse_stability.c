@@ -386,7 +386,7 @@ static TdlStatus factor_whole(Inverse* v, const Holding* holding, double shift, 
         if (v->rod[k].place < 0) {
             continue;
         }
-        status = rod_hessian(v, k, hessian);
+        status = world_asked_to_stop(v->world) ? TDL_STATUS_STOPPED : rod_hessian(v, k, hessian);
         if (status == TDL_STATUS_OK) {
             fill_own(v, w, k, shift, hessian, unit);
         }
@@ -414,14 +414,17 @@ static void apply_elastic(const Inverse* v, const Whole* w, const double* x, dou
     }
 }
 
-// The least eigenvalue, the shift and what is nearest to it, which is positive.
-static double iterate(const Inverse* v, Whole* w, double shift) {
+// The least eigenvalue: the shift and what is nearest to it, which is positive.
+static TdlStatus iterate(Inverse* v, Whole* w, double shift) {
     int n = 3 * w->blocks;
     double value = INFINITY;
     for (int i = 0; i < n; ++i) {
         w->x[i] = 1.0 + 0.5 * sin(1.7 * i); // no mode is normal to it but by chance
     }
     for (int step = 0; step < MAX_ITERATIONS; ++step) {
+        if (world_asked_to_stop(v->world)) {
+            return TDL_STATUS_STOPPED;
+        }
         apply_elastic(v, w, w->x, w->y);
         double size = sqrt(tdl_dot(n, w->x, w->y));
         for (int i = 0; i < n; ++i) {
@@ -438,7 +441,8 @@ static double iterate(const Inverse* v, Whole* w, double shift) {
             break;
         }
     }
-    return value;
+    v->least_eigenvalue = value;
+    return TDL_STATUS_OK;
 }
 
 static TdlStatus open_whole(Inverse* v, const Holding* holding, Whole* w) {
@@ -478,7 +482,7 @@ static TdlStatus judge_whole(Inverse* v, const Holding* holding) {
     while (status == TDL_STATUS_OK && !positive && isfinite(shift)) {
         status = factor_whole(v, holding, shift, &w, &positive);
         if (status == TDL_STATUS_OK && positive) {
-            v->least_eigenvalue = iterate(v, &w, shift);
+            status = iterate(v, &w, shift);
         }
         shift = shift == 0.0 ? -1.0 : 4.0 * shift;
     }
@@ -515,7 +519,7 @@ TdlStatus inverse_judge(Inverse* v) {
     TdlStatus status = open_holding(v, &holding);
     v->least_eigenvalue = INFINITY;
     for (int k = 0; k < v->rod_count && status == TDL_STATUS_OK; ++k) {
-        status = judge_rod(v, k, &holding);
+        status = world_asked_to_stop(v->world) ? TDL_STATUS_STOPPED : judge_rod(v, k, &holding);
         v->least_eigenvalue = fmin(v->least_eigenvalue, v->rod[k].least_eigenvalue);
     }
     // between rods nothing is shared where nothing is held

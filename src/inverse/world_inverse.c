@@ -58,6 +58,9 @@ static const char* find_fault(const Rod* rod) {
     if (rod->parent != NULL || rod->child != NULL) {
         return "grows out of another, or has branches";
     }
+    if (rod->varies) {
+        return "has a section that varies along it";
+    }
     for (int k = 0; k < rod->load_count; ++k) {
         if (tdl_dot3(rod->loads[k].torque, rod->loads[k].torque) > 0.0) {
             return "is under a torque, which has no potential";
@@ -164,6 +167,9 @@ static TdlStatus open_rods(Inverse* v) {
 // G of every rod: it does not depend on stiffness or contacts.
 static TdlStatus find_gradients(Inverse* v) {
     for (int k = 0; k < v->rod_count; ++k) {
+        if (world_asked_to_stop(v->world)) {
+            return TDL_STATUS_STOPPED;
+        }
         ArenaMark mark = arena_mark(&v->arena);
         Strand strand;
         TdlStatus status = strand_open(&v->world->host, &v->arena, &v->rod[k].strand,
@@ -194,8 +200,10 @@ static TdlStatus find_natural(Inverse* v) {
     for (int k = 0; k < v->rod_count && status == TDL_STATUS_OK; ++k) {
         ArenaMark own = arena_mark(&v->arena);
         Strand strand;
-        status = strand_open(&v->world->host, &v->arena, &v->rod[k].strand, v->world->def.gravity,
-                             &strand);
+        status = world_asked_to_stop(v->world)
+                     ? TDL_STATUS_STOPPED
+                     : strand_open(&v->world->host, &v->arena, &v->rod[k].strand,
+                                   v->world->def.gravity, &strand);
         if (status == TDL_STATUS_OK) {
             status = strand_rest(&v->world->host, &strand, pull + v->rod[k].first,
                                  (TdlVec3*)(v->natural + v->rod[k].first));

@@ -14,12 +14,15 @@
 //   /cloths/*             the cloths among the surfaces: surface, mass, face_start (one more row),
 //                         faces, hold; left out likewise
 //   /observers/*          one row an observer of the scene: name, quantity, unit; left out likewise
+//   /joints/*             one row a joint: name, kind; left out likewise
 //   /contacts/*           one row a contact, frame after frame, see result_contacts.h
+//   /grains/*             one row a particle likewise, see result_grains.h; left out when there is
+//                         no bed of grains
 //   /frames/*             one row a frame: the sets of the table RESULT_SETS of result_format.c
 //
 // Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers, version 3 no
-// surfaces, version 4 no v of contacts, version 5 no cloths, version 6 no starts of rods; they are
-// read as such.
+// surfaces, version 4 no v of contacts, version 5 no cloths, version 6 no starts of rods, version 7
+// no grains; they are read as such. A result without grains is still written as one of version 7.
 //
 // Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
 // is left out.
@@ -31,11 +34,12 @@
 
 #include "result/result_contacts.h"
 #include "result/result_format.h"
+#include "result/result_grains.h"
 
 #include <hdf5.h>
 
 #define RESULT_FORMAT "tendril-result"
-enum { RESULT_VERSION = 7, RESULT_OLDEST = 1 };
+enum { RESULT_VERSION = 8, RESULT_WITHOUT_GRAINS = 7, RESULT_OLDEST = 1 };
 
 // The shapes of a collider or a rigid body that is number `body` of both. Returns how many there
 // are; with a null `out` they are only counted.
@@ -70,38 +74,55 @@ typedef struct ResultDef {
     const TdlResultShape* shapes; // of the colliders, then of the bodies
     int observer_count;
     const TdlResultObserver* observers;
+    int joint_count;
+    const TdlResultJoint* joints;
     int surface_count;
     const TdlResultSurface* surfaces;
     int cloth_count;
-    const TdlResultCloth* cloths; // in the order of their surfaces
+    const TdlResultCloth* cloths;  // in the order of their surfaces
+    bool forces;                   // inside rods are kept
+    const TdlResultGrains* grains; // null: none
 } ResultDef;
 
 typedef struct ResultCounts {
     int rods, colliders, bodies, points, dofs, observers, surface_points, cloth_points;
+    int forces; // points, or 0 where the forces there are not kept
+    int joints;
+    int beds; // of grains: 0 or 1
 } ResultCounts;
 
 // One frame. The arrays belong to whoever made them.
 typedef struct ResultFrame {
     double time;
     int64_t step;
-    double energy[3];           // kinetic, elastic, gravity
-    float* points;              // [3 points]
-    double *q, *v;              // [dofs]
-    double* starts;             // [12 rods]: position, then the columns of the rotation
-    double* poses;              // [12 colliders], in the same way
-    double* body_poses;         // [12 bodies]
-    double* observed;           // [3 observers]
-    float* surface_points;      // [3 surface_points]
-    float* strains;             // [cloth_points]
-    int contact_count;          //
-    TdlResultContact* contacts; // [contact_count]
+    double energy[3];        // kinetic, elastic, gravity
+    float* points;           // [3 points]
+    double *q, *v;           // [dofs]
+    double* starts;          // [12 rods]: position, then the columns of the rotation
+    double* poses;           // [12 colliders], in the same way
+    double* body_poses;      // [12 bodies]
+    double* observed;        // [3 observers]
+    float* surface_points;   // [3 surface_points]
+    float* strains;          // [cloth_points]
+    float *forces, *moments; // [3 forces]: tension and shear; twist and bending
+    double *joint_points, *joint_forces, *joint_torques; // [3 joints]
+    double* joint_coordinates;                           // [joints]
+    int32_t* joint_broken;                               // [joints]
+    int contact_count;                                   //
+    TdlResultContact* contacts;                          // [contact_count]
     int contact_capacity;
     int64_t contact_end; // rows of /contacts up to this frame; the writer counts them itself
+    double bed[RESULT_BED_NUMBERS];
+    int particle_count;
+    TdlResultParticle* particles; // [particle_count]
+    int particle_capacity;
+    int64_t grain_end; // rows of /grains, likewise
 } ResultFrame;
 
 TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFrame* out);
-// Makes room for `count` contacts, keeping none.
+// Makes room for `count` contacts or particles, keeping none.
 TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int count);
+TdlStatus result_frame_reserve_particles(const TdlHost* host, ResultFrame* frame, int count);
 void result_frame_destroy(const TdlHost* host, ResultFrame* frame);
 
 // --- the sets of a frame -------------------------------------------------------------------------
@@ -119,7 +140,16 @@ typedef enum ResultSet {
     RESULT_OBSERVED,
     RESULT_SURFACE_POINTS,
     RESULT_STRAINS,
+    RESULT_FORCES,
+    RESULT_MOMENTS,
+    RESULT_JOINT_POINTS,
+    RESULT_JOINT_FORCES,
+    RESULT_JOINT_TORQUES,
+    RESULT_JOINT_COORDINATES,
+    RESULT_JOINT_BROKEN,
     RESULT_CONTACT_END,
+    RESULT_GRAINS_STATE,
+    RESULT_GRAIN_END,
     RESULT_TIME,
     RESULT_SET_COUNT,
 } ResultSet;
@@ -133,14 +163,17 @@ typedef enum ResultPer {
     PER_BODY,
     PER_OBSERVER,
     PER_SURFACE_POINT,
-    PER_CLOTH_POINT
+    PER_CLOTH_POINT,
+    PER_FORCE,
+    PER_JOINT,
+    PER_BED
 } ResultPer;
 
 typedef struct ResultSetSpec {
     const char *name, *unit, *meaning;
     ResultType type;
     ResultPer per;
-    int columns; // numbers per frame, point, dof, rod, collider, body, observer or vertex
+    int columns; // numbers per frame, point, dof, rod, collider and so on
     int since;   // version of the format
 } ResultSetSpec;
 

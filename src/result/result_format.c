@@ -40,10 +40,36 @@ const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
                         "of each vertex of the cloths, one after the other: the largest of its "
                         "edges, relative, and of the angles of its faces, rad",
                         TYPE_FLOAT32, PER_CLOTH_POINT, 1, 6},
+    [RESULT_FORCES] = {"rod_force", "N",
+                       "of each point of /frames/points: tension, and shear along the second and "
+                       "third material axes",
+                       TYPE_FLOAT32, PER_FORCE, 3, 7},
+    [RESULT_MOMENTS] = {"rod_moment", "N m", "likewise: of twist, and of bending about these axes",
+                        TYPE_FLOAT32, PER_FORCE, 3, 7},
+    [RESULT_JOINT_POINTS] = {"joint_point", "m", "where each joint is", TYPE_FLOAT64, PER_JOINT, 3,
+                             7},
+    [RESULT_JOINT_FORCES] = {"joint_force", "N",
+                             "of each joint on its second body, mean over the step before",
+                             TYPE_FLOAT64, PER_JOINT, 3, 7},
+    [RESULT_JOINT_TORQUES] = {"joint_torque", "N m", "likewise, about its point", TYPE_FLOAT64,
+                              PER_JOINT, 3, 7},
+    [RESULT_JOINT_COORDINATES] = {"joint_coordinate", "rad or m",
+                                  "turn of a hinge, way of a slider, length of a distance",
+                                  TYPE_FLOAT64, PER_JOINT, 1, 7},
+    [RESULT_JOINT_BROKEN] = {"joint_broken", "1", "1 where it broke, 2 where its time is not now",
+                             TYPE_INT32, PER_JOINT, 1, 7},
     [RESULT_CONTACT_END] = {"contact_end", "1",
                             "where the rows of /contacts of this frame end; they begin where "
                             "those of the frame before end",
                             TYPE_INT64, PER_FRAME, 1, 2},
+    [RESULT_GRAINS_STATE] = {"grains_state", "kg, kg, 1, 1",
+                             "mass of the grains, of those that left their grid, share of their "
+                             "volume that is kept, particles that left",
+                             TYPE_FLOAT64, PER_BED, RESULT_BED_NUMBERS, 8},
+    [RESULT_GRAIN_END] = {"grain_end", "1",
+                          "where the rows of /grains of this frame end; they begin where those of "
+                          "the frame before end",
+                          TYPE_INT64, PER_BED, 1, 8},
     [RESULT_TIME] = {"time", "s",
                      "simulated time; written last, so its length is the number of whole frames",
                      TYPE_FLOAT64, PER_FRAME, 1, 1},
@@ -59,7 +85,10 @@ int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
                          [PER_BODY] = counts.bodies,
                          [PER_OBSERVER] = counts.observers,
                          [PER_SURFACE_POINT] = counts.surface_points,
-                         [PER_CLOTH_POINT] = counts.cloth_points};
+                         [PER_CLOTH_POINT] = counts.cloth_points,
+                         [PER_FORCE] = counts.forces,
+                         [PER_JOINT] = counts.joints,
+                         [PER_BED] = counts.beds};
     int rank = 0;
     dims[rank++] = 1;
     if (spec->per != PER_FRAME) {
@@ -127,7 +156,16 @@ void* result_frame_data(const ResultFrame* frame, ResultSet set) {
         [RESULT_OBSERVED] = frame->observed,
         [RESULT_SURFACE_POINTS] = frame->surface_points,
         [RESULT_STRAINS] = frame->strains,
+        [RESULT_FORCES] = frame->forces,
+        [RESULT_MOMENTS] = frame->moments,
+        [RESULT_JOINT_POINTS] = frame->joint_points,
+        [RESULT_JOINT_FORCES] = frame->joint_forces,
+        [RESULT_JOINT_TORQUES] = frame->joint_torques,
+        [RESULT_JOINT_COORDINATES] = frame->joint_coordinates,
+        [RESULT_JOINT_BROKEN] = frame->joint_broken,
         [RESULT_CONTACT_END] = &frame->contact_end,
+        [RESULT_GRAINS_STATE] = frame->bed,
+        [RESULT_GRAIN_END] = &frame->grain_end,
         [RESULT_TIME] = &frame->time,
     };
     return (void*)(uintptr_t)data[set]; // the reader fills what the writer only looks at
@@ -145,31 +183,57 @@ TdlStatus result_frame_create(const TdlHost* host, ResultCounts counts, ResultFr
         .surface_points =
             tdl_alloc_array(&host->mem, 3 * (size_t)counts.surface_points, sizeof(float)),
         .strains = tdl_alloc_array(&host->mem, (size_t)counts.cloth_points, sizeof(float)),
+        .forces = tdl_alloc_array(&host->mem, 3 * (size_t)counts.forces, sizeof(float)),
+        .moments = tdl_alloc_array(&host->mem, 3 * (size_t)counts.forces, sizeof(float)),
+        .joint_points = tdl_alloc_array(&host->mem, 3 * (size_t)counts.joints, sizeof(double)),
+        .joint_forces = tdl_alloc_array(&host->mem, 3 * (size_t)counts.joints, sizeof(double)),
+        .joint_torques = tdl_alloc_array(&host->mem, 3 * (size_t)counts.joints, sizeof(double)),
+        .joint_coordinates = tdl_alloc_array(&host->mem, (size_t)counts.joints, sizeof(double)),
+        .joint_broken = tdl_alloc_array(&host->mem, (size_t)counts.joints, sizeof(int32_t)),
     };
     if (out->points == NULL || out->q == NULL || out->v == NULL || out->starts == NULL ||
         out->poses == NULL || out->body_poses == NULL || out->observed == NULL ||
-        out->surface_points == NULL || out->strains == NULL) {
+        out->surface_points == NULL || out->strains == NULL || out->forces == NULL ||
+        out->moments == NULL || out->joint_points == NULL || out->joint_forces == NULL ||
+        out->joint_torques == NULL || out->joint_coordinates == NULL || out->joint_broken == NULL) {
         result_frame_destroy(host, out);
         return TDL_STATUS_NO_MEMORY;
     }
     return TDL_STATUS_OK;
 }
 
+// An array of at least `count` items; null: no memory, and it stays as it is.
+static void* make_room(const TdlHost* host, void* items, int count, size_t size, int* capacity) {
+    if (count <= *capacity) {
+        return items;
+    }
+    size_t room = (size_t)count + (size_t)count / 2;
+    room = room > INT_MAX ? INT_MAX : room;
+    void* grown = tdl_grow_array(&host->mem, items, room, size);
+    *capacity = grown == NULL ? *capacity : (int)room;
+    return grown;
+}
+
 TdlStatus result_frame_reserve(const TdlHost* host, ResultFrame* frame, int count) {
     frame->contact_count = 0;
-    if (count <= frame->contact_capacity) {
+    if (count == 0) {
         return TDL_STATUS_OK;
     }
-    size_t capacity = (size_t)count + (size_t)count / 2;
-    capacity = capacity > INT_MAX ? INT_MAX : capacity;
-    TdlResultContact* grown =
-        tdl_grow_array(&host->mem, frame->contacts, capacity, sizeof *frame->contacts);
-    if (grown == NULL) {
-        return TDL_STATUS_NO_MEMORY;
+    TdlResultContact* room =
+        make_room(host, frame->contacts, count, sizeof *frame->contacts, &frame->contact_capacity);
+    frame->contacts = room == NULL ? frame->contacts : room;
+    return room == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+}
+
+TdlStatus result_frame_reserve_particles(const TdlHost* host, ResultFrame* frame, int count) {
+    frame->particle_count = 0;
+    if (count == 0) {
+        return TDL_STATUS_OK;
     }
-    frame->contacts = grown;
-    frame->contact_capacity = (int)capacity;
-    return TDL_STATUS_OK;
+    TdlResultParticle* room = make_room(host, frame->particles, count, sizeof *frame->particles,
+                                        &frame->particle_capacity);
+    frame->particles = room == NULL ? frame->particles : room;
+    return room == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
 }
 
 void result_frame_destroy(const TdlHost* host, ResultFrame* frame) {
@@ -177,7 +241,15 @@ void result_frame_destroy(const TdlHost* host, ResultFrame* frame) {
     tdl_free(&host->mem, frame->observed);
     tdl_free(&host->mem, frame->surface_points);
     tdl_free(&host->mem, frame->strains);
+    tdl_free(&host->mem, frame->forces);
+    tdl_free(&host->mem, frame->moments);
+    tdl_free(&host->mem, frame->joint_points);
+    tdl_free(&host->mem, frame->joint_forces);
+    tdl_free(&host->mem, frame->joint_torques);
+    tdl_free(&host->mem, frame->joint_coordinates);
+    tdl_free(&host->mem, frame->joint_broken);
     tdl_free(&host->mem, frame->contacts);
+    tdl_free(&host->mem, frame->particles);
     tdl_free(&host->mem, frame->points);
     tdl_free(&host->mem, frame->q);
     tdl_free(&host->mem, frame->v);

@@ -562,10 +562,49 @@ static TdlStatus read_observers(TdlResult* r) {
     return status;
 }
 
+static TdlStatus read_joints(TdlResult* r) {
+    if (r->version < 7 || H5Lexists(r->file, "joints", H5P_DEFAULT) <= 0) {
+        return TDL_STATUS_OK;
+    }
+    int n = 0;
+    TdlStatus status = count_rows(r, "joints", "name", &n);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    size_t rows = (size_t)n;
+    r->joints = tdl_alloc_array(&r->host.mem, rows, sizeof *r->joints);
+    char(*name)[TDL_RESULT_NAME_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *name);
+    char(*kind)[TDL_RESULT_WORD_SIZE] = tdl_alloc_array(&r->host.mem, rows, sizeof *kind);
+    status = TDL_STATUS_NO_MEMORY;
+    if (r->joints != NULL && name != NULL && kind != NULL) {
+        const Wanted wanted[] = {{"name", TEXTS, TDL_RESULT_NAME_SIZE, name},
+                                 {"kind", TEXTS, TDL_RESULT_WORD_SIZE, kind}};
+        status = read_table(r, "joints", n, wanted, 2);
+    }
+    for (size_t i = 0; status == TDL_STATUS_OK && i < rows; ++i) {
+        memcpy(r->joints[i].name, name[i], sizeof name[i]);
+        memcpy(r->joints[i].kind, kind[i], sizeof kind[i]);
+    }
+    r->counts.joints = r->info.joint_count = n;
+    tdl_free(&r->host.mem, name);
+    tdl_free(&r->host.mem, kind);
+    return status;
+}
+
+static TdlStatus read_bed(TdlResult* r) {
+    if (r->version < 8 || H5Lexists(r->file, RESULT_PARTICLES.group, H5P_DEFAULT) <= 0) {
+        return TDL_STATUS_OK;
+    }
+    r->counts.beds = 1;
+    return result_read_bed(r->file, &r->grains)
+               ? TDL_STATUS_OK
+               : result_bad(r, "the attributes of /grains are missing or wrong");
+}
+
 TdlStatus result_read_tables(TdlResult* r) {
     // in this order: each may rely on the counts of those before
-    static TdlStatus (*const READERS[])(TdlResult*) = {read_rods, read_bodies, read_surfaces,
-                                                       read_cloths, read_observers};
+    static TdlStatus (*const READERS[])(TdlResult*) = {
+        read_rods, read_bodies, read_surfaces, read_cloths, read_observers, read_joints, read_bed};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof READERS / sizeof *READERS; ++i) {
         status = READERS[i](r);

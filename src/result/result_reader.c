@@ -74,16 +74,22 @@ static TdlStatus open_sets(TdlResult* r) {
     if (group < 0) {
         return result_bad(r, "the group /frames is missing");
     }
+    if (H5Lexists(group, RESULT_SETS[RESULT_FORCES].name, H5P_DEFAULT) > 0) { // or left out
+        r->counts.forces = r->counts.points;
+    }
     // the time first: what is opened later is at least as long
     TdlStatus status = open_set(r, group, RESULT_TIME);
     for (int set = 0; status == TDL_STATUS_OK && set < RESULT_TIME; ++set) {
         status = open_set(r, group, (ResultSet)set);
     }
     H5Gclose(group);
-    const char* what;
     if (status == TDL_STATUS_OK && r->version >= 2 &&
-        !contact_sets_open(&r->contact_sets, r->file, r->version, &what)) {
-        status = result_bad(r, what);
+        !row_sets_open(&r->contact_sets, r->file, r->version)) {
+        status = result_bad(r, r->contact_sets.said);
+    }
+    if (status == TDL_STATUS_OK && r->counts.beds > 0 &&
+        !row_sets_open(&r->particle_sets, r->file, r->version)) {
+        status = result_bad(r, r->particle_sets.said);
     }
     return status;
 }
@@ -244,6 +250,8 @@ static TdlStatus open_all(TdlResult* r) {
     r->info.body_count = r->counts.bodies;
     r->info.point_count = r->counts.points;
     r->info.dof_count = r->counts.dofs;
+    r->info.has_forces = r->counts.forces > 0;
+    r->info.has_grains = r->counts.beds > 0;
     return read_span(r, step_total);
 }
 
@@ -258,7 +266,8 @@ TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out
     }
     r->host = *host;
     r->file = H5I_INVALID_HID;
-    r->contact_sets = contact_sets_none(host);
+    r->contact_sets = row_sets_none(host, &RESULT_CONTACTS);
+    r->particle_sets = row_sets_none(host, &RESULT_PARTICLES);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         r->sets[i] = H5I_INVALID_HID;
     }
@@ -281,7 +290,8 @@ TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out
 
 static void close_handles(TdlResult* r) {
     Hdf5Quiet quiet = hdf5_quiet_begin();
-    contact_sets_close(&r->contact_sets);
+    row_sets_close(&r->contact_sets);
+    row_sets_close(&r->particle_sets);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         if (r->sets[i] >= 0) {
             H5Dclose(r->sets[i]);
@@ -304,6 +314,7 @@ void tdl_result_close(TdlResult* result) {
     tdl_free(&mem, result->rods);
     tdl_free(&mem, result->shapes);
     tdl_free(&mem, result->observers);
+    tdl_free(&mem, result->joints);
     tdl_free(&mem, result->vertices);
     tdl_free(&mem, result->corners);
     tdl_free(&mem, result->surfaces);
@@ -454,6 +465,15 @@ TdlStatus tdl_result_read_strains(TdlResult* result, long frame, double* strains
     return read_numbers(result, RESULT_STRAINS, frame, strains);
 }
 
+TdlStatus tdl_result_read_forces(TdlResult* result, long frame, TdlVec3* forces, TdlVec3* moments) {
+    if (result->counts.forces == 0) {
+        return result_bad_set(result, "frames", "rod_force",
+                              "is missing: the scene has no 'output: {forces: true}'");
+    }
+    TdlStatus status = read_numbers(result, RESULT_FORCES, frame, forces);
+    return status == TDL_STATUS_OK ? read_numbers(result, RESULT_MOMENTS, frame, moments) : status;
+}
+
 TdlResultObserver tdl_result_observer(const TdlResult* result, int index) {
     TDL_ASSERT(index >= 0 && index < result->info.observer_count);
     return result->observers[index];
@@ -463,40 +483,150 @@ TdlStatus tdl_result_read_observed(TdlResult* result, long frame, TdlVec3* value
     return read_numbers(result, RESULT_OBSERVED, frame, values);
 }
 
-// Reads the contacts of a frame into another's room for them.
-static TdlStatus read_contacts(TdlResult* r, long frame, ResultFrame* out) {
+TdlResultJoint tdl_result_joint(const TdlResult* result, int index) {
+    TDL_ASSERT(index >= 0 && index < result->info.joint_count);
+    return result->joints[index];
+}
+
+// Ten numbers a joint, set after set, into `out`.
+static TdlStatus read_joint_numbers(TdlResult* r, long frame, double* out, int32_t* broken) {
+    size_t count = (size_t)r->counts.joints;
+    const ResultSet sets[] = {RESULT_JOINT_POINTS, RESULT_JOINT_FORCES, RESULT_JOINT_TORQUES,
+                              RESULT_JOINT_COORDINATES};
+    TdlStatus status = TDL_STATUS_OK;
+    for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof sets / sizeof *sets; ++i) {
+        status = read_set(r, sets[i], frame, H5T_NATIVE_DOUBLE, out + 3 * i * count);
+    }
+    return status == TDL_STATUS_OK
+               ? read_set(r, RESULT_JOINT_BROKEN, frame, H5T_NATIVE_INT32, broken)
+               : status;
+}
+
+TdlStatus tdl_result_read_joints(TdlResult* result, long frame, TdlResultJointState* joints) {
+    size_t count = (size_t)result->counts.joints;
+    double* numbers = tdl_alloc_array(&result->host.mem, 10 * count, sizeof *numbers);
+    int32_t* broken = tdl_alloc_array(&result->host.mem, count, sizeof *broken);
+    TdlStatus status = numbers == NULL || broken == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
+    status = status == TDL_STATUS_OK ? check_frame(result, frame) : status;
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK) {
+        status = read_joint_numbers(result, frame, numbers, broken);
+    }
+    hdf5_quiet_end(quiet);
+    for (int i = 0; status == TDL_STATUS_OK && i < result->counts.joints; ++i) {
+        joints[i] = (TdlResultJointState){.point = tdl_load3(numbers, i),
+                                          .force = tdl_load3(numbers + 3 * count, i),
+                                          .torque = tdl_load3(numbers + 6 * count, i),
+                                          .coordinate = numbers[9 * count + (size_t)i],
+                                          .broken = broken[i] == 1,
+                                          .idle = broken[i] == 2};
+    }
+    tdl_free(&result->host.mem, numbers);
+    tdl_free(&result->host.mem, broken);
+    return status;
+}
+
+// The rows of a frame in a group of rows, whose ends are in a set of /frames.
+typedef struct RowSpan {
+    hsize_t first;
+    int count;
+} RowSpan;
+
+static TdlStatus find_rows(TdlResult* r, ResultSet ends, const RowSets* sets, long frame,
+                           RowSpan* out) {
     int64_t first = 0, end = 0;
     TdlStatus status = TDL_STATUS_OK;
+    *out = (RowSpan){0};
     if (frame > 0) {
-        status = read_set(r, RESULT_CONTACT_END, frame - 1, H5T_NATIVE_INT64, &first);
+        status = read_set(r, ends, frame - 1, H5T_NATIVE_INT64, &first);
     }
     if (status == TDL_STATUS_OK) {
-        status = read_set(r, RESULT_CONTACT_END, frame, H5T_NATIVE_INT64, &end);
+        status = read_set(r, ends, frame, H5T_NATIVE_INT64, &end);
     }
     if (status != TDL_STATUS_OK) {
         return status;
     }
     if (first < 0 || end < first || end - first > RESULT_MAX_ROWS ||
-        end > (int64_t)r->contact_sets.row_count) {
-        return result_bad_set(r, "frames", "contact_end", "does not fit /contacts");
+        end > (int64_t)sets->row_count) {
+        char what[64];
+        snprintf(what, sizeof what, "does not fit /%s", sets->table->group);
+        return result_bad_set(r, "frames", RESULT_SETS[ends].name, what);
     }
-    int count = (int)(end - first);
-    out->contact_count = 0;
-    status = result_frame_reserve(&r->host, out, count);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    status = contact_sets_reserve(&r->contact_sets, count);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    const char* what;
-    if (!contact_sets_read(&r->contact_sets, r->path, (hsize_t)first, count, out->contacts,
-                           &what)) {
-        return result_bad(r, what);
-    }
-    out->contact_count = count;
+    *out = (RowSpan){(hsize_t)first, (int)(end - first)};
     return TDL_STATUS_OK;
+}
+
+// The rows themselves, into room for them.
+static TdlStatus read_rows(TdlResult* r, RowSets* sets, RowSpan span, void* rows, size_t size) {
+    if (span.count == 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlStatus status = row_sets_reserve(sets, span.count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    memset(rows, 0, (size_t)span.count * size);
+    return row_sets_read(sets, r->path, span.first, span.count, rows) ? TDL_STATUS_OK
+                                                                      : result_bad(r, sets->said);
+}
+
+// Reads the contacts of a frame into another's room for them.
+static TdlStatus read_contacts(TdlResult* r, long frame, ResultFrame* out) {
+    RowSpan span;
+    TdlStatus status = find_rows(r, RESULT_CONTACT_END, &r->contact_sets, frame, &span);
+    out->contact_count = 0;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = result_frame_reserve(&r->host, out, span.count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = read_rows(r, &r->contact_sets, span, out->contacts, sizeof *out->contacts);
+    out->contact_count = status == TDL_STATUS_OK ? span.count : 0;
+    return status;
+}
+
+// The same of particles; there are none without a bed.
+static TdlStatus read_particles(TdlResult* r, long frame, ResultFrame* out) {
+    RowSpan span;
+    TdlStatus status = find_rows(r, RESULT_GRAIN_END, &r->particle_sets, frame, &span);
+    out->particle_count = 0;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = result_frame_reserve_particles(&r->host, out, span.count);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = read_rows(r, &r->particle_sets, span, out->particles, sizeof *out->particles);
+    out->particle_count = status == TDL_STATUS_OK ? span.count : 0;
+    return status;
+}
+
+TdlResultGrains tdl_result_grains(const TdlResult* result) {
+    TDL_ASSERT(result->counts.beds > 0);
+    return result->grains;
+}
+
+TdlStatus tdl_result_read_particles(TdlResult* result, long frame,
+                                    const TdlResultParticle** particles, int* count) {
+    TdlStatus status = check_frame(result, frame);
+    Hdf5Quiet quiet = hdf5_quiet_begin();
+    if (status == TDL_STATUS_OK) {
+        status = read_particles(result, frame, &result->kept);
+    }
+    hdf5_quiet_end(quiet);
+    *particles = result->kept.particles;
+    *count = status == TDL_STATUS_OK ? result->kept.particle_count : 0;
+    return status;
+}
+
+TdlStatus tdl_result_read_grains_state(TdlResult* result, long frame, TdlResultGrainsState* out) {
+    double numbers[RESULT_BED_NUMBERS] = {0};
+    TdlStatus status = read_numbers(result, RESULT_GRAINS_STATE, frame, numbers);
+    *out = result_unpack_bed(numbers);
+    return status;
 }
 
 TdlStatus tdl_result_read_contacts(TdlResult* result, long frame, const TdlResultContact** contacts,
@@ -521,6 +651,9 @@ TdlStatus result_read(TdlResult* result, long frame, ResultFrame* out) {
     }
     if (status == TDL_STATUS_OK) {
         status = read_contacts(result, frame, out);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = read_particles(result, frame, out);
     }
     hdf5_quiet_end(quiet);
     return status;

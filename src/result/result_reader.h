@@ -12,7 +12,7 @@ struct TdlResult {
     char path[PATH_SIZE]; // of the HDF5 file
     hid_t file;
     hid_t sets[RESULT_SET_COUNT];
-    ContactSets contact_sets;
+    RowSets contact_sets, particle_sets;
     int version; // of the format
     hsize_t chunk[RESULT_SET_COUNT][3];
     hsize_t proved[RESULT_SET_COUNT]; // 1 + the row of chunks last found whole
@@ -23,13 +23,15 @@ struct TdlResult {
     TdlResultRod* rods;     // [rods]
     TdlResultShape* shapes; // [info.shape_count]
     TdlResultObserver* observers;
+    TdlResultJoint* joints;
     TdlVec3* vertices; // of all meshes
     int* corners;
     TdlResultSurface* surfaces; // [info.surface_count]
     int* surface_corners;
     TdlResultCloth* cloths; // [info.cloth_count]
     int *cloth_faces, *cloth_holds;
-    ResultFrame kept; // its contacts are those last read
+    TdlResultGrains grains;
+    ResultFrame kept; // its contacts and its particles are those last read
 };
 
 // Messages about the file as a whole, and about one of its sets.

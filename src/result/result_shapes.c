@@ -9,12 +9,16 @@
 
 #include <math.h>
 #include <stdio.h>
-
 #include <string.h>
 
 // Angle a capsule of a chain may turn by, rad; and how many a piece may have.
 static const double TURN = 0.1;
 enum { MOST_PARTS = 1000 };
+
+// Bars of a tube along it, and of a ring about it.
+enum { TUBE_BARS = 8, RING_BARS = 16 };
+
+static const double PI = 3.14159265358979323846;
 
 static TdlPose at_origin(void) {
     return (TdlPose){.rotation = tdl_identity33()};
@@ -77,6 +81,52 @@ static int put_curves(const TdlCurvePiece* pieces, int piece_count, double radiu
     return count;
 }
 
+// A ring about the wall of a tube, where its frame is.
+static int put_ring(const TdlColliderDef* def, TdlVec3 place, TdlMat3 frame, int body, int count,
+                    TdlResultShape* out) {
+    double middle = 0.5 * (def->radius + def->inner_radius), half = def->radius - middle;
+    double step = 2.0 * PI / RING_BARS, chord = 2.0 * middle * sin(0.5 * step);
+    for (int i = 0; i < RING_BARS; ++i) {
+        double x = (i + 0.5) * step, deep = middle * cos(0.5 * step);
+        TdlVec3 at = tdl_axpy3(tdl_axpy3(place, deep * cos(x), frame.cy), deep * sin(x), frame.cz);
+        TdlVec3 t = tdl_axpy3(tdl_scale3(-sin(x), frame.cy), cos(x), frame.cz);
+        count = put(out, count, "capsule", body, along(at, t), half, chord, 0.0);
+    }
+    return count;
+}
+
+// A tube as a cage of bars in its wall, so that what is inside is seen: along every part of it,
+// and round where pieces begin and end.
+static int put_tube(const TdlColliderDef* def, int body, TdlResultShape* out) {
+    double middle = 0.5 * (def->radius + def->inner_radius), half = def->radius - middle;
+    TdlVec3 place = {0};
+    TdlMat3 frame = tdl_identity33();
+    int count = put_ring(def, place, frame, body, 0, out);
+    for (int k = 0; k < def->piece_count; ++k) {
+        const TdlCurvePiece* piece = &def->pieces[k];
+        int parts = 1 + (int)fmin(tdl_norm3(piece->curvature) * piece->length / TURN, MOST_PARTS);
+        TdlMat3 turn = tdl_rotation_exp(tdl_scale3(0.5 * piece->length / parts, piece->curvature));
+        for (int i = 0; i < parts; ++i) {
+            TdlMat3 between = tdl_mul33(frame, turn), next = tdl_mul33(between, turn);
+            double x = 0.5 * piece->length / parts * hypot(piece->curvature.y, piece->curvature.z);
+            double chord = piece->length / parts * (x > 1.0e-6 ? sin(x) / x : 1.0);
+            TdlVec3 to = tdl_axpy3(place, chord, between.cx);
+            for (int bar = 0; bar < TUBE_BARS; ++bar) {
+                double c = middle * cos(2.0 * PI * bar / TUBE_BARS),
+                       s = middle * sin(2.0 * PI * bar / TUBE_BARS);
+                TdlVec3 from = tdl_axpy3(tdl_axpy3(place, c, frame.cy), s, frame.cz);
+                TdlVec3 way = tdl_sub3(tdl_axpy3(tdl_axpy3(to, c, next.cy), s, next.cz), from);
+                TdlPose pose = along(tdl_axpy3(from, 0.5, way), tdl_unit3(way));
+                count = put(out, count, "capsule", body, pose, half, tdl_norm3(way), 0.0);
+            }
+            place = to;
+            frame = next;
+        }
+        count = put_ring(def, place, frame, body, count, out);
+    }
+    return count;
+}
+
 int result_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* out) {
     switch (def->shape) {
     case TDL_SHAPE_PLANE:
@@ -95,7 +145,9 @@ int result_collider_shapes(const TdlColliderDef* def, int body, TdlResultShape* 
     case TDL_SHAPE_COMB:
         return put_comb(def, body, out);
     case TDL_SHAPE_CURVES:
-        return put_curves(def->pieces, def->piece_count, def->radius, body, out);
+        return def->inner_radius > 0.0
+                   ? put_tube(def, body, out)
+                   : put_curves(def->pieces, def->piece_count, def->radius, body, out);
     case TDL_SHAPE_MESH:
         if (def->vertex_motion.sample_count > 0) {
             return 0; // a surface
@@ -125,6 +177,15 @@ int result_rigid_shapes(const TdlRigidDef* def, int body, TdlResultShape* out) {
         return put(out, 0, "box", body, at_origin(), def->half.x, def->half.y, def->half.z);
     case TDL_RIGID_CURVES:
         return put_curves(def->pieces, def->piece_count, def->radius, body, out);
+    case TDL_RIGID_CYLINDER:
+        return put(out, 0, "cylinder", body, at_origin(), def->radius, def->length,
+                   def->inner_radius);
+    case TDL_RIGID_MESH:
+        put(out, 0, "mesh", body, at_origin(), def->radius, 0.0, 0.0);
+        if (out != NULL) {
+            out->mesh = def->mesh;
+        }
+        return 1;
     }
     return 0;
 }
@@ -257,6 +318,25 @@ int tdl_world_cloths(const TdlWorld* world, TdlResultCloth* out) {
     return count;
 }
 
+TdlStatus tdl_world_rod_forces(const TdlWorld* world, int samples, TdlVec3* forces,
+                               TdlVec3* moments) {
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; i < tdl_world_bodies(world, "rod", 0, NULL); ++i) {
+        TdlBodyId rod = tdl_world_body(world, "rod", i);
+        TdlRodInfo info = {0};
+        tdl_rod_info(world, rod, &info);
+        int count = info.element_count * samples;
+        for (int k = 0; k <= count && status == TDL_STATUS_OK; ++k) {
+            TdlRodForce force = {0};
+            double at = fmin(info.length * k / count, info.length);
+            status = tdl_rod_forces(world, rod, 1, &at, &force);
+            *forces++ = force.inner;
+            *moments++ = force.bending;
+        }
+    }
+    return status;
+}
+
 void tdl_world_strains(const TdlWorld* world, double* out) {
     Sheet sheet;
     for (int i = 0; find_sheet(world, i, &sheet); ++i) {
@@ -294,7 +374,8 @@ static bool find_kind(const TdlWorld* world, TdlBodyId body, TdlResultKind* out)
     static const char* const NAMES[] = {[TDL_RESULT_ROD] = "rod",
                                         [TDL_RESULT_BODY] = "rigid",
                                         [TDL_RESULT_COLLIDER] = "collider",
-                                        [TDL_RESULT_CLOTH] = "cloth"};
+                                        [TDL_RESULT_CLOTH] = "cloth",
+                                        [TDL_RESULT_GRAINS] = "grains"};
     const char* kind = tdl_body_kind(world, body);
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; ++i) {
         if (strcmp(kind, NAMES[i]) == 0) {
@@ -331,4 +412,36 @@ int tdl_world_result_contacts(const TdlWorld* world, int capacity, TdlResultCont
         ++kept;
     }
     return kept;
+}
+
+int tdl_world_result_joints(const TdlWorld* world, TdlResultJoint* out) {
+    static const char* const KINDS[] = {[TDL_JOINT_FIXED] = "fixed",
+                                        [TDL_JOINT_BALL] = "ball",
+                                        [TDL_JOINT_HINGE] = "hinge",
+                                        [TDL_JOINT_SLIDER] = "slider",
+                                        [TDL_JOINT_DISTANCE] = "distance"};
+    int count = tdl_world_joints(world, 0, NULL);
+    for (int i = 0; i < count && out != NULL; ++i) {
+        TdlJointDef def = {0};
+        TdlJointId id = tdl_world_joint(world, i);
+        tdl_joint_def(world, id, &def);
+        snprintf(out[i].name, sizeof out[i].name, "%s", tdl_joint_name(world, id));
+        snprintf(out[i].kind, sizeof out[i].kind, "%s", KINDS[def.kind]);
+    }
+    return count;
+}
+
+int tdl_world_joint_states(const TdlWorld* world, TdlResultJointState* out) {
+    int count = tdl_world_joints(world, 0, NULL);
+    for (int i = 0; i < count && out != NULL; ++i) {
+        TdlJointState state = {0};
+        tdl_joint_state(world, tdl_world_joint(world, i), &state);
+        out[i] = (TdlResultJointState){.point = state.point,
+                                       .force = state.force,
+                                       .torque = state.torque,
+                                       .coordinate = state.coordinate,
+                                       .broken = state.broken,
+                                       .idle = state.idle};
+    }
+    return count;
 }

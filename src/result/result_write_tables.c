@@ -208,6 +208,10 @@ static const char* rigid_shape_name(TdlRigidShape shape) {
         return "box";
     case TDL_RIGID_CURVES:
         return "curves";
+    case TDL_RIGID_MESH:
+        return "mesh";
+    case TDL_RIGID_CYLINDER:
+        return "cylinder";
     }
     return "unknown";
 }
@@ -223,7 +227,8 @@ static TdlStatus write_bodies(TableWriter* writer, const ResultDef* def) {
         snprintf(shape[i], TDL_RESULT_WORD_SIZE, "%s", rigid_shape_name(def->bodies[i].shape));
     }
     hid_t word = result_text_type(TDL_RESULT_WORD_SIZE);
-    Column column = {"shape", "1", "sphere, capsule, box or curves", word, word, {n, 0}, shape};
+    Column column = {"shape", "1",  "sphere, capsule, box, curves, mesh or cylinder", word, word,
+                     {n, 0},  shape};
     bool good = write_columns(writer->file, "bodies", &column, 1);
     H5Tclose(word);
     tdl_free(&writer->host->mem, shape);
@@ -265,7 +270,8 @@ static TdlStatus write_shapes(TableWriter* writer, const ResultDef* def) {
          body},
         {"size",
          "m",
-         "radius, then length of a capsule; radius of a disc, then of its rim; half sizes of a "
+         "radius, then length of a capsule or of a cylinder with ends; radius of a disc, then of "
+         "its rim; half sizes of a "
          "box; "
          "thickness of a mesh to each side",
          H5T_IEEE_F64LE,
@@ -538,12 +544,38 @@ static TdlStatus write_observers(TableWriter* writer, const ResultDef* def) {
     return good ? TDL_STATUS_OK : table_fail(writer, "its table of observers");
 }
 
+static TdlStatus write_joints(TableWriter* writer, const ResultDef* def) {
+    size_t n = (size_t)def->joint_count;
+    size_t row = TDL_RESULT_NAME_SIZE + TDL_RESULT_WORD_SIZE;
+    char* block = n == 0 ? NULL : tdl_alloc_array(&writer->host->mem, n, row);
+    if (block == NULL) {
+        return n == 0 ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+    }
+    char(*name)[TDL_RESULT_NAME_SIZE] = (void*)block;
+    char(*kind)[TDL_RESULT_WORD_SIZE] = (void*)(name + n);
+    for (size_t i = 0; i < n; ++i) {
+        memcpy(name[i], def->joints[i].name, sizeof name[i]);
+        memcpy(kind[i], def->joints[i].kind, sizeof kind[i]);
+    }
+    hid_t words = result_text_type(TDL_RESULT_WORD_SIZE);
+    hid_t names = result_text_type(TDL_RESULT_NAME_SIZE);
+    const Column columns[] = {
+        {"name", "1", "as in the scene", names, names, {n, 0}, name},
+        {"kind", "1", "fixed, ball, hinge, slider or distance", words, words, {n, 0}, kind},
+    };
+    bool good = write_columns(writer->file, "joints", columns, 2);
+    H5Tclose(words);
+    H5Tclose(names);
+    tdl_free(&writer->host->mem, block);
+    return good ? TDL_STATUS_OK : table_fail(writer, "its table of joints");
+}
+
 TdlStatus result_write_tables(const TdlHost* host, hid_t file, const ResultDef* def,
                               const char** what) {
     TableWriter writer = {.host = host, .file = file};
     static TdlStatus (*const WRITERS[])(TableWriter*, const ResultDef*) = {
-        write_rods,   write_colliders, write_bodies, write_shapes,
-        write_meshes, write_surfaces,  write_cloths, write_observers};
+        write_rods,     write_colliders, write_bodies,    write_shapes, write_meshes,
+        write_surfaces, write_cloths,    write_observers, write_joints};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof WRITERS / sizeof *WRITERS; ++i) {
         status = WRITERS[i](&writer, def);

@@ -36,7 +36,7 @@ struct ResultWriter {
     ResultCounts counts;
     hid_t file;
     hid_t sets[RESULT_SET_COUNT]; // H5I_INVALID_HID when left out
-    ContactSets contacts;
+    RowSets contacts, particles;
     hsize_t frame_count;
     bool live, broken;
 };
@@ -67,7 +67,7 @@ static void copy_title(char out[256], const char* title) {
 static bool write_head(hid_t file, const ResultDef* def) {
     char title[256];
     copy_title(title, def->title);
-    int version = RESULT_VERSION;
+    int version = def->grains != NULL ? RESULT_VERSION : RESULT_WITHOUT_GRAINS;
     int64_t step_total = def->step_total;
     return result_write_text(file, "format", RESULT_FORMAT) &&
            result_write_attribute(file, "format_version", H5T_NATIVE_INT, &version) &&
@@ -118,13 +118,21 @@ static bool create_set(ResultWriter* writer, hid_t group, ResultSet set) {
            result_write_text(made, "meaning", spec->meaning);
 }
 
-static bool create_sets(ResultWriter* writer) {
+static bool create_grains(ResultWriter* writer, const TdlResultGrains* grains) {
+    hid_t group = H5I_INVALID_HID;
+    bool good = row_sets_create(&writer->particles, writer->file, &group) &&
+                result_write_bed(group, grains);
+    return (group < 0 || H5Gclose(group) >= 0) && good;
+}
+
+static bool create_sets(ResultWriter* writer, const ResultDef* def) {
     hid_t group = H5Gcreate2(writer->file, "frames", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool good = group >= 0;
     for (int set = 0; good && set < RESULT_SET_COUNT; ++set) {
         good = create_set(writer, group, (ResultSet)set);
     }
-    good = good && contact_sets_create(&writer->contacts, writer->file);
+    good = good && row_sets_create(&writer->contacts, writer->file, NULL);
+    good = good && (def->grains == NULL || create_grains(writer, def->grains));
     return (group < 0 || H5Gclose(group) >= 0) && good;
 }
 
@@ -156,13 +164,22 @@ static TdlStatus count_all(const TdlHost* host, const ResultDef* def, ResultCoun
         cloth_points += def->cloths[i].point_count; // no more than the surfaces have
     }
     if (points > INT_MAX / 3 || surface_points > INT_MAX / 3 || dofs > INT_MAX ||
-        def->collider_count > INT_MAX / 12 || def->body_count > INT_MAX / 12) {
+        def->joint_count > INT_MAX / 3 || def->collider_count > INT_MAX / 12 ||
+        def->body_count > INT_MAX / 12) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                         "%lld points a frame are too many; use fewer samples", (long long)points);
     }
-    *out =
-        (ResultCounts){def->rod_count, def->collider_count, def->body_count,     (int)points,
-                       (int)dofs,      def->observer_count, (int)surface_points, (int)cloth_points};
+    *out = (ResultCounts){.rods = def->rod_count,
+                          .colliders = def->collider_count,
+                          .bodies = def->body_count,
+                          .points = (int)points,
+                          .dofs = (int)dofs,
+                          .observers = def->observer_count,
+                          .surface_points = (int)surface_points,
+                          .cloth_points = (int)cloth_points,
+                          .forces = def->forces ? (int)points : 0,
+                          .joints = def->joint_count,
+                          .beds = def->grains != NULL};
     return TDL_STATUS_OK;
 }
 
@@ -177,7 +194,7 @@ static TdlStatus create_all(ResultWriter* writer, const ResultDef* def) {
     const char* what;
     TdlStatus status = result_write_tables(&writer->host, writer->file, def, &what);
     status = status == TDL_STATUS_IO ? writer_fail(writer, what) : status;
-    if (status == TDL_STATUS_OK && !create_sets(writer)) {
+    if (status == TDL_STATUS_OK && !create_sets(writer, def)) {
         status = writer_fail(writer, "its sets");
     }
     return status;
@@ -197,7 +214,8 @@ TdlStatus result_writer_create(const TdlHost* host, const char* path, const Resu
     writer->host = *host;
     writer->counts = counts;
     writer->file = H5I_INVALID_HID;
-    writer->contacts = contact_sets_none(host);
+    writer->contacts = row_sets_none(host, &RESULT_CONTACTS);
+    writer->particles = row_sets_none(host, &RESULT_PARTICLES);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         writer->sets[i] = H5I_INVALID_HID;
     }
@@ -257,18 +275,23 @@ static bool append_to_set(ResultWriter* writer, ResultSet set, const void* data)
 
 static bool append_frame(ResultWriter* writer, const ResultFrame* given) {
     // everything but the time, out to the file
-    if (!contact_sets_append(&writer->contacts, given->contacts, given->contact_count)) {
+    if (!row_sets_append(&writer->contacts, given->contacts, given->contact_count) ||
+        !row_sets_append(&writer->particles, given->particles, given->particle_count)) {
         return false;
     }
     ResultFrame frame = *given;
     frame.contact_end = (int64_t)writer->contacts.row_count;
+    frame.grain_end = (int64_t)writer->particles.row_count;
     for (int set = 0; set < RESULT_TIME; ++set) {
         if (writer->sets[set] >= 0 &&
             !append_to_set(writer, (ResultSet)set, result_frame_data(&frame, (ResultSet)set))) {
             return false;
         }
     }
-    if (writer->live && frame.contact_count > 0 && !contact_sets_flush(&writer->contacts)) {
+    if (writer->live && frame.contact_count > 0 && !row_sets_flush(&writer->contacts)) {
+        return false;
+    }
+    if (writer->live && frame.particle_count > 0 && !row_sets_flush(&writer->particles)) {
         return false;
     }
     for (int set = 0; writer->live && set < RESULT_TIME; ++set) {
@@ -285,7 +308,10 @@ TdlStatus result_writer_append(ResultWriter* writer, const ResultFrame* frame) {
     if (writer->broken) {
         return TDL_STATUS_IO; // told already
     }
-    TdlStatus status = contact_sets_reserve(&writer->contacts, frame->contact_count);
+    TdlStatus status = row_sets_reserve(&writer->contacts, frame->contact_count);
+    if (status == TDL_STATUS_OK) {
+        status = row_sets_reserve(&writer->particles, frame->particle_count);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -325,7 +351,8 @@ TdlStatus result_writer_close(ResultWriter* writer) {
     if (writer->broken) {
         abandon_file(writer);
     }
-    contact_sets_close(&writer->contacts);
+    row_sets_close(&writer->contacts);
+    row_sets_close(&writer->particles);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         good = (writer->sets[i] < 0 || H5Dclose(writer->sets[i]) >= 0) && good;
     }

@@ -6,15 +6,25 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "body/surface.h"
 #include "curve/curve.h"
 #include "math/dense.h"
+#include "math/eigen.h"
 #include "math/rotation.h"
+#include "math/turning.h"
+#include "rigid/cylinder.h"
 #include "rigid/shape.h"
 
-#include <float.h>
 #include <string.h>
 
-enum { MAX_PIECES = 100000, NEWTON_LIMIT = 50, HALVING_LIMIT = 30 };
+// rad/s: a turning that is slower does not count as one where errors are relative to it.
+static const double STILL = 1.0e-6;
+
+// Of the sum of the principal moments: by so much one may exceed the others, as of a flat body in
+// numbers of ten digits.
+static const double FLAT_BODY = 1.0e-10;
+
+enum { MAX_PIECES = 100000 };
 
 TdlRigidDef tdl_rigid_def_default(void) {
     return (TdlRigidDef){.shape = TDL_RIGID_SPHERE,
@@ -43,14 +53,36 @@ static const char* find_chain_fault(const TdlRigidDef* def) {
     return NULL;
 }
 
+static const char* find_cylinder_fault(const TdlRigidDef* def) {
+    if (!positive(def->length)) {
+        return "length must be positive";
+    }
+    if (!(def->rounding >= 0.0 && def->rounding < fmin(def->radius, 0.5 * def->length))) {
+        return "rounding must not be negative, and below radius and half the length";
+    }
+    return def->inner_radius >= 0.0 && def->inner_radius < def->radius &&
+                   def->inner_radius <= def->radius - def->rounding
+               ? NULL
+               : "inner_radius must not be negative, below radius and at most it less rounding";
+}
+
 static const char* find_shape_fault(const TdlRigidDef* def) {
-    bool box = def->shape == TDL_RIGID_BOX;
-    if (!positive(def->radius) && !(box && def->radius == 0.0)) {
-        return box ? "radius must not be negative" : "radius must be positive";
+    bool may_be_zero = def->shape == TDL_RIGID_BOX || def->shape == TDL_RIGID_MESH;
+    if (!positive(def->radius) && !(may_be_zero && def->radius == 0.0)) {
+        return may_be_zero ? "radius must not be negative" : "radius must be positive";
+    }
+    bool cylinder = def->shape == TDL_RIGID_CYLINDER;
+    if (def->inner_radius != 0.0 && def->shape != TDL_RIGID_SPHERE && !cylinder) {
+        return "inner_radius is of a sphere or a cylinder only";
+    }
+    if (def->rounding != 0.0 && !cylinder) {
+        return "rounding is of a cylinder only";
     }
     switch (def->shape) {
     case TDL_RIGID_SPHERE:
-        return NULL;
+        return def->inner_radius >= 0.0 && def->inner_radius < def->radius
+                   ? NULL
+                   : "inner_radius must not be negative, and below radius";
     case TDL_RIGID_CAPSULE:
         return isfinite(def->length) && def->length >= 0.0 ? NULL : "length must not be negative";
     case TDL_RIGID_BOX:
@@ -62,8 +94,42 @@ static const char* find_shape_fault(const TdlRigidDef* def) {
                    : "radius must not exceed half";
     case TDL_RIGID_CURVES:
         return find_chain_fault(def);
+    case TDL_RIGID_MESH:
+        return tdl_mesh_fault(&def->mesh, &(int){0});
+    case TDL_RIGID_CYLINDER:
+        return find_cylinder_fault(def);
     }
-    return "shape must be sphere, capsule, box or curves";
+    return "shape must be sphere, capsule, box, curves, mesh or cylinder";
+}
+
+// Principal moments a, b, c of any body fulfil a, b, c > 0 and c <= a + b. (B.17)
+static bool is_inertia(TdlMat3 j) {
+    double value[3];
+    if (!tdl_finite3(j.cx) || !tdl_finite3(j.cy) || !tdl_finite3(j.cz) || j.cx.y != j.cy.x ||
+        j.cx.z != j.cz.x || j.cy.z != j.cz.y) {
+        return false;
+    }
+    tdl_eigen_3(j, value, &(TdlMat3){0});
+    double sum = value[0] + value[1] + value[2];
+    return value[0] > 0.0 && 2.0 * value[2] <= sum * (1.0 + FLAT_BODY);
+}
+
+static const char* find_mass_fault(const TdlRigidDef* def) {
+    if (!positive(def->density)) {
+        return "density must be positive";
+    }
+    if (!(isfinite(def->mass) && def->mass >= 0.0)) {
+        return "mass must be positive";
+    }
+    bool own = rigid_has_inertia(def);
+    if (own && !is_inertia(def->inertia)) {
+        return "inertia must be symmetric, its principal moments positive and none above the sum "
+               "of the others";
+    }
+    if (def->has_centre && (!own || !tdl_finite3(def->centre))) {
+        return own ? "centre must be finite" : "centre needs an inertia about it";
+    }
+    return NULL;
 }
 
 const char* tdl_rigid_def_fault(const TdlRigidDef* def) {
@@ -71,8 +137,9 @@ const char* tdl_rigid_def_fault(const TdlRigidDef* def) {
     if (fault != NULL) {
         return fault;
     }
-    if (!positive(def->density)) {
-        return "density must be positive";
+    fault = find_mass_fault(def);
+    if (fault != NULL) {
+        return fault;
     }
     if (!tdl_pose_is_good(def->pose)) {
         return "pose must be a finite place and a rotation";
@@ -88,20 +155,59 @@ const char* tdl_rigid_def_fault(const TdlRigidDef* def) {
 
 // --- making ----------------------------------------------------------------------------------
 
+static TdlStatus copy_pieces(const TdlHost* host, TdlRigidDef* def) {
+    size_t count = (size_t)def->piece_count;
+    TdlCurvePiece* pieces = tdl_alloc_array(&host->mem, count, sizeof *pieces);
+    if (pieces == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memcpy(pieces, def->pieces, count * sizeof *pieces);
+    def->pieces = pieces;
+    return TDL_STATUS_OK;
+}
+
+// Of a mesh that has an inside.
+static TdlStatus copy_mesh(const TdlHost* host, TdlRigidDef* def, TdlMesh given) {
+    const char* fault = NULL;
+    int triangle;
+    TdlStatus status = solid_check(host, &given, &fault, &triangle);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    if (fault != NULL && triangle < 0) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rigid: %s", fault);
+    }
+    if (fault != NULL) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rigid: triangle %d: %s", triangle, fault);
+    }
+    size_t vertices = (size_t)given.vertex_count, corners = 3 * (size_t)given.triangle_count;
+    TdlVec3* vertex = tdl_alloc_array(&host->mem, vertices, sizeof *vertex);
+    int* corner = tdl_alloc_array(&host->mem, corners, sizeof *corner);
+    def->mesh = (TdlMesh){vertex, given.vertex_count, corner, given.triangle_count};
+    if (vertex == NULL || corner == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    memcpy(vertex, given.vertices, vertices * sizeof *vertex);
+    memcpy(corner, given.triangles, corners * sizeof *corner);
+    return TDL_STATUS_OK;
+}
+
 static TdlStatus copy_shape(const TdlHost* host, Rigid* rigid) {
     TdlRigidDef* def = &rigid->def;
-    const TdlCurvePiece* given = def->pieces;
+    TdlRigidDef given = *def;
     def->pieces = NULL;
+    def->piece_count = 0;
+    def->mesh = (TdlMesh){0};
+    TdlStatus status = TDL_STATUS_OK;
     if (def->shape == TDL_RIGID_CURVES) {
-        TdlCurvePiece* pieces =
-            tdl_alloc_array(&host->mem, (size_t)def->piece_count, sizeof *pieces);
-        if (pieces == NULL) {
-            return TDL_STATUS_NO_MEMORY;
-        }
-        memcpy(pieces, given, (size_t)def->piece_count * sizeof *pieces);
-        def->pieces = pieces;
-    } else {
-        def->piece_count = 0;
+        status = copy_pieces(host, &given);
+        def->pieces = status == TDL_STATUS_OK ? given.pieces : NULL;
+        def->piece_count = given.piece_count;
+    } else if (def->shape == TDL_RIGID_MESH) {
+        status = copy_mesh(host, def, given.mesh);
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     rigid->curve_count = rigid_shape_curve_count(def);
     rigid->curves = tdl_alloc_array(&host->mem, (size_t)rigid->curve_count, sizeof *rigid->curves);
@@ -114,11 +220,34 @@ static bool set_mass(Rigid* rigid) {
     rigid->mass = mass.mass;
     rigid->centre = mass.centre;
     rigid->inertia = mass.inertia;
+    rigid->size = rigid_shape_size(&rigid->def);
     memcpy(rigid->inertia_factor, &mass.inertia, sizeof rigid->inertia_factor);
     for (int i = 0; i < rigid->curve_count; ++i) {
         rigid->curves[i].origin = tdl_sub3(rigid->curves[i].origin, mass.centre);
     }
     return isfinite(mass.mass) && mass.mass > 0.0 && tdl_cholesky_3(rigid->inertia_factor) == 3;
+}
+
+// What is touched in the place of curves, and the curves of a mesh: the edges of its surface.
+static TdlStatus make_surface(const TdlHost* host, Rigid* rigid) {
+    rigid->has_solid = rigid_shape_solid(&rigid->def, rigid->centre, &rigid->solid);
+    TdlStatus status = rigid_shape_surface(host, &rigid->def, rigid->centre, &rigid->surface);
+    if (status == TDL_STATUS_OK && rigid->def.shape == TDL_RIGID_CYLINDER) {
+        rigid->cylinder = cylinder_core(&rigid->def, rigid->centre);
+        status = cylinder_ends(host, &rigid->cylinder, &rigid->ends);
+        rigid->cylinder.ends = rigid->ends;
+    }
+    if (status != TDL_STATUS_OK || rigid->def.shape != TDL_RIGID_MESH) {
+        return status;
+    }
+    tdl_free(&host->mem, rigid->curves);
+    rigid->curve_count = rigid_surface_edges(host, rigid->surface, NULL);
+    rigid->curves = tdl_alloc_array(&host->mem, (size_t)rigid->curve_count, sizeof *rigid->curves);
+    if (rigid->curves == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    rigid_surface_edges(host, rigid->surface, rigid->curves);
+    return TDL_STATUS_OK;
 }
 
 TdlStatus rigid_create(const TdlHost* host, const TdlRigidDef* def, Rigid** out) {
@@ -136,6 +265,9 @@ TdlStatus rigid_create(const TdlHost* host, const TdlRigidDef* def, Rigid** out)
         status = tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rigid: mass is %g kg, inertia too small",
                           rigid->mass);
     }
+    if (status == TDL_STATUS_OK) {
+        status = make_surface(host, rigid);
+    }
     if (status != TDL_STATUS_OK) {
         rigid_destroy(host, rigid);
         return status;
@@ -151,7 +283,11 @@ TdlStatus rigid_create(const TdlHost* host, const TdlRigidDef* def, Rigid** out)
 
 void rigid_destroy(const TdlHost* host, Rigid* rigid) {
     if (rigid != NULL) {
+        surface_destroy(host, rigid->surface);
+        surface_destroy(host, rigid->ends);
         tdl_free(&host->mem, (void*)(uintptr_t)rigid->def.pieces);
+        tdl_free(&host->mem, (void*)(uintptr_t)rigid->def.mesh.vertices);
+        tdl_free(&host->mem, (void*)(uintptr_t)rigid->def.mesh.triangles);
         tdl_free(&host->mem, rigid->curves);
         tdl_free(&host->mem, rigid);
     }
@@ -171,46 +307,6 @@ static TdlVec3 solve_inertia(const Rigid* rigid, TdlVec3 l) {
     return tdl_load3(x, 0);
 }
 
-// The matrix m^-1 applied to b, by Cramer's rule; m is a rotation times a positive matrix or near.
-static TdlVec3 solve_33(TdlMat3 m, TdlVec3 b) {
-    double det = tdl_det33(m);
-    TdlVec3 x = {tdl_dot3(b, tdl_cross3(m.cy, m.cz)), tdl_dot3(b, tdl_cross3(m.cz, m.cx)),
-                 tdl_dot3(b, tdl_cross3(m.cx, m.cy))};
-    return tdl_scale3(1.0 / det, x);
-}
-
-static TdlVec3 momentum_misfit(const Rigid* rigid, TdlVec3 w, double h, TdlVec3 l) {
-    TdlVec3 y = tdl_mul33_3(tdl_rotation_exp(tdl_scale3(h, w)), tdl_mul33_3(rigid->inertia, w));
-    return tdl_sub3(y, l);
-}
-
-// The rate w, body axes, with exp(h w) J w = l: the momentum l seen half a step ahead. (B.6)
-// Newton's method with halving; (B.7) a solution always exists.
-static TdlVec3 find_rate(const Rigid* rigid, TdlVec3 l, TdlVec3 guess, double h) {
-    TdlVec3 w = guess, f = momentum_misfit(rigid, w, h, l);
-    double size = tdl_norm3(f), noise = 4.0 * DBL_EPSILON * tdl_norm3(l);
-    for (int i = 0; i < NEWTON_LIMIT && size > noise; ++i) {
-        TdlVec3 q = tdl_scale3(h, w), y = tdl_add3(f, l);
-        TdlMat3 slope = tdl_axpy33(tdl_mul33(tdl_rotation_exp(q), rigid->inertia), -h,
-                                   tdl_mul33(tdl_skew3(y), tdl_left_jacobian(q)));
-        TdlVec3 step = solve_33(slope, f);
-        double share = 1.0, was = size;
-        for (int k = 0; k < HALVING_LIMIT; ++k, share *= 0.5) {
-            TdlVec3 next = tdl_axpy3(w, -share, step), g = momentum_misfit(rigid, next, h, l);
-            if (tdl_norm3(g) < size) {
-                w = next;
-                f = g;
-                size = tdl_norm3(g);
-                break;
-            }
-        }
-        if (!(size < was)) {
-            break; // at rounding, or nowhere lower
-        }
-    }
-    return w;
-}
-
 bool rigid_predict(Rigid* rigid, double dt, TdlVec3 gravity) {
     // weight over the time between both velocities (B.5)
     TdlVec3 v = tdl_axpy3(tdl_load3(rigid->v, 0), 0.5 * (rigid->dt_before + dt), gravity);
@@ -220,11 +316,65 @@ bool rigid_predict(Rigid* rigid, double dt, TdlVec3 gravity) {
     TdlVec3 before = tdl_tmul33_3(r, tdl_load3(rigid->v, 1));
     TdlMat3 back = tdl_rotation_exp(tdl_scale3(-0.5 * rigid->dt_before, before));
     TdlVec3 l = tdl_mul33_3(back, tdl_mul33_3(rigid->inertia, before));
-    TdlVec3 w = find_rate(rigid, l, before, 0.5 * dt);
+    TdlVec3 w = tdl_turning_rate(rigid->inertia, l, before, 0.5 * dt);
 
+    rigid->straight = v;
+    rigid->turning = l;
     tdl_store3(rigid->v_free, 0, v);
     tdl_store3(rigid->v_free, 1, tdl_mul33_3(r, w));
     return tdl_finite3(v) && tdl_finite3(w);
+}
+
+void rigid_drive(Rigid* rigid, const double impulse[RIGID_DOFS]) {
+    double change[RIGID_DOFS];
+    memcpy(change, impulse, sizeof change);
+    rigid_solve(rigid, change);
+    for (int k = 0; k < RIGID_DOFS; ++k) {
+        rigid->v_free[k] += change[k];
+    }
+    TdlVec3 torque = tdl_tmul33_3(rigid->pose.rotation, tdl_load3(impulse, 1));
+    rigid->straight = tdl_add3(rigid->straight, tdl_load3(change, 0));
+    rigid->turning = tdl_add3(rigid->turning, torque);
+}
+
+// The angular velocity with a torque's impulse, world axes. (B.12)
+static TdlVec3 turned_by(const Rigid* rigid, double dt, TdlVec3 impulse) {
+    TdlMat3 r = rigid->pose.rotation;
+    TdlVec3 l = tdl_add3(rigid->turning, tdl_tmul33_3(r, impulse));
+    return tdl_mul33_3(r, tdl_turning_rate(rigid->inertia, l, solve_inertia(rigid, l), 0.5 * dt));
+}
+
+double rigid_turn_off(Rigid* rigid, double dt, const double v[RIGID_DOFS],
+                      const double impulse[RIGID_DOFS], double pressed) {
+    TdlVec3 w = tdl_load3(v, 1), torque = impulse == NULL ? (TdlVec3){0} : tdl_load3(impulse, 1);
+    TdlVec3 off = tdl_sub3(turned_by(rigid, dt, torque), w);
+    tdl_store3(rigid->again, 0, off);
+    double each = pressed / sqrt(3.0);
+    TdlVec3 most = solve_inertia(rigid, (TdlVec3){each, each, each});
+    return tdl_norm3(off) / (tdl_norm3(w) + tdl_norm3(most) + STILL);
+}
+
+void rigid_turn_again(Rigid* rigid, double dt, const double impulse[RIGID_DOFS]) {
+    double x[RIGID_DOFS] = {0.0};
+    TdlVec3 torque = impulse == NULL ? (TdlVec3){0} : tdl_load3(impulse, 1);
+    TdlVec3 v = rigid->straight, w = turned_by(rigid, dt, torque);
+    tdl_store3(x, 1, torque);
+    rigid_solve(rigid, x);
+    tdl_store3(rigid->v_free, 0, v);
+    tdl_store3(rigid->v_free, 1, tdl_sub3(w, tdl_load3(x, 1)));
+}
+
+void rigid_turn_end(Rigid* rigid, double dt, const double impulse[RIGID_DOFS]) {
+    tdl_store3(rigid->v_free, 1, turned_by(rigid, dt, tdl_load3(impulse, 1)));
+}
+
+double rigid_turn_loss(const Rigid* rigid) {
+    TdlMat3 r = rigid->pose.rotation;
+    TdlVec3 w = tdl_tmul33_3(r, tdl_load3(rigid->v_free, 1));
+    TdlVec3 before = tdl_tmul33_3(r, tdl_load3(rigid->v, 1));
+    return 0.5 * tdl_dot3(w, tdl_mul33_3(rigid->inertia, w)) +
+           0.5 * tdl_dot3(before, tdl_mul33_3(rigid->inertia, before)) -
+           tdl_dot3(w, rigid->turning);
 }
 
 void rigid_jacobian(const Rigid* rigid, TdlVec3 point, TdlMat3 basis, double rows[18]) {
@@ -254,13 +404,18 @@ void rigid_unwhiten(const Rigid* rigid, double x[RIGID_DOFS]) {
     tdl_store3(x, 1, tdl_mul33_3(rigid->pose.rotation, tdl_load3(x, 1)));
 }
 
-void rigid_advance(Rigid* rigid, double dt, const double v[RIGID_DOFS]) {
+TdlPose rigid_pose_after(const Rigid* rigid, double dt, const double v[RIGID_DOFS]) {
+    TdlPose pose = rigid->pose;
     TdlVec3 turn = tdl_scale3(dt, tdl_load3(v, 1));
-    rigid->pose.position = tdl_axpy3(rigid->pose.position, dt, tdl_load3(v, 0));
+    pose.position = tdl_axpy3(pose.position, dt, tdl_load3(v, 0));
     if (tdl_dot3(turn, turn) > 0.0) {
-        TdlMat3 r = tdl_mul33(tdl_rotation_exp(turn), rigid->pose.rotation);
-        rigid->pose.rotation = tdl_rotation_nearest(r);
+        pose.rotation = tdl_rotation_nearest(tdl_mul33(tdl_rotation_exp(turn), pose.rotation));
     }
+    return pose;
+}
+
+void rigid_advance(Rigid* rigid, double dt, const double v[RIGID_DOFS]) {
+    rigid->pose = rigid_pose_after(rigid, dt, v);
     memcpy(rigid->v, v, sizeof rigid->v);
     rigid->dt_before = dt;
 }
@@ -278,13 +433,16 @@ TdlEnergy rigid_energy(const Rigid* rigid, TdlVec3 gravity) {
                        .gravity = -rigid->mass * tdl_dot3(gravity, half_back)};
 }
 
-double rigid_step_loss(const Rigid* rigid, TdlVec3 gravity, const double free[RIGID_DOFS]) {
+double rigid_way_loss(const Rigid* rigid, TdlVec3 gravity) {
     TdlVec3 jump = tdl_sub3(tdl_load3(rigid->v_free, 0), tdl_load3(rigid->v, 0));
     TdlVec3 weight = tdl_scale3(rigid->dt_before, gravity);
+    return 0.5 * rigid->mass * tdl_dot3(jump, tdl_sub3(jump, weight));
+}
+
+double rigid_step_loss(const Rigid* rigid, TdlVec3 gravity, const double free[RIGID_DOFS]) {
     TdlVec3 spun = tdl_load3(free, 1), turned = tdl_sub3(tdl_load3(rigid->v_free, 1), spun);
-    return 0.5 * rigid->mass * tdl_dot3(jump, tdl_sub3(jump, weight)) +
-           spin_energy(rigid, tdl_load3(rigid->v, 1)) - spin_energy(rigid, spun) +
-           spin_energy(rigid, turned);
+    return rigid_way_loss(rigid, gravity) + spin_energy(rigid, tdl_load3(rigid->v, 1)) -
+           spin_energy(rigid, spun) + spin_energy(rigid, turned);
 }
 
 double rigid_step_error(const Rigid* rigid) {

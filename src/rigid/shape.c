@@ -2,8 +2,11 @@
 // Gauss' rule piece by piece. docs/theory/rigid.md, section 1
 #include "rigid/shape.h"
 
+#include "base/log.h"
+#include "body/surface.h"
 #include "curve/curve.h"
 #include "math/gauss.h"
+#include "rigid/cylinder.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -21,6 +24,10 @@ int rigid_shape_curve_count(const TdlRigidDef* def) {
         return BOX_EDGES;
     case TDL_RIGID_CURVES:
         return def->piece_count;
+    case TDL_RIGID_MESH:
+        return 0;
+    case TDL_RIGID_CYLINDER:
+        return 2 * CYLINDER_ARCS;
     }
     return 1;
 }
@@ -64,15 +71,103 @@ TdlStatus rigid_shape_curves(const TdlHost* host, const TdlRigidDef* def, TdlCur
     case TDL_RIGID_CURVES:
         return curve_chain(host, "rigid", (TdlPose){{0}, tdl_identity33()}, def->pieces,
                            def->piece_count, def->radius, out);
+    case TDL_RIGID_MESH:
+        return TDL_STATUS_OK;
+    case TDL_RIGID_CYLINDER:
+        return cylinder_rims(host, def, out);
     }
     return segment(host, tdl_scale3(-1.0, half), half, def->radius, out);
 }
 
-// Inertia from the second moments of mass: trace I - S.
-static TdlMat3 inertia_of(TdlMat3 s) {
-    double trace = s.cx.x + s.cy.y + s.cz.z;
-    return tdl_sub33(tdl_scale33(trace, tdl_identity33()), s);
+// --- surfaces --------------------------------------------------------------------------------
+
+static TdlStatus surface_about(const TdlHost* host, const TdlMesh* mesh, TdlVec3 centre,
+                               double radius, struct Surface** out) {
+    TdlVec3* vertices = tdl_alloc_array(&host->mem, (size_t)mesh->vertex_count, sizeof *vertices);
+    if (vertices == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < mesh->vertex_count; ++i) {
+        vertices[i] = tdl_sub3(mesh->vertices[i], centre);
+    }
+    int triangle;
+    TdlMesh moved = {vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count};
+    TdlStatus status = tdl_mesh_fault(&moved, &triangle) != NULL
+                           ? tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                                      "rigid: centre is too far away, triangles vanish from there")
+                           : surface_create(host, &moved, &(VertexMotion){0}, radius, out);
+    tdl_free(&host->mem, vertices);
+    return status;
 }
+
+// The faces, edges and corners of the core that the rounding goes about; none of a core without
+// thickness, whose edges are enough.
+static TdlStatus box_surface(const TdlHost* host, const TdlRigidDef* def, TdlVec3 centre,
+                             struct Surface** out) {
+    TdlVec3 vertices[8], r = {def->radius, def->radius, def->radius};
+    int triangles[36], fault;
+    TdlMesh mesh = surface_box_mesh(tdl_sub3(def->half, r), vertices, triangles);
+    if (tdl_mesh_fault(&mesh, &fault) != NULL) {
+        return TDL_STATUS_OK;
+    }
+    return surface_about(host, &mesh, centre, def->radius, out);
+}
+
+TdlStatus rigid_shape_surface(const TdlHost* host, const TdlRigidDef* def, TdlVec3 centre,
+                              struct Surface** out) {
+    *out = NULL;
+    if (def->shape == TDL_RIGID_CYLINDER) {
+        Cylinder core = cylinder_core(def, centre);
+        return cylinder_stand_in(host, &core, out);
+    }
+    return def->shape == TDL_RIGID_BOX ? box_surface(host, def, centre, out)
+           : def->shape == TDL_RIGID_MESH
+               ? surface_about(host, &def->mesh, centre, def->radius, out)
+               : TDL_STATUS_OK;
+}
+
+bool rigid_shape_solid(const TdlRigidDef* def, TdlVec3 centre, Solid* out) {
+    double r = def->radius;
+    *out = (Solid){.middle = tdl_scale3(-1.0, centre), .round = r, .cavity = def->inner_radius};
+    switch (def->shape) {
+    case TDL_RIGID_SPHERE:
+        return true;
+    case TDL_RIGID_CAPSULE:
+        out->half.x = 0.5 * def->length;
+        return true;
+    case TDL_RIGID_BOX:
+        out->half = tdl_sub3(def->half, (TdlVec3){r, r, r});
+        return true;
+    case TDL_RIGID_CYLINDER:
+        out->kind = SOLID_CYLINDER;
+        out->half.x = 0.5 * def->length - def->rounding;
+        out->radius = r - def->rounding;
+        out->round = def->rounding;
+        return true;
+    case TDL_RIGID_CURVES:
+    case TDL_RIGID_MESH:
+        break;
+    }
+    return false;
+}
+
+int rigid_surface_edges(const TdlHost* host, const struct Surface* s, TdlCurve* out) {
+    int count = 0;
+    for (int e = 0; e < s->edge_count; ++e) {
+        const SurfaceEdge* edge = &s->edge[e];
+        if (!edge->sharp) {
+            continue;
+        }
+        if (out != NULL) { // no edge without length: every triangle has an area
+            segment(host, s->vertex[edge->vertex[0]], s->vertex[edge->vertex[1]], s->radius,
+                    &out[count]);
+        }
+        ++count;
+    }
+    return count;
+}
+
+// --- mass ------------------------------------------------------------------------------------
 
 // Two half balls at the ends of a cylinder. (B.2)
 static RigidMass capsule_mass(double density, double r, double length) {
@@ -80,7 +175,16 @@ static RigidMass capsule_mass(double density, double r, double length) {
     double along = rod * h * h / 3.0 + ball * (h * h + 0.75 * h * r + r * r / 5.0);
     double across = rod * r * r / 4.0 + ball * r * r / 5.0;
     TdlMat3 s = tdl_diag33((TdlVec3){density * along, density * across, density * across});
-    return (RigidMass){.mass = density * (rod + ball), .inertia = inertia_of(s)};
+    return (RigidMass){.mass = density * (rod + ball), .inertia = rigid_inertia_of(s)};
+}
+
+// A ball less a ball. (B.15)
+static RigidMass sphere_mass(const TdlRigidDef* def) {
+    RigidMass ball = capsule_mass(def->density, def->radius, 0.0);
+    RigidMass inside = capsule_mass(def->density, def->inner_radius, 0.0);
+    ball.mass -= inside.mass;
+    ball.inertia = tdl_sub33(ball.inertia, inside.inertia);
+    return ball;
 }
 
 // Second moment along the first axis of a rounded box whose core has the half sizes a, b, c. (B.3)
@@ -99,7 +203,7 @@ static RigidMass box_mass(const TdlRigidDef* def) {
                     2.0 * PI * r * r * (a + b + c) + 4.0 / 3.0 * PI * r * r * r;
     TdlVec3 s = {box_moment(a, b, c, r), box_moment(b, c, a, r), box_moment(c, a, b, r)};
     return (RigidMass){.mass = def->density * volume,
-                       .inertia = inertia_of(tdl_diag33(tdl_scale3(def->density, s)))};
+                       .inertia = rigid_inertia_of(tdl_diag33(tdl_scale3(def->density, s)))};
 }
 
 // Volume, first and second moments of a tube, from the origin. (B.4)
@@ -131,10 +235,10 @@ static RigidMass chain_mass(const TdlRigidDef* def, const TdlCurve* curves, int 
     TdlVec3 centre = tdl_scale3(1.0 / volume, first);
     second = tdl_axpy33(second, -volume, tdl_outer3(centre, centre));
     return (RigidMass){def->density * volume, centre,
-                       inertia_of(tdl_scale33(def->density, second))};
+                       rigid_inertia_of(tdl_scale33(def->density, second))};
 }
 
-RigidMass rigid_shape_mass(const TdlRigidDef* def, const TdlCurve* curves, int count) {
+static RigidMass even_mass(const TdlRigidDef* def, const TdlCurve* curves, int count) {
     switch (def->shape) {
     case TDL_RIGID_SPHERE:
         break;
@@ -144,6 +248,43 @@ RigidMass rigid_shape_mass(const TdlRigidDef* def, const TdlCurve* curves, int c
         return box_mass(def);
     case TDL_RIGID_CURVES:
         return chain_mass(def, curves, count);
+    case TDL_RIGID_MESH:
+        return solid_mass(&def->mesh, def->density);
+    case TDL_RIGID_CYLINDER:
+        return cylinder_mass(def);
     }
-    return capsule_mass(def->density, def->radius, 0.0);
+    return sphere_mass(def);
+}
+
+bool rigid_has_inertia(const TdlRigidDef* def) {
+    const TdlMat3* j = &def->inertia;
+    const TdlVec3 columns[3] = {j->cx, j->cy, j->cz};
+    bool has = false;
+    for (int k = 0; k < 3; ++k) {
+        has = has || columns[k].x != 0.0 || columns[k].y != 0.0 || columns[k].z != 0.0;
+    }
+    return has;
+}
+
+RigidMass rigid_shape_mass(const TdlRigidDef* def, const TdlCurve* curves, int count) {
+    RigidMass m = even_mass(def, curves, count);
+    if (def->mass > 0.0) {
+        m.inertia = tdl_scale33(def->mass / m.mass, m.inertia);
+        m.mass = def->mass;
+    }
+    if (rigid_has_inertia(def)) {
+        m.inertia = def->inertia;
+    }
+    if (def->has_centre) {
+        m.centre = def->centre;
+    }
+    return m;
+}
+
+double rigid_shape_size(const TdlRigidDef* def) {
+    TdlVec3 half = def->half;
+    return def->shape == TDL_RIGID_BOX        ? fmin(half.x, fmin(half.y, half.z))
+           : def->shape == TDL_RIGID_MESH     ? solid_thickness(&def->mesh) + def->radius
+           : def->shape == TDL_RIGID_CYLINDER ? fmin(def->radius, 0.5 * def->length)
+                                              : def->radius;
 }

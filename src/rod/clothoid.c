@@ -248,8 +248,8 @@ static void add_load(const ClothoidState* at, double l, TdlVec3 field, ClothoidL
 }
 
 // Both shapes are walked in the same pieces, the shorter of what each allows.
-ClothoidLoad clothoid_momentum(const Clothoid* c, TdlMat3 axes, const ClothoidMotion* motion,
-                               double* square, ClothoidState* end) {
+ClothoidLoad clothoid_momentum(const Clothoid* c, double l, TdlMat3 axes,
+                               const ClothoidMotion* motion, double* square, ClothoidState* end) {
     const Clothoid* old = &motion->shape;
     ClothoidSeries series, old_series;
     ClothoidState start, at;
@@ -269,7 +269,7 @@ ClothoidLoad clothoid_momentum(const Clothoid* c, TdlMat3 axes, const ClothoidMo
             double spin = spin_at(motion, &at), r2 = motion->gyration;
             *square += w * (tdl_dot3(u, u) + r2 * spin * spin);
             clothoid_sum(&series, GAUSS12_POINT[k], &at);
-            add_load(&at, motion->l, tdl_scale3(w, tdl_mul33_3(axes, u)), &load);
+            add_load(&at, l, tdl_scale3(w, tdl_mul33_3(axes, u)), &load);
             add_spin_load(&at, w * r2 * spin, &load);
         }
         clothoid_sum(&series, 1.0, &start);

@@ -118,11 +118,11 @@ typedef struct ClothoidLoad {
     TdlVec3 force, moment, generalised[2];
 } ClothoidLoad;
 
-// The load on an element of shape c and length motion->l of the velocities of `motion`, which
-// belong to another shape of the same element; `axes` takes its axes to those of c. Also the mean
+// The load on an element of shape c and length l of the velocities of `motion`, which belong to
+// another shape of the same element; `axes` takes its axes to those of c. Also the mean
 // square of these velocities, and the state of that other shape at s = 1. (C.13)
-ClothoidLoad clothoid_momentum(const Clothoid* c, TdlMat3 axes, const ClothoidMotion* motion,
-                               double* square, ClothoidState* end);
+ClothoidLoad clothoid_momentum(const Clothoid* c, double l, TdlMat3 axes,
+                               const ClothoidMotion* motion, double* square, ClothoidState* end);
 
 // Dead forces on an element of length l and what lies beyond `end` on it; own axes. The force F
 // and the sum P of r F', with r from the point at `end` to where each part of F acts; and m g,

@@ -67,7 +67,7 @@ static void tie_element(const NodalShape* shape, int i, const double* force, Nod
     Quat p = edge_quat(shape, i);
     TdlVec3 e = nodal_edge(shape, i), t = tdl_scale3(1.0 / tdl_norm3(e), e);
     TdlVec3 d = tdl_scale3(1.0 / quat_dot(p, p), quat_first_axis(p)), lag = tdl_sub3(t, d);
-    double k = nodal_shear_stiffness(shape->rod) * shape->rod->element_length;
+    double k = nodal_shear_stiffness(shape->rod, i) * shape->rod->element_length;
     const TdlVec3 unit[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     *out = (NodalElement){.first = 7 * i,
                           .dof_count = 10,
@@ -95,7 +95,7 @@ static void length_element(const NodalShape* shape, int i, const double* force, 
                            NodalBlock second) {
     const Rod* rod = shape->rod;
     Quat p = edge_quat(shape, i);
-    double k = LENGTH_FACTOR * nodal_shear_stiffness(rod) * rod->element_length;
+    double k = LENGTH_FACTOR * nodal_shear_stiffness(rod, i) * rod->element_length;
     *out = (NodalElement){.first = 7 * i + 3,
                           .dof_count = 4,
                           .count = 1,
@@ -134,7 +134,8 @@ static void bend_element(const NodalShape* shape, int i, const double* force, No
     int n = rod->element_count;
     bool start = i == 0;
     double factor = nodal_cell_factor(rod, i) / rod->element_length;
-    double K[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
+    TdlVec3 K3 = nodal_cell_stiffness(rod, i);
+    double K[3] = {K3.x, K3.y, K3.z};
     *out = (NodalElement){.first = start ? 3 : 7 * (i - 1) + 3,
                           .dof_count = start || i == n ? 4 : 11,
                           .count = factor > 0.0 ? 3 : 0};
@@ -195,8 +196,8 @@ static void element(const NodalShape* shape, int index, const double* force, Nod
 
 // A quaternion's rate is half the angular velocity times it, so its inertia is four times that of
 // the edge; all axes have the polar one. (Q.7)
-static double edge_inertia(const Rod* rod) {
-    return 4.0 * nodal_polar_inertia(rod);
+static double edge_inertia(const Rod* rod, int edge) {
+    return 4.0 * nodal_polar_inertia(rod, edge);
 }
 
 static void spin(const NodalShape* shape, int edge, TdlVec3 axis, double* rates) {

@@ -234,10 +234,10 @@ static bool search_line(Newton* w, double energy, double curvature) {
 }
 
 // Newton's method. Returns the largest force that is left, or infinity.
-static double iterate(Newton* w) {
+static double iterate(Newton* w, Loading* loading) {
     double force = INFINITY, promised = -INFINITY;
     w->escape = ESCAPE_STEP;
-    for (int k = 0; k < MAX_STEPS; ++k) {
+    for (int k = 0; k < MAX_STEPS && !loading_stopped(loading); ++k) {
         double energy = evaluate(w, true);
         if (!isfinite(energy)) {
             return INFINITY;
@@ -302,8 +302,8 @@ static Newton start_newton(Loading* loading, double* memory) {
 
 static Equilibrium relax(Loading* loading, double* memory) {
     Newton w = start_newton(loading, memory);
-    Equilibrium at = {.force = held_statics_restore(&w.held) ? iterate(&w) : INFINITY};
-    if (loading->factor < 1.0) {
+    Equilibrium at = {.force = held_statics_restore(&w.held) ? iterate(&w, loading) : INFINITY};
+    if (loading->factor < 1.0 || loading->stopped) {
         return at;
     }
     evaluate(&w, true);

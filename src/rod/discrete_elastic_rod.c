@@ -128,7 +128,8 @@ static void element(const NodalShape* shape, int i, const double* force, NodalEl
     const Rod* rod = shape->rod;
     int n = rod->element_count, shift = i == 0 ? 4 : 0;
     double factor = nodal_cell_factor(rod, i) / rod->element_length;
-    double K[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
+    TdlVec3 K3 = nodal_cell_stiffness(rod, i);
+    double K[3] = {K3.x, K3.y, K3.z};
     *out = (NodalElement){.first = i == 0 ? 0 : 4 * (i - 1),
                           .dof_count = i == 0 || i == n ? 7 : 11,
                           .count = factor > 0.0 ? 3 : 0};
@@ -175,6 +176,20 @@ static int element_count(int edge_count) {
 static void spin(const NodalShape* shape, int edge, TdlVec3 axis, double* rates) {
     TdlVec3 e = nodal_edge(shape, edge);
     rates[0] = tdl_dot3(axis, e) / tdl_norm3(e);
+}
+
+// The reference frame follows the edge by the transport from where it was, which turns it about the
+// tangent too; the angle makes good for that: dg = a g / 2 = slope (a x e) + slope_theta rate.
+static void spin_after(const NodalShape* shape, int edge, TdlVec3 axis, double* rates) {
+    EdgeFrame f;
+    edge_frame(shape, edge, &f);
+    double swing[3];
+    tdl_store3(swing, 0, tdl_cross3(axis, nodal_edge(shape, edge)));
+    Quat left = quat_scale(0.5, quat_turn(axis, f.side.g)), about = f.side.slope[3];
+    for (int c = 0; c < 3; ++c) {
+        left = quat_axpy(left, -swing[c], f.side.slope[c]);
+    }
+    rates[0] = quat_dot(left, about) / quat_dot(about, about);
 }
 
 static void torque(const NodalShape* shape, int edge, TdlVec3 torque, double* force) {
@@ -238,6 +253,7 @@ const NodalModel DISCRETE_ELASTIC_ROD = {
              .element = element,
              .edge_inertia = nodal_polar_inertia,
              .spin = spin,
+             .spin_after = spin_after,
              .torque = torque,
              .set_rest = set_rest,
              .set_frame = set_frame,

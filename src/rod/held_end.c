@@ -219,20 +219,6 @@ static void limit(Rod* rod, const RodStep* step) {
 
 // --- closing --------------------------------------------------------------------------------
 
-// Where the start is at the end of the step.
-static TdlPose start_after(const Rod* rod, const RodStep* step, const double* v) {
-    const double* root = v + rod->dof_count - rod->root_dofs;
-    TdlPose start = step->base_end;
-    if (rod->root_dofs >= 3) {
-        TdlVec3 turn = tdl_scale3(step->dt, tdl_load3(root, 0));
-        start.rotation = tdl_mul33(tdl_rotation_exp(turn), rod->base.now.rotation);
-    }
-    if (rod->root_dofs == 6) {
-        start.position = tdl_axpy3(rod->base.now.position, step->dt, tdl_load3(root, 1));
-    }
-    return start;
-}
-
 // What the end misses when the step is made with the velocity v_free and the impulse `more` of the
 // hold beside its own (null: none); returns the larger of place, over the length, and angle.
 static double find_miss(const Rod* rod, const RodStep* step, const double* more,
@@ -244,12 +230,13 @@ static double find_miss(const Rod* rod, const RodStep* step, const double* more,
         add_columns(rod, more, q);
         rate += hold->soft * tdl_dot3(hold->reach, tdl_load3(more, 0));
     }
-    TdlPose start = start_after(rod, step, q);
+    TdlPose start = rod_start_after(rod, step, q);
     for (int i = 0; i < rod->dof_count; ++i) {
         q[i] = rod->q[i] + dt * q[i];
     }
     double stretch = rod->held_state.stretch + dt * rate;
-    TdlPose end = rod->model->end_pose(rod, q, start, stretch * rod->at_rest.element_length);
+    double l = stretch * rod->at_rest.element_length;
+    TdlPose end = rod->model->pose_at(rod, q, start, l, rod->element_count - 1, 1.0);
     TdlVec3 off = tdl_sub3(step->end_end.position, end.position);
     TdlMat3 turn = tdl_mul33(step->end_end.rotation, tdl_transpose33(end.rotation));
     TdlVec3 angle = tdl_rotation_log(turn);
@@ -540,6 +527,11 @@ void held_end_advance(Rod* rod, const RodStep* step) {
     state->stretch += step->dt * rate_of(rod);
     state->force = tdl_scale3(1.0 / step->dt, tdl_load3(hold->impulse, 0));
     rod_set_stretch(rod);
+}
+
+RodWrench held_end_impulse(const Rod* rod) {
+    const Hold* hold = hold_of(rod);
+    return (RodWrench){tdl_load3(hold->impulse, 0), tdl_load3(hold->impulse, 1)};
 }
 
 bool held_end_met(const Rod* rod) {

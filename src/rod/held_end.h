@@ -36,6 +36,9 @@ void held_end_advance(Rod* rod, const RodStep* step);
 double held_end_reach(const Rod* rod);
 double held_end_most(const Rod* rod);
 
+// What the hold does to the end in the step under way: its impulse, and that of its moment.
+RodWrench held_end_impulse(const Rod* rod);
+
 // Whether the step under way ends where the hold is, or the hold gives way; and the force (N) that
 // it then pulls with, else 0.
 bool held_end_met(const Rod* rod);

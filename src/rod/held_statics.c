@@ -234,7 +234,8 @@ static void load_end(const HeldStatics* held, TdlVec3 gravity, const double* mul
     double *all = held->step, *bending = held->step + n;
     double unit = held->stretch * rod->held_state.stretch;
     TdlVec3 force = tdl_scale3(-1.0 / rod_length(rod), tdl_load3(multiplier, 0));
-    rod->loads[rod->load_count++] = (RodLoad){rod->element_count - 1, 1.0, force, {0.0, 0.0, 0.0}};
+    rod->loads[rod->load_count++] =
+        (RodLoad){.element = rod->element_count - 1, .s = 1.0, .force = force};
     rod->model->potential(rod, gravity, all, hessian);
     rod->load_count = 0;
     rod->model->potential(rod, (TdlVec3){0}, bending, NULL);

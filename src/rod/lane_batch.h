@@ -46,6 +46,29 @@ LANE_INLINE LaneVec gather(const double* const p[LANE_COUNT], Batch batch) {
                      {at[0][2], at[1][2], at[2][2], at[3][2]}};
 }
 
+// Mass, K3 / l and gyration of the elements of a batch. Rods that do not vary have shares of 1, so
+// a rod has the same bits in any company.
+typedef struct LaneSection {
+    Lane m, k[3], gyration, share; // share: of the mean mass
+} LaneSection;
+
+LANE_INLINE LaneSection section_in(const RodGroup* group, const LaneRoot* root, Batch batch) {
+    LaneSection out = {
+        root->m, {root->k[0], root->k[1], root->k[2]}, root->gyration, lane_all(1.0)};
+    for (int lane = 0; lane < LANE_COUNT && root->varies; ++lane) {
+        int own = lane < batch.count ? lane : batch.count - 1;
+        const RodShare* share = &rod_in(group, batch.alone ? 0 : lane)
+                                     ->share[batch.alone ? batch.first + own : batch.first];
+        out.share[lane] = share->mass;
+        out.m[lane] *= share->mass;
+        out.gyration[lane] *= share->gyration;
+        out.k[0][lane] *= share->stiffness.x;
+        out.k[1][lane] *= share->stiffness.y;
+        out.k[2][lane] *= share->stiffness.z;
+    }
+    return out;
+}
+
 LANE_INLINE void scatter(double* const p[LANE_COUNT], int i, LaneVec a) {
     for (int lane = LANE_COUNT - 1; lane >= 0; --lane) { // the first rod last: lanes may repeat it
         p[lane][3 * i] = a.x[lane];

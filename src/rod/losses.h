@@ -5,7 +5,7 @@
 #include "rod/rod.h"
 #include "rod/tension.h"
 
-// Sums over the elements; the first three for unit mass.
+// Sums over the elements; the first five in units of the mean mass of one.
 typedef struct LossSum {
     double square;   // of the velocities of the step, with what tension adds to inertia
     double taut;     // that part of it
@@ -21,6 +21,7 @@ typedef struct LossSum {
 // An element whose coordinates change at the rate d, in world axes and for unit mass: moments about
 // its start, momentum of that change and the moment of it, d'Mqq d.
 typedef struct LossElement {
+    double share; // of the mean mass of an element
     TdlVec3 h;
     TdlMat3 J;
     TdlVec3 linear, angular;
@@ -31,18 +32,21 @@ typedef struct LossElement {
 static inline void loss_add(LossSum* sum, Twist at, const LossElement* e) {
     TdlVec3 swing = tdl_cross3(at.angular, e->h);
     TdlVec3 shared = tdl_add3(swing, e->linear);
-    sum->square += tdl_dot3(at.linear, tdl_axpy3(at.linear, 2.0, shared)) + e->square +
-                   tdl_dot3(at.angular, tdl_axpy3(tdl_mul33_3(e->J, at.angular), 2.0, e->angular));
-    sum->motion = tdl_add3(sum->motion, tdl_add3(at.linear, shared));
+    double turning =
+        tdl_dot3(at.angular, tdl_axpy3(tdl_mul33_3(e->J, at.angular), 2.0, e->angular));
+    sum->square +=
+        e->share * (tdl_dot3(at.linear, tdl_axpy3(at.linear, 2.0, shared)) + e->square + turning);
+    sum->motion = tdl_axpy3(sum->motion, e->share, tdl_add3(at.linear, shared));
 }
 
 // Adds what tension p along a chord amounts to for an element whose frame turns with `at` at its
 // start and whose coordinates turn its end by `own` more. (H.33)
-static inline void loss_add_tension(LossSum* sum, double p, TdlVec3 chord, Twist at, TdlVec3 own) {
+static inline void loss_add_tension(LossSum* sum, double share, double p, TdlVec3 chord, Twist at,
+                                    TdlVec3 own) {
     if (p > 0.0) {
         TdlMat3 P = tension_tensor(p, chord);
-        sum->taut += tdl_dot3(at.angular, tdl_mul33_3(P, tdl_add3(at.angular, own))) +
-                     tdl_dot3(own, tdl_mul33_3(P, own)) / 3.0;
+        sum->taut += share * (tdl_dot3(at.angular, tdl_mul33_3(P, tdl_add3(at.angular, own))) +
+                              tdl_dot3(own, tdl_mul33_3(P, own)) / 3.0);
     }
 }
 

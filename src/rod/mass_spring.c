@@ -177,7 +177,8 @@ static void element(const NodalShape* shape, int i, const double* force, NodalEl
     double by_edges[6][6], slope[3][6], natural = nodal_rest(rod, i)[0];
     Binormal x;
     find_binormal(e0, e1, &x);
-    out->stiffness[0] = factor * fmin(rod->stiffness.y, rod->stiffness.z);
+    TdlVec3 K3 = nodal_cell_stiffness(rod, i);
+    out->stiffness[0] = factor * fmin(K3.y, K3.z);
     if (natural == 0.0 || shape->lag != NULL) {
         double eps = ROUNDING * natural, size = sqrt(natural * natural + eps * eps);
         double rest[3] = {0.0, 0.0, 0.0};
@@ -215,8 +216,8 @@ static void keep_frames(Rod* rod, bool stepped) {
     (void)rod, (void)stepped;
 }
 
-static double edge_inertia(const Rod* rod) {
-    (void)rod;
+static double edge_inertia(const Rod* rod, int edge) {
+    (void)rod, (void)edge;
     return 0.0;
 }
 

@@ -14,13 +14,32 @@ static const double NO_AXIS = 1.0e-14;
 
 // --- sections -------------------------------------------------------------------------------
 
-double nodal_shear_stiffness(const Rod* rod) {
-    double a = rod->radius[0], b = rod->radius[1];
-    return rod->stiffness.x * (1.0 / (a * a) + 1.0 / (b * b));
+double nodal_shear_stiffness(const Rod* rod, int edge) {
+    return rod->share[edge].shearing * rod->at_rest.shearing;
 }
 
-double nodal_polar_inertia(const Rod* rod) {
-    return rod->gyration * rod->line_density * rod->element_length;
+double nodal_polar_inertia(const Rod* rod, int edge) {
+    double gyration = rod->share[edge].gyration * rod->gyration;
+    return gyration * rod_element_density(rod, edge) * rod->element_length;
+}
+
+// Of what the two edges that meet at a vertex have, the mean; at an end, its one's.
+static double mean_at(const Rod* rod, int i, double before, double after) {
+    return i == 0 ? after : i == rod->element_count ? before : 0.5 * (before + after);
+}
+
+// The same of springs in a row: a cell turns by what its halves give way, under one moment.
+static double row_at(const Rod* rod, int i, double before, double after) {
+    double harmonic = before == after ? after : 2.0 * before * after / (before + after);
+    return i == 0 ? after : i == rod->element_count ? before : harmonic;
+}
+
+TdlVec3 nodal_cell_stiffness(const Rod* rod, int i) {
+    const RodShare* a = &rod->share[i > 0 ? i - 1 : 0];
+    const RodShare* b = &rod->share[i < rod->element_count ? i : i - 1];
+    TdlVec3 K = rod->stiffness, x = a->stiffness, y = b->stiffness;
+    return (TdlVec3){row_at(rod, i, x.x, y.x) * K.x, row_at(rod, i, x.y, y.y) * K.y,
+                     row_at(rod, i, x.z, y.z) * K.z};
 }
 
 double nodal_cell_factor(const Rod* rod, int i) {
@@ -285,7 +304,8 @@ static void stretch_element(const NodalShape* shape, int i, const double* force,
     double t[3] = {edge.x / length, edge.y / length, edge.z / length};
     *out = (NodalElement){.first = i * stride, .dof_count = stride + 3, .count = 1};
     out->value[0] = length - 1.0;
-    out->stiffness[0] = rod_stretch_stiffness(shape->rod) * shape->rod->element_length;
+    out->stiffness[0] = shape->rod->share[i].stretching * rod_stretch_stiffness(shape->rod) *
+                        shape->rod->element_length;
     double tension = force != NULL ? force[0] : out->stiffness[0] * out->value[0];
     for (int c = 0; c < 3; ++c) {
         out->slope[0][c] = -t[c];
@@ -315,10 +335,13 @@ void nodal_element(const NodalShape* shape, int index, const double* force, Noda
 double nodal_mass(const Rod* rod, int dof) {
     int stride = nodal_stride(rod);
     if (dof % stride >= 3) {
-        return nodal_kind(rod)->edge_inertia(rod);
+        return nodal_kind(rod)->edge_inertia(rod, dof / stride);
     }
     double l = rod->element_length, m = rod->line_density * l * l * l;
-    return dof < 3 || dof >= rod->dof_count - 3 ? 0.5 * m : m;
+    int i = dof / stride, n = rod->element_count;
+    double share =
+        mean_at(rod, i, rod->share[i > 0 ? i - 1 : 0].mass, rod->share[i < n ? i : n - 1].mass);
+    return share * (i == 0 || i == n ? 0.5 * m : m);
 }
 
 bool nodal_is_held(const Rod* rod, int dof) {
@@ -362,6 +385,9 @@ void nodal_dead_load(const NodalShape* shape, TdlVec3 pull, bool torques, double
     }
     for (int i = 0; i < rod->load_count; ++i) {
         const RodLoad* load = &rod->loads[i];
+        if (load->given && !torques) {
+            continue;
+        }
         double *a = out + load->element * stride, *b = a + stride, l = rod->element_length;
         tdl_store3(a, 0, tdl_axpy3(tdl_load3(a, 0), (1.0 - load->s) * l, load->force));
         tdl_store3(b, 0, tdl_axpy3(tdl_load3(b, 0), load->s * l, load->force));
@@ -389,7 +415,7 @@ double nodal_elastic_energy(const NodalShape* shape) {
 static double gravity_energy(const Rod* rod, TdlVec3 gravity) {
     double height = 0.0;
     for (int e = 0; e < rod->element_count; ++e) {
-        height -= tdl_dot3(gravity, nodal_point(rod, e, 0.5));
+        height -= rod->share[e].mass * tdl_dot3(gravity, nodal_point(rod, e, 0.5));
     }
     return height * rod->line_density * rod->element_length;
 }

@@ -45,12 +45,14 @@ typedef struct NodalKind {
                     NodalBlock second);
 
     // Inertia of each coordinate of an edge, kg m^2.
-    double (*edge_inertia)(const Rod* rod);
+    double (*edge_inertia)(const Rod* rod, int edge);
 
     // Rates of an edge's coordinates when the rod turns about `axis`; generalised force of a torque
     // on it (beside the forces on its ends that make up the rest of the torque).
     void (*spin)(const NodalShape* shape, int edge, TdlVec3 axis, double* rates);
     void (*torque)(const NodalShape* shape, int edge, TdlVec3 torque, double* force);
+    // Optional, else `spin`: the same rates in a shape that the frames were not yet taken to.
+    void (*spin_after)(const NodalShape* shape, int edge, TdlVec3 axis, double* rates);
 
     // Natural strains at vertex i of the quaternion that the natural curvature makes there.
     void (*set_rest)(Quat between, double rest[3]);
@@ -97,11 +99,14 @@ static inline const double* nodal_edge_dofs(const NodalShape* shape, int i) {
 // The rod's present shape.
 NodalShape nodal_shape(const Rod* rod);
 
-// Stiffness against shearing, N.
-double nodal_shear_stiffness(const Rod* rod);
+// Stiffness of an edge against shearing, N.
+double nodal_shear_stiffness(const Rod* rod, int edge);
+
+// K3 at a vertex: the harmonic mean of the two edges that meet there.
+TdlVec3 nodal_cell_stiffness(const Rod* rod, int i);
 
 // Polar moment of inertia of an edge, kg m^2.
-double nodal_polar_inertia(const Rod* rod);
+double nodal_polar_inertia(const Rod* rod, int edge);
 
 // Natural strains at vertex i (0 and N are the half cells next to clamps).
 static inline const double* nodal_rest(const Rod* rod, int i) {

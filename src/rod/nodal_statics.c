@@ -114,11 +114,16 @@ static void undo(Rod* rod) {
 // Implicit steps from rest to rest, longer and longer: their limit is Newton's method on the
 // potential energy with the stress as unknown. A step that fails or does not go downhill is undone
 // and shortened. (D.16)
-static void approach(Rod* rod, TdlVec3 gravity) {
+static void approach(Loading* loading) {
+    Rod* rod = loading->root;
+    TdlVec3 gravity = loading_gravity(loading);
     double length = rod_length(rod), soft = fmin(rod->stiffness.y, rod->stiffness.z);
     double dt = 0.1 * length * length * sqrt(rod->line_density / soft), least = 1.0e-6 * dt;
     double energy = nodal_potential(rod, gravity, NULL, NULL), change = INFINITY, growth = 4.0;
     for (int k = 0; k < APPROACH_STEPS && change > APPROACHED && dt > least; ++k) {
+        if (loading_stopped(loading)) {
+            return;
+        }
         RodStep step = {
             .dt = dt, .gravity = gravity, .base_end = rod->base.now, .end_end = rod->end.now};
         if (!nodal_find_step(rod, &step, false)) {
@@ -414,10 +419,13 @@ static void move_along(Work* w, double t) {
 
 // Newton's method with a part of the metric added, more where the energy does not fall: for modes
 // so soft that implicit steps do not come to their end.
-static void descend(Work* w) {
+static void descend(Work* w, Loading* loading) {
     Rod* rod = w->rod;
     double energy = nodal_potential(rod, w->gravity, NULL, NULL), turn = 1.0, shift = LEAST_SHIFT;
     for (int k = 0; k < DESCENT_STEPS && turn > APPROACHED && shift < MOST_SHIFT; ++k) {
+        if (loading_stopped(loading)) {
+            return;
+        }
         nodal_derive(rod, w->gravity, NULL, w->gradient, w->hessian);
         find_metric(w);
         while (!factor_shifted(w, shift) && shift < MOST_SHIFT) {
@@ -493,13 +501,13 @@ static Equilibrium relax(Loading* loading, double* memory) {
     Equilibrium at = {.noise = w.noise};
     place_ends(w.rod);
     bool there = find_near(&w);
-    for (int k = 0; k <= MAX_ESCAPES; ++k) {
+    for (int k = 0; k <= MAX_ESCAPES && !loading_stopped(loading); ++k) {
         if (!there) {
-            approach(w.rod, w.gravity);
+            approach(loading);
             there = find_near(&w);
         }
         if (!there) {
-            descend(&w);
+            descend(&w, loading);
             there = find_near(&w);
         }
         at.lowest = find_lowest(&w, &at.tolerance);

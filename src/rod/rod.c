@@ -8,6 +8,8 @@
 #include "rod/discrete_elastic_rod.h"
 #include "rod/held_end.h"
 #include "rod/mass_spring.h"
+#include "rod/rod_drive.h"
+#include "rod/section.h"
 
 #include <string.h>
 
@@ -15,8 +17,6 @@ enum { MAX_ELEMENTS = 100000 };
 
 // Largest turning of one element, rad: integrals over it take work in proportion.
 static const double MAX_TURNING = 3000.0;
-
-static const double PI = 3.14159265358979323846;
 
 // In the order of tdl_rod_models.
 static const RodModel* const MODELS[] = {
@@ -148,6 +148,12 @@ const char* tdl_rod_def_fault(const TdlRodDef* def) {
         return "stiffening must be positive";
     }
     const char* fault = find_curvature_fault(def);
+    if (fault == NULL) {
+        fault = tdl_rod_sections_fault(def);
+    }
+    if (fault == NULL) {
+        fault = rod_drive_fault(def);
+    }
     if (fault != NULL) {
         return fault;
     }
@@ -157,21 +163,6 @@ const char* tdl_rod_def_fault(const TdlRodDef* def) {
     fault = find_load_fault(def);
     const RodModel* model = rod_model_find(def->model);
     return fault == NULL && model->find_fault != NULL ? model->find_fault(def) : fault;
-}
-
-// Section of half-axes a (second axis) and b (third): area, and the stiffnesses of K3.
-static void set_section(Rod* rod, const TdlRodDef* def) {
-    double a = def->radius[0], b = def->radius[1];
-    double shear = def->young / (2.0 * (1.0 + def->poisson));
-    rod->radius[0] = a;
-    rod->radius[1] = b;
-    rod->gyration = 0.25 * (a * a + b * b);
-    rod->line_density = def->density * PI * a * b;
-    rod->section_stiffness.x = shear * PI * (a * a * a) * (b * b * b) / (a * a + b * b);
-    rod->section_stiffness.y = def->young * PI / 4.0 * a * (b * b * b);
-    rod->section_stiffness.z = def->young * PI / 4.0 * (a * a * a) * b;
-    rod->stiffening = def->stiffening;
-    rod->stiffness = tdl_scale3(def->stiffening, rod->section_stiffness);
 }
 
 static int root_dofs(TdlHold start) {
@@ -368,11 +359,13 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     size_t work = model->work_count(rod->dof_count, n);
     size_t held = model->end_turning != NULL ? held_end_count(def->end, rod->dof_count) : 0;
     size_t natural = 3 * (size_t)tdl_rod_def_curvature_count(def);
-    double* block =
-        tdl_alloc_array(&host->mem, 6 * dofs + 1 + memory + work + held + natural, sizeof(double));
+    size_t sections = (size_t)n * (sizeof(RodShare) / sizeof(double) + 2) + 2;
+    double* block = tdl_alloc_array(
+        &host->mem, 6 * dofs + 1 + memory + work + held + natural + sections, sizeof(double));
     rod->q = block;
-    // two more: for a hand in the world, and for the hold in statics
-    rod->loads = tdl_alloc_array(&host->mem, (size_t)def->load_count + 2, sizeof *rod->loads);
+    // one more: for the hold in statics
+    size_t loads = (size_t)def->load_count + (size_t)rod_drive_load_count(def) + 1;
+    rod->loads = tdl_alloc_array(&host->mem, loads, sizeof *rod->loads);
     if (block == NULL || rod->loads == NULL || !allocate_group(host, rod, n)) {
         return false;
     }
@@ -385,6 +378,9 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
     rod->work = rod->expected + dofs;
     rod->held = held > 0 ? rod->work + work : NULL;
     rod->natural = (TdlVec3*)(rod->work + work + held);
+    rod->share = (RodShare*)(rod->natural + natural / 3);
+    rod->thick = (double*)(rod->share + n);
+    rod->bore = rod->thick + n + 1;
     if (held > 0) {
         memset(rod->held, 0, held * sizeof(double));
     }
@@ -392,12 +388,14 @@ static bool allocate(const TdlHost* host, Rod* rod, const TdlRodDef* def) {
 }
 
 static void set_loads(Rod* rod, const TdlRodDef* def) {
-    rod->load_count = def->load_count;
+    rod->load_count = def->load_count + rod_drive_load_count(def);
     for (int i = 0; i < def->load_count; ++i) {
         double u = def->loads[i].at / rod->element_length;
         int element = (int)fmin(u, rod->element_count - 1);
-        rod->loads[i] =
-            (RodLoad){element, fmin(u - element, 1.0), def->loads[i].force, def->loads[i].torque};
+        rod->loads[i] = (RodLoad){.element = element,
+                                  .s = fmin(u - element, 1.0),
+                                  .force = def->loads[i].force,
+                                  .torque = def->loads[i].torque};
     }
 }
 
@@ -451,10 +449,9 @@ TdlStatus rod_create(const TdlHost* host, const TdlRodDef* def, Rod** out) {
     rod->start_hold = def->start;
     rod->end_hold = def->end;
     rod->base.now = def->clamp;
-    set_section(rod, def);
+    section_set(rod, def);
     rod->at_rest.element_length = rod->element_length;
     rod->at_rest.line_density = rod->line_density;
-    rod->at_rest.stiffness = rod->stiffness;
     rod->held_state.stretch = rod->held_state.stretch_before = 1.0;
     set_loads(rod, def);
     set_shapes(rod, def, kappa);
@@ -496,7 +493,7 @@ void rod_set_stretch(Rod* rod) {
 }
 
 double rod_stretch_stiffness(const Rod* rod) {
-    return 4.0 * rod->at_rest.stiffness.y / (rod->radius[1] * rod->radius[1]);
+    return rod->at_rest.stretching;
 }
 
 TdlEnergy rod_energy(const Rod* rod, TdlVec3 gravity) {
@@ -520,7 +517,9 @@ double rod_load_energy(const Rod* rod) {
     double sum = 0.0;
     for (int i = 0; i < rod->load_count; ++i) {
         const RodLoad* load = &rod->loads[i];
-        sum -= tdl_dot3(load->force, rod->model->point(rod, load->element, load->s));
+        if (!load->given) {
+            sum -= tdl_dot3(load->force, rod->model->point(rod, load->element, load->s));
+        }
     }
     return sum;
 }

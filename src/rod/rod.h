@@ -11,6 +11,7 @@
 #define TDL_ROD_ROD_H
 
 #include "base/memory.h"
+#include "base/stop.h"
 #include "body/body.h"
 #include "body/motion.h"
 #include "tendril/curve.h"
@@ -31,12 +32,25 @@ typedef struct RodHeld {
     TdlVec3 force;                  // N, of the hold on the end, in the last step
 } RodHeld;
 
+// What an element has of the rod's mean (of `stretching`: of the whole rod's): 1 each where
+// sections do not vary. section.c
+typedef struct RodShare {
+    double mass, gyration, stretching, shearing;
+    TdlVec3 stiffness;
+} RodShare;
+
 // A point load: at s in [0, 1] of an element.
 typedef struct RodLoad {
     int element;
     double s;
     TdlVec3 force, torque;
+    bool given; // it has no potential: all that it does is given from outside, as torques are
 } RodLoad;
+
+// A force, N, and a torque, N m; or their impulses.
+typedef struct RodWrench {
+    TdlVec3 force, torque;
+} RodWrench;
 
 // Rods that a model advances together, one in each lane. They have the same number of elements and
 // the same kinds of ends.
@@ -53,7 +67,7 @@ typedef struct Rod {
     int element_count, dof_count;
     double element_length; // m, as all three now: a held rod is stretched
     double line_density;   // kg/m
-    double radius[2];      // m
+    double radius[2];      // m, the mean
     double gyration;       // m^2, of a section that spins: its polar second moment over its area
     double damping;        // s
     double mass_damping;   // 1/s
@@ -63,13 +77,20 @@ typedef struct Rod {
     struct {
         double element_length, line_density;
         TdlVec3 stiffness;
-    } at_rest;                 // not stretched
-    TdlVec3 section_stiffness; // K3 of its section and Young's modulus alone
-    double stiffening;         // factor on it in `at_rest`
+        double stretching, shearing;             // N
+    } at_rest;                                   // not stretched
+    TdlVec3 section_stiffness;                   // K3 of its section alone
+    double section_stretching, section_shearing; // N; 0: follow from K3 as of a solid section
+    double stiffening;                           // factor on these in `at_rest`
+    bool varies;                                 // along its length; the means stand above
+    RodShare* share;                             // [element_count]
+    double* thick; // [element_count + 1] m, at the joints: the larger half-axis
+    double* bore;  // [element_count + 1] m, at the joints: the smaller half-axis of the hole
+    bool hollow;   // it has one all along
 
     TdlHold start_hold, end_hold;
     int root_dofs;  // velocities of a start that is not clamped, said below
-    RodLoad* loads; // [load_count], and room for one more
+    RodLoad* loads; // [load_count], and room for the hold in statics
     int load_count;
 
     // The state: coordinates, velocities, and the shape in which these velocities were found; the
@@ -151,6 +172,13 @@ typedef struct RodCurve {
     double length;     // m
     TdlVec3 kappa_end; // 1/m
 } RodCurve;
+
+// An element of unit length seen from its start: the place and the frame at s, and how they move
+// while its coordinates change.
+typedef struct RodLocal {
+    TdlVec3 position, linear, angular;
+    TdlMat3 rotation;
+} RodLocal;
 
 // A^-1 in halves by rows that are short: what a body's `root` and the operations beside it do for a
 // place of an element. `find` goes before, after predict or predict_again.
@@ -244,9 +272,15 @@ struct RodModel {
     TdlMat3 (*end_frame)(const Rod* rod);
     void (*end_turning)(const Rod* rod, double* rows);
 
-    // Optional: the pose of the far end for other coordinates, of a rod that starts at `start`
+    // Optional: the pose at (element, s) for other coordinates, of a rod that starts at `start`
     // with elements of length l. Needed for held_end.h.
-    TdlPose (*end_pose)(const Rod* rod, const double* q, TdlPose start, double l);
+    TdlPose (*pose_at)(const Rod* rod, const double* q, TdlPose start, double l, int element,
+                       double s);
+
+    // Optional, of a super-model: the place at s of an element of unit length with the coordinates
+    // from q on, which change at the rates from d on.
+    void (*local)(const double* q, const double* d, double s, RodLocal* out);
+    bool mean_spin; // its elements spin as one (H.24)
 
     // Optional: the pose at the end of an element; a model that has it can carry branches.
     TdlPose (*node)(const Rod* rod, int element);
@@ -318,9 +352,15 @@ void rod_part(const TdlHost* host, Rod* rod);
 // stiffness of an element (K3 / l), for nodal models in the metric of the material (D.18). It is
 // positive at a stable shape. TDL_STATUS_DIVERGED when the residual stays above 1e-9, or the shape
 // is a saddle
-// (`stability` below -1e-6 and rounding); the shape reached is kept.
-TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
-                     double* stability);
+// (`stability` below -1e-6 and rounding); the shape reached is kept. TDL_STATUS_STOPPED where it
+// was asked to, once an iteration: then the shape is none.
+TdlStatus rod_settle_until(const TdlHost* host, Rod* rod, TdlVec3 gravity, Stop stop,
+                           double* residual, double* stability);
+
+static inline TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
+                                   double* stability) {
+    return rod_settle_until(host, rod, gravity, (Stop){0}, residual, stability);
+}
 
 // Drag and mass damping are forces in proportion to mass: implicit, they multiply the mass in A by
 // this factor, and the wind adds to gravity. (H.22)
@@ -336,6 +376,7 @@ double rod_length(const Rod* rod); // m, at rest
 int rod_curvature_count(const Rod* rod);
 TdlPose rod_start(const Rod* rod);
 void rod_set_natural(Rod* rod, const TdlVec3* kappa);
+const char* rod_natural_fault(const Rod* rod, const TdlVec3* kappa);
 void rod_set_stiffening(Rod* rod, double factor); // refreshes
 
 // For the tables of super-models, whose coordinates are curvatures times the element length.
@@ -345,8 +386,18 @@ void rod_unscale_curvature(const Rod* rod, TdlVec3* kappa);
 // Gives the rod the length that held_state tells.
 void rod_set_stretch(Rod* rod);
 
-// Stiffness against stretching, N.
+// Stiffness of the whole rod against stretching, N.
 double rod_stretch_stiffness(const Rod* rod);
+
+// Mass of an element over its length at rest, K3 of an element as it is stretched now.
+static inline double rod_element_density(const Rod* rod, int i) {
+    return rod->share[i].mass * rod->line_density;
+}
+
+static inline TdlVec3 rod_element_stiffness(const Rod* rod, int i) {
+    TdlVec3 of = rod->share[i].stiffness, K = rod->stiffness;
+    return (TdlVec3){of.x * K.x, of.y * K.y, of.z * K.z};
+}
 
 // The model's energy, with that of a held rod's stretching.
 TdlEnergy rod_energy(const Rod* rod, TdlVec3 gravity);
@@ -363,6 +414,9 @@ void rod_shift(Rod* rod, TdlVec3 by);
 
 // Puts the rod at rest in its present shape.
 void rod_stop(Rod* rod);
+
+// Of a super-model: where its start is at the end of a step with the velocities v.
+TdlPose rod_start_after(const Rod* rod, const RodStep* step, const double* v);
 
 // What a step may change, as bytes.
 size_t rod_state_size(const Rod* rod);

@@ -1,7 +1,4 @@
-// What a world tells of its rods, and what a hand may change of them between two steps.
-//
-// A force that changes gives energy, which the judgement of a step must not take for its own: the
-// energy of the rod is counted anew.
+// What a world tells of its rods.
 #include "base/log.h"
 #include "rod/rod_body.h"
 
@@ -9,17 +6,18 @@
 static const double CENTRE_TOL = 1.0e-9;
 enum { CENTRE_PIECES_MAX = 256 }; // of an element; helices of a thousand turns need no more
 
-// The mean place of a rod's points by Gauss's rule of four points on each of so many pieces of an
+// The mean place of a rod's mass by Gauss's rule of four points on each of so many pieces of an
 // element. Straight edges, as the nodal models have, are exact with one.
 static TdlVec3 mean_point(const Rod* rod, int pieces) {
     static const double PLACE[2] = {0.33998104358485626, 0.86113631159405258};
     static const double SHARE[2] = {0.32607257743127307, 0.17392742256872693};
     TdlVec3 sum = {0};
     for (int i = 0; i < rod->element_count * pieces; ++i) {
+        double mass = rod->share[i / pieces].mass;
         for (int k = 0; k < 4; ++k) {
             double offset = (k % 2 == 0 ? -0.5 : 0.5) * PLACE[k / 2];
             double s = (i % pieces + 0.5 + offset) / pieces;
-            sum = tdl_axpy3(sum, SHARE[k / 2], rod->model->point(rod, i / pieces, s));
+            sum = tdl_axpy3(sum, mass * SHARE[k / 2], rod->model->point(rod, i / pieces, s));
         }
     }
     return tdl_scale3(1.0 / (rod->element_count * pieces), sum);
@@ -123,41 +121,4 @@ TdlStatus tdl_rod_velocities(const TdlWorld* world, TdlBodyId id, const double**
     const RodBody* rb = find(world, id);
     *v = rb == NULL ? NULL : rb->rod->v;
     return rb == NULL ? TDL_STATUS_BAD_ARGUMENT : TDL_STATUS_OK;
-}
-
-TdlStatus tdl_rod_pull(TdlWorld* world, TdlBodyId id, double at, TdlVec3 force) {
-    RodBody* rb = find(world, id);
-    if (rb == NULL) {
-        return TDL_STATUS_BAD_ARGUMENT;
-    }
-    if (!(at >= 0.0 && at <= rod_length(rb->rod)) || !tdl_finite3(force)) {
-        return tdl_fail(world_host(world), TDL_STATUS_BAD_ARGUMENT,
-                        "a pull needs an arc length on its rod and a finite force");
-    }
-    Rod* rod = rb->rod;
-    if (!rb->pulled) {
-        rb->pulled = true;
-        ++rod->load_count; // there is room for one more
-    }
-    double u = at / rod->at_rest.element_length;
-    int element = (int)fmin(u, rod->element_count - 1);
-    rod->loads[rod->load_count - 1] =
-        (RodLoad){.element = element, .s = fmin(u - element, 1.0), .force = force};
-    world_count_energy(world, &rb->head);
-    return TDL_STATUS_OK;
-}
-
-TdlStatus tdl_rod_lead(TdlWorld* world, TdlBodyId id, bool end, TdlVec3 place) {
-    RodBody* rb = find(world, id);
-    if (rb == NULL || !tdl_finite3(place)) {
-        return TDL_STATUS_BAD_ARGUMENT;
-    }
-    const Motion* motion = end ? &rb->end_motion : &rb->motion;
-    TdlHold hold = end ? rb->rod->end_hold : rb->rod->start_hold;
-    if (hold == TDL_HOLD_FREE || motion->keys != NULL || (!end && rb->rod->parent != NULL)) {
-        return TDL_STATUS_BAD_ARGUMENT;
-    }
-    rb->led[end] = true;
-    (end ? &rb->end_placed : &rb->placed)->position = place;
-    return TDL_STATUS_OK;
 }

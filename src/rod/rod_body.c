@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "math/rotation.h"
 #include "rod/held_end.h"
+#include "rod/rod_drive.h"
 #include "rod/rod_reach.h"
 
 #include <string.h>
@@ -12,10 +13,14 @@
 static void destroy(const TdlHost* host, Body* body) {
     RodBody* rb = (RodBody*)body;
     rod_destroy(host, rb->rod);
+    rod_drive_destroy(host, rb->drive);
     motion_destroy(host, &rb->motion);
     motion_destroy(host, &rb->end_motion);
+    load_list_free(host, &rb->varying);
     tdl_free(&host->mem, rb->scratch);
+    tdl_free(&host->mem, rb->trial);
     tdl_free(&host->mem, rb->middle);
+    rod_forces_destroy(host, rb->forces);
     tdl_free(&host->mem, rb);
 }
 
@@ -142,9 +147,10 @@ static bool shift(Body* body, TdlVec3 by) {
 
 // --- the state -------------------------------------------------------------------------------
 
-// What a body's state has beside that of its rod: of the midpoint rule, and of momenta that are
-// kept. Which of them there are stays as it is.
-enum { MORE_DOUBLES = 2 + ROD_KEPT_DOUBLES };
+// What a body's state has beside that of its rod: of the midpoint rule, of momenta that are kept,
+// the work of its holds where it is asked for, and how held ends are led. Which of them there are
+// stays as it is.
+enum { MORE_DOUBLES = 4 + ROD_KEPT_DOUBLES + 2 * LEAD_DOUBLES };
 
 static bool has_momenta(const Rod* rod) {
     return rod->model->momenta != NULL && rod->root_dofs == 6;
@@ -160,18 +166,44 @@ static size_t pack_more(const RodBody* rb, double more[MORE_DOUBLES]) {
         rod_kept_save(&rb->kept, more + count);
         count += ROD_KEPT_DOUBLES;
     }
+    for (int end = 0; end < 2 && rb->forces != NULL; ++end) {
+        more[count++] = rb->forces->work[end];
+    }
     return count;
+}
+
+// Those of ends that are held come last.
+static size_t pack_leads(const RodBody* rb, double* more) {
+    size_t count = 0;
+    for (int part = 0; part < 2; ++part) {
+        if (rod_end_is_held(rb->rod, part)) {
+            memcpy(more + count, &rb->lead[part], sizeof(Lead));
+            count += LEAD_DOUBLES;
+        }
+    }
+    return count;
+}
+
+static void unpack_leads(RodBody* rb, const double* more) {
+    for (int part = 0; part < 2; ++part) {
+        if (rod_end_is_held(rb->rod, part)) {
+            memcpy(&rb->lead[part], more, sizeof(Lead));
+            more += LEAD_DOUBLES;
+        }
+    }
 }
 
 static size_t state_size(const Body* body) {
     double more[MORE_DOUBLES];
     size_t count = pack_more((const RodBody*)body, more);
+    count += pack_leads((const RodBody*)body, more + count);
     return rod_state_size(rod_of(body)) + count * sizeof(double);
 }
 
 static void save(const Body* body, void* bytes) {
     double more[MORE_DOUBLES];
     size_t count = pack_more((const RodBody*)body, more);
+    count += pack_leads((const RodBody*)body, more + count);
     rod_save_state(rod_of(body), bytes);
     memcpy((char*)bytes + rod_state_size(rod_of(body)), more, count * sizeof(double));
 }
@@ -179,7 +211,7 @@ static void save(const Body* body, void* bytes) {
 static void load(Body* body, const void* bytes) {
     RodBody* rb = (RodBody*)body;
     double more[MORE_DOUBLES];
-    size_t count = pack_more(rb, more), at = 0;
+    size_t leads = pack_more(rb, more), count = leads + pack_leads(rb, more + leads), at = 0;
     memcpy(more, (const char*)bytes + rod_state_size(rb->rod), count * sizeof(double));
     rod_load_state(rb->rod, bytes); // a group is right once its last rod is in
     if (rb->middle != NULL) {
@@ -188,12 +220,21 @@ static void load(Body* body, const void* bytes) {
     }
     if (has_momenta(rb->rod)) {
         rod_kept_load(&rb->kept, more + at);
+        at += ROD_KEPT_DOUBLES;
     }
+    for (int end = 0; end < 2 && rb->forces != NULL; ++end) {
+        rb->forces->work[end] = more[at++];
+    }
+    unpack_leads(rb, more + leads);
 }
 
 static uint64_t hash(const Body* body, uint64_t before) {
     double more[MORE_DOUBLES];
-    size_t count = pack_more((const RodBody*)body, more);
+    const RodBody* rb = (const RodBody*)body;
+    size_t count = pack_more(rb, more);
+    if (lead_is_on(&rb->lead[0]) || lead_is_on(&rb->lead[1])) {
+        count += pack_leads(rb, more + count);
+    }
     return hash_bytes(rod_state_hash(rod_of(body), before), more, count * sizeof(double));
 }
 
@@ -217,19 +258,21 @@ static TdlStatus leave(const TdlHost* host, Body* body) {
     }
     rod_part(host, rod);
     share_system(root);
+    rod_ride_end((RodBody*)body);
     return TDL_STATUS_OK;
 }
 
-// One rod at a time: rod_settle allocates, and the caller's allocator need not be safe to use from
+// One rod at a time: this allocates, and the caller's allocator need not be safe to use from
 // several threads.
-static TdlStatus settle(const TdlHost* host, Body* body, TdlVec3 gravity, double* residual) {
+static TdlStatus settle(const TdlHost* host, Body* body, TdlVec3 gravity, Stop stop,
+                        double* residual) {
     RodBody* rb = (RodBody*)body;
     if (rb->rod->parent != NULL) { // its tree was settled as a whole, at its root
         rb->stability = ((RodBody*)body->system)->stability;
         return TDL_STATUS_OK;
     }
     rb->kept.known = false;
-    return rod_settle(host, rb->rod, gravity, residual, &rb->stability);
+    return rod_settle_until(host, rb->rod, gravity, stop, residual, &rb->stability);
 }
 
 const BodyKind ROD_BODY = {
@@ -240,6 +283,7 @@ const BodyKind ROD_BODY = {
     .expect = rod_body_expect,
     .predict = rod_body_predict,
     .advance = rod_body_advance,
+    .place = rod_drive_place,
     .residual = rod_body_residual,
     .predict_again = rod_body_predict_again,
     .correct = rod_body_correct,
@@ -251,10 +295,17 @@ const BodyKind ROD_BODY = {
     .support = support,
     .rows = rows,
     .prescribed = prescribed,
+    .locate = rod_locate,
+    .frame = rod_frame,
+    .frame_after = rod_frame_after,
+    .add_load = rod_add_load,
+    .held = rod_held_ends,
     .mass = rod_centre,
     .energy = energy,
     .point = rod_point,
     .hold = rod_hold_force,
+    .feel = rod_body_feel,
+    .observe = rod_body_observe,
     .shift = shift,
     .state_size = state_size,
     .save = save,
@@ -262,8 +313,13 @@ const BodyKind ROD_BODY = {
     .hash = hash,
     .shape = rod_shape,
     .curves = rod_curves,
+    .bores = rod_bores,
     .pose = pose,
     .settle = settle,
+    .lead = rod_lead,
+    .pull_fault = rod_pull_fault,
+    .pull = rod_pull_at,
+    .copy = rod_copy,
 };
 
 // --- adding one ------------------------------------------------------------------------------
@@ -274,11 +330,26 @@ static TdlStatus attach(TdlWorld* world, const TdlRodDef* def, Rod* rod) {
         return TDL_STATUS_OK;
     }
     Body* parent = world_find_body(world, def->parent, &ROD_BODY);
-    if (parent == NULL || def->motion.keys != NULL) {
+    if (def->natural_key_count > 0 || def->tendon_count > 0) {
+        return tdl_fail(world_host(world), TDL_STATUS_BAD_ARGUMENT,
+                        "rod: no branch has natural_keys or tendons");
+    }
+    if (parent == NULL || motion_moves(&rod_owner(rod)->motion)) {
         return tdl_fail(world_host(world), TDL_STATUS_BAD_ARGUMENT,
                         "rod: parent must be a rod of this world, which then moves its branches");
     }
     return rod_attach(world_host(world), rod, rod_of(parent), def->parent_at);
+}
+
+// What the definition points to is the caller's: a copy of the rod finds it in the rod.
+static void keep_def(const TdlRodDef* def, TdlRodDef* out) {
+    *out = *def;
+    out->model = rod_model_find(def->model)->name;
+    out->natural_curvature_of = out->curvature_of = NULL;
+    out->natural_curvature_at = out->curvature_at = NULL;
+    out->motion.keys = out->end_motion.keys = NULL;
+    out->loads = NULL;
+    out->load_count = out->motion.key_count = out->end_motion.key_count = 0;
 }
 
 // All but its place in the world.
@@ -295,6 +366,10 @@ static TdlStatus create(TdlWorld* world, const TdlRodDef* def, RodBody* rb) {
         return status;
     }
     rb->rod->owner = rb;
+    status = rod_drive_create(host, def, rb->rod, &rb->drive);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     status = motion_create(host, &def->end_motion, &rb->end_motion);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -305,9 +380,17 @@ static TdlStatus create(TdlWorld* world, const TdlRodDef* def, RodBody* rb) {
             return status;
         }
     }
+    if (world_finds_forces(world)) {
+        status = rod_forces_create(host, rb->rod, &rb->forces);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    }
     size_t elements = (size_t)rb->rod->element_count;
     rb->scratch = tdl_alloc_array(&host->mem, elements, sizeof *rb->scratch);
-    return rb->scratch == NULL ? TDL_STATUS_NO_MEMORY : attach(world, def, rb->rod);
+    rb->trial = tdl_alloc_array(&host->mem, (size_t)rb->rod->dof_count, sizeof *rb->trial);
+    bool got = rb->scratch != NULL && rb->trial != NULL;
+    return got ? attach(world, def, rb->rod) : TDL_STATUS_NO_MEMORY;
 }
 
 static TdlStatus check_reach(const TdlHost* host, const RodBody* rb, double now) {
@@ -319,7 +402,16 @@ static TdlStatus check_reach(const TdlHost* host, const RodBody* rb, double now)
                : tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "rod: %s", rod_reach_text(&reach, text));
 }
 
-TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* out) {
+// A rod of a copied world has been where it is now, whatever its motions ask for at the start.
+static TdlStatus make(TdlWorld* world, const TdlRodDef* def, const RodBody* like, RodBody* rb) {
+    TdlStatus status = create(world, def, rb);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    return like != NULL ? TDL_STATUS_OK : check_reach(world_host(world), rb, world_now(world));
+}
+
+TdlStatus rod_add(TdlWorld* world, const TdlRodDef* def, const RodBody* like, RodBody** out) {
     const TdlHost* host = world_host(world);
     RodBody* rb = tdl_alloc_zero(&host->mem, sizeof *rb);
     if (rb == NULL) {
@@ -329,10 +421,7 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* ou
     rb->head.material = def->material;
     rb->placed = def->clamp;
     rb->stability = NAN;
-    TdlStatus status = create(world, def, rb);
-    if (status == TDL_STATUS_OK) {
-        status = check_reach(host, rb, world_now(world));
-    }
+    TdlStatus status = make(world, def, like, rb);
     if (status != TDL_STATUS_OK) {
         destroy(host, &rb->head);
         return status;
@@ -341,7 +430,9 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* ou
     if (last != NULL && rb->rod->parent == NULL) {
         rod_join(host, rb->rod, rod_of(last));
     }
+    keep_def(def, &rb->def);
     rb->end_placed = rod_end(rb->rod);
+    rod_drive_place(host, &rb->head, world_now(world));
     rb->head.linear = rb->rod->model->residual == NULL && rb->rod->held == NULL;
     rb->head.hears = rb->rod->held != NULL;
     share_system((Rod*)rod_tree_root(rb->rod));
@@ -353,6 +444,15 @@ TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* ou
         destroy(host, &rb->head);
         return status;
     }
-    *out = rb->head.id;
+    *out = rb;
     return TDL_STATUS_OK;
+}
+
+TdlStatus tdl_world_add_rod(TdlWorld* world, const TdlRodDef* def, TdlBodyId* out) {
+    RodBody* rb;
+    TdlStatus status = rod_add(world, def, NULL, &rb);
+    if (status == TDL_STATUS_OK) {
+        *out = rb->head.id;
+    }
+    return status;
 }

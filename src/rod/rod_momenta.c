@@ -5,6 +5,9 @@
 #include "rod/rod_momenta.h"
 
 #include "math/eigen.h"
+#include "math/gauss.h"
+#include "math/rotation.h"
+#include "math/turning.h"
 
 // An axis about which the rod has less than this share of its largest moment of inertia is none.
 static const double NO_AXIS = 1.0e-14;
@@ -62,8 +65,9 @@ static Twist rigid_motion(const RodMomenta* body, TdlVec3 linear, TdlVec3 angula
     return (Twist){tdl_sub3(tdl_scale3(1.0 / body->mass, linear), swing), w};
 }
 
-// Gives the velocities v the momenta (about the root) by a rigid motion of the rod.
-static void give(const Rod* rod, const RodMomenta* body, TdlVec3 linear, TdlVec3 angular,
+// Gives the velocities v the momenta (about the root) by a rigid motion of the rod; false: the
+// linear one alone.
+static bool give(const Rod* rod, const RodMomenta* body, TdlVec3 linear, TdlVec3 angular,
                  double* v) {
     double* root = v + rod->dof_count - 6;
     double noise =
@@ -73,16 +77,43 @@ static void give(const Rod* rod, const RodMomenta* body, TdlVec3 linear, TdlVec3
     Twist lack = rigid_motion(body, linear, angular, noise);
     double gain = tdl_dot3(lack.angular, tdl_axpy3(body->angular, 0.5, angular)) +
                   tdl_dot3(lack.linear, tdl_axpy3(body->linear, 0.5, linear));
-    if (gain > GAIN_MOST * rod->model->energy(rod, (TdlVec3){0}).kinetic) {
+    bool turns = !(gain > GAIN_MOST * rod->model->energy(rod, (TdlVec3){0}).kinetic);
+    if (!turns) {
         // it has come to have hardly any inertia about an axis: to keep it turning would make
         // energy
         lack = (Twist){.linear = tdl_scale3(1.0 / body->mass, linear)};
     }
     tdl_store3(root, 0, tdl_add3(tdl_load3(root, 0), lack.angular));
     tdl_store3(root, 1, tdl_add3(tdl_load3(root, 1), lack.linear));
+    return turns;
 }
 
-void rod_kept_correct(const RodKept* kept, Rod* rod, const RodStep* step) {
+// The same about its centre of mass.
+static RodMomenta about_centre(const RodMomenta* body) {
+    RodMomenta own = *body;
+    TdlVec3 c = tdl_scale3(1.0 / body->mass, body->first);
+    TdlMat3 J = tdl_axpy33(body->second, -body->mass * tdl_dot3(c, c), tdl_identity33());
+    own.second = tdl_axpy33(J, body->mass, tdl_outer3(c, c));
+    own.angular = tdl_sub3(body->angular, tdl_cross3(c, body->linear));
+    own.first = (TdlVec3){0};
+    return own;
+}
+
+static TdlVec3 whole_rate(const RodMomenta* own, TdlVec3 angular) {
+    return rigid_motion(own, (TdlVec3){0}, angular, 0.0).angular;
+}
+
+// The angular momentum in the present shape that is `wanted` in the middle of the step. (H.36)
+static TdlVec3 seen_now(const RodMomenta* own, TdlVec3 wanted, double dt) {
+    TdlMat3 J = own->second;
+    double trace = J.cx.x + J.cy.y + J.cz.z;
+    J = tdl_axpy33(J, NO_AXIS * trace, tdl_identity33());
+    TdlVec3 w = tdl_turning_rate(J, wanted, whole_rate(own, own->angular), 0.5 * dt);
+    return tdl_tmul33_3(tdl_rotation_exp(tdl_scale3(0.5 * dt, w)), wanted);
+}
+
+void rod_kept_correct(RodKept* kept, Rod* rod, const RodStep* step) {
+    kept->turned = (TdlVec3){0};
     if (!kept->known || rod->taut) { // what loads do to a taut rod's turning is implicit
         return;
     }
@@ -99,8 +130,17 @@ void rod_kept_correct(const RodKept* kept, Rod* rod, const RodStep* step) {
     }
     double slowed = 1.0 / rod_mass_factor(rod, step->dt);
     linear = tdl_scale3(slowed, linear);
-    angular = tdl_add3(tdl_scale3(slowed, angular), tdl_cross3(centre, linear));
-    give(rod, &body, linear, angular, rod->v_free);
+    RodMomenta own = about_centre(&body);
+    TdlVec3 wanted = tdl_scale3(slowed, angular), now = seen_now(&own, wanted, step->dt);
+    TdlVec3 about_root = tdl_add3(now, tdl_cross3(centre, linear));
+    bool given = give(rod, &body, linear, about_root, rod->v_free);
+    body = momenta_of(rod, rod->v_free);
+    now = about_centre(&body).angular;
+    if (!given) {
+        TdlVec3 half = tdl_scale3(0.5 * step->dt, whole_rate(&own, now));
+        wanted = tdl_mul33_3(tdl_rotation_exp(half), now);
+    }
+    kept->turned = tdl_sub3(wanted, now);
 }
 
 void rod_kept_correct_end(const RodKept* kept, Rod* rod, const RodStep* step) {
@@ -116,9 +156,8 @@ void rod_kept_correct_end(const RodKept* kept, Rod* rod, const RodStep* step) {
 
 void rod_kept_note(RodKept* kept, const Rod* rod, const double* v) {
     RodMomenta body = momenta_of(rod, v);
-    TdlVec3 centre = tdl_scale3(1.0 / body.mass, body.first);
     kept->linear = body.linear;
-    kept->angular = tdl_sub3(body.angular, tdl_cross3(centre, body.linear));
+    kept->angular = tdl_add3(about_centre(&body).angular, kept->turned);
     kept->known = true;
     kept->rigid = rigid_motion(&body, body.linear, body.angular, 0.0);
     kept->energy = 0.5 * (tdl_dot3(kept->rigid.linear, body.linear) +
@@ -136,6 +175,7 @@ TdlVec3 rod_kept_centre(const Rod* rod) {
 
 void rod_kept_start(RodKept* kept, const Rod* rod) {
     kept->centre = rod_kept_centre(rod);
+    kept->turned = (TdlVec3){0};
 }
 
 void rod_kept_foresee(RodKept* kept, const Rod* rod, const double* push) {
@@ -159,6 +199,36 @@ void rod_kept_shift(const RodKept* kept, Rod* rod, const RodStep* step, bool mid
     TdlVec3 wanted = tdl_axpy3(kept->centre, step->dt / body.mass, momentum);
     TdlVec3 missing = tdl_sub3(wanted, centre_of(rod, &body));
     rod->base.now.position = tdl_add3(rod->base.now.position, missing);
+}
+
+// The centre of mass of other coordinates than the rod's, by twelve points an element.
+static TdlVec3 centre_with(const Rod* rod, const double* q, TdlPose start) {
+    static const double STILL[6];
+    double l = rod->element_length, mass = 0.0;
+    TdlVec3 sum = {0};
+    for (int e = 0; e < rod->element_count; ++e) {
+        RodLocal p;
+        TdlVec3 mean = {0};
+        for (int k = 0; k < GAUSS12_COUNT; ++k) {
+            rod->model->local(q + 3 * (ptrdiff_t)e, STILL, GAUSS12_POINT[k], &p);
+            mean = tdl_axpy3(mean, GAUSS12_WEIGHT[k], p.position);
+        }
+        double m = rod->share[e].mass;
+        TdlVec3 place = tdl_axpy3(start.position, l, tdl_mul33_3(start.rotation, mean));
+        sum = tdl_axpy3(sum, m, place);
+        mass += m;
+        rod->model->local(q + 3 * (ptrdiff_t)e, STILL, 1.0, &p);
+        start.position = tdl_axpy3(start.position, l, tdl_mul33_3(start.rotation, p.position));
+        start.rotation = tdl_mul33(start.rotation, p.rotation);
+    }
+    return tdl_scale3(1.0 / mass, sum);
+}
+
+TdlVec3 rod_kept_ahead(const RodKept* kept, const Rod* rod, const double* v, const double* q,
+                       TdlPose start, double dt) {
+    RodMomenta body = momenta_of(rod, v);
+    TdlVec3 wanted = tdl_axpy3(kept->centre, dt / body.mass, body.linear);
+    return tdl_sub3(wanted, centre_with(rod, q, start));
 }
 
 double rod_kept_slow(const RodKept* kept, Rod* rod, double kinetic, double surplus) {

@@ -15,6 +15,8 @@ typedef struct RodKept {
     TdlVec3 linear, angular;
     bool known;
     TdlVec3 centre; // of mass, before the attempt
+    TdlVec3 turned; // how the angular momentum in the middle of the attempt differs from that of
+                    // its velocities in the shape before it
     TdlVec3 pushed; // m, how a push displaces that in it
     Twist rigid;    // motion of the root that alone has the momenta, in the last attempt
     double energy;  // J, of that motion
@@ -24,7 +26,7 @@ typedef struct RodKept {
 bool rod_keeps(const Rod* rod);
 
 // Gives v_free, as predicted, the momenta that there were and what gravity, wind and loads add.
-void rod_kept_correct(const RodKept* kept, Rod* rod, const RodStep* step);
+void rod_kept_correct(RodKept* kept, Rod* rod, const RodStep* step);
 
 // The same of v, at the end of a step by the midpoint rule without loads and drag.
 void rod_kept_correct_end(const RodKept* kept, Rod* rod, const RodStep* step);
@@ -36,6 +38,11 @@ void rod_kept_note(RodKept* kept, const Rod* rod, const double* v);
 // rule or not: moves it so that this went as its momentum says. A refresh follows.
 void rod_kept_start(RodKept* kept, const Rod* rod);
 void rod_kept_shift(const RodKept* kept, Rod* rod, const RodStep* step, bool middle);
+
+// What that is going to add to the places of the rod when v takes its coordinates to q and its
+// start to `start`.
+TdlVec3 rod_kept_ahead(const RodKept* kept, const Rod* rod, const double* v, const double* q,
+                       TdlPose start, double dt);
 
 // Before the rod is advanced, what a push is going to displace its centre of mass by; and after the
 // push, which found the centre at `centre`: takes it there and no further, and the angular momentum

@@ -23,12 +23,12 @@ static const double ACROSS = 1.0e-5;
 enum { SAMPLES = 64, HALVINGS = 60 };
 
 static TdlPose base_at(const RodHolds* h, double time) {
-    return h->motion->keys == NULL ? h->placed : motion_pose(h->motion, h->placed, time);
+    return !motion_moves(h->motion) ? h->placed : motion_pose(h->motion, h->placed, time);
 }
 
 static TdlPose end_at(const RodHolds* h, double time) {
-    return h->end_motion->keys == NULL ? h->end_placed
-                                       : motion_pose(h->end_motion, h->end_placed, time);
+    return !motion_moves(h->end_motion) ? h->end_placed
+                                        : motion_pose(h->end_motion, h->end_placed, time);
 }
 
 static TdlRodReach look(const Rod* rod, const RodHolds* h, double time) {

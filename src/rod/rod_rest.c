@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/quotient.h"
 #include "rod/rod_body.h"
+#include "rod/section.h"
 
 #include <string.h>
 
@@ -25,8 +26,7 @@ void rod_set_natural(Rod* rod, const TdlVec3* kappa) {
 }
 
 void rod_set_stiffening(Rod* rod, double factor) {
-    rod->stiffening = factor;
-    rod->at_rest.stiffness = tdl_scale3(factor, rod->section_stiffness);
+    section_stiffen(rod, factor);
     rod_set_stretch(rod);
     rod->model->refresh(rod);
 }
@@ -87,6 +87,10 @@ static const char* find_fault(const Rod* rod, const TdlVec3* kappa, double stiff
     def.stiffening = stiffening;
     *(rod->model->at_joints ? &def.natural_curvature_at : &def.natural_curvature_of) = kappa;
     return tdl_rod_def_fault(&def);
+}
+
+const char* rod_natural_fault(const Rod* rod, const TdlVec3* kappa) {
+    return find_fault(rod, kappa, 1.0);
 }
 
 TdlStatus tdl_rod_set_natural_curvature(TdlWorld* world, TdlBodyId id, const TdlVec3* kappa) {

@@ -44,6 +44,7 @@ BodyShape rod_shape(const Body* body, int segments) {
     int each = curves_each(rod, segments);
     return (BodyShape){.curve_count = rod->element_count * each,
                        .pieces = each,
+                       .hollow = rod->hollow,
                        .winds = winds(rod),
                        .slender = rod->at_rest.element_length > PIECE_RADII * rod_radius(rod),
                        .frameless = rod->model->frameless,
@@ -93,11 +94,16 @@ static void make_smooth(const RodCurve* shape, TdlCurve* out) {
     }
 }
 
+// What is known at the joints, at a share of an element. It goes linearly along a curve.
+static double between_joints(const double* joint, int element, double s) {
+    double a = joint[element], b = joint[element + 1];
+    return a == b ? a : a + s * (b - a);
+}
+
 void rod_curves(Body* body, int segments, TdlCurve* out) {
     const Rod* rod = rod_of(body);
     RodCurve* shape = ((RodBody*)body)->scratch;
     int each = curves_each(rod, segments);
-    double radius = rod_radius(rod);
     rod->model->curves(rod, shape);
     for (int e = 0; e < rod->element_count; ++e) {
         TdlCurve* own = &out[e * each];
@@ -109,7 +115,18 @@ void rod_curves(Body* body, int segments, TdlCurve* out) {
             cut_helix(own, each);
         }
         for (int k = 0; k < each; ++k) {
-            own[k].radius[0] = own[k].radius[1] = radius;
+            own[k].radius[0] = between_joints(rod->thick, e, (double)k / each);
+            own[k].radius[1] = between_joints(rod->thick, e, (k + 1.0) / each);
+        }
+    }
+}
+
+void rod_bores(const Body* body, int segments, double* out) {
+    const Rod* rod = rod_of(body);
+    int each = curves_each(rod, segments);
+    for (int i = 0; i < rod->element_count * each; ++i) {
+        for (int k = 0; k < 2; ++k) {
+            out[2 * i + k] = between_joints(rod->bore, i / each, (i % each + k) / (double)each);
         }
     }
 }

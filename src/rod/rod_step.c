@@ -9,6 +9,7 @@
 #include "math/dense.h"
 #include "math/rotation.h"
 #include "rod/held_end.h"
+#include "rod/rod_drive.h"
 #include "rod/rod_midpoint.h"
 #include "rod/rod_momenta.h"
 
@@ -25,12 +26,6 @@ static const double SURPLUS_LIMIT = 0.05;
 static const double TURN_MOST = 3.141592653589793;
 
 // --- what moves it ---------------------------------------------------------------------------
-
-// Where a hand leads an end by the end of the step, at its present turn.
-static Twist lead(TdlPose now, TdlVec3 place, double dt, TdlPose* arrived) {
-    *arrived = (TdlPose){place, now.rotation};
-    return (Twist){.linear = tdl_scale3(1.0 / dt, tdl_sub3(place, now.position))};
-}
 
 static bool is_zero(Twist t) {
     return tdl_dot3(t.linear, t.linear) == 0.0 && tdl_dot3(t.angular, t.angular) == 0.0;
@@ -72,28 +67,31 @@ void rod_body_prepare(Body* body, const BodyStep* t) {
     rod->expects = false;
     rb->losses = (RodLosses){0};
     rb->gave = 0.0;
+    rod_forces_prepare(rb->forces);
     rb->step = (RodStep){.dt = t->dt,
                          .gravity = t->gravity,
                          .wind = t->wind,
                          .base_end = rod->base.now,
                          .end_end = rod->end.now};
-    if (rb->motion.keys != NULL && rod->start_hold != TDL_HOLD_FREE) {
-        rb->step.base_end = motion_pose(&rb->motion, rb->placed, t->end);
+    bool scripted = motion_moves(&rb->motion) && rod->start_hold != TDL_HOLD_FREE;
+    if (scripted || rb->carrier != NULL) {
+        rb->step.base_end = rb->carrier != NULL ? rod_ride_pose(rb, t->start, t->end)
+                                                : motion_pose(&rb->motion, rb->placed, t->end);
+        motion_check(&rb->motion, rb->step.base_end, body);
         rb->step.base_rate = twist_between(rod->base.now, rb->step.base_end, t->dt);
         if (rod->start_hold == TDL_HOLD_PINNED) {
             rb->step.base_rate.angular = (TdlVec3){0};
         }
-    } else if (rb->led[0]) {
-        rb->step.base_rate = lead(rod->base.now, rb->placed.position, t->dt, &rb->step.base_end);
     }
-    if (rb->end_motion.keys != NULL && rod->end_hold != TDL_HOLD_FREE) {
+    if (motion_moves(&rb->end_motion) && rod->end_hold != TDL_HOLD_FREE) {
         rb->step.end_end = motion_pose(&rb->end_motion, rb->end_placed, t->end);
+        motion_check(&rb->end_motion, rb->step.end_end, body);
         rb->step.end_rate = twist_between(rod->end.now, rb->step.end_end, t->dt);
-    } else if (rb->led[1]) {
-        rb->step.end_rate = lead(rod->end.now, rb->end_placed.position, t->dt, &rb->step.end_end);
     }
+    rod_follow_leads(rb, t);
     limit_reach(rb);
     rb->moved = ends_move(rb);
+    rod_drive_prepare(rb, t);
     rb->kept.known = rb->kept.known && rod_keeps(rod);
     if (rod_keeps(rod)) {
         rod_kept_start(&rb->kept, rod);
@@ -101,8 +99,11 @@ void rod_body_prepare(Body* body, const BodyStep* t) {
     if (rb->middle != NULL) {
         const RodMiddle* m = rb->middle;
         rb->middle->half.gravity = t->gravity;
-        rb->middle->taken = m->swings && !body->near && rod_middle_can(rod, &rb->step);
+        rb->middle->taken =
+            m->swings && !body->near && !rod_drive_acts(rb) && rod_middle_can(rod, &rb->step);
     }
+    bool middle = rb->middle != NULL && rb->middle->taken;
+    rod_loads_take(rb, middle ? t->start + 0.5 * t->dt : t->end);
 }
 
 static bool goes_by_middle(const Rod* rod) {
@@ -200,7 +201,8 @@ static bool is_moved(const RodBody* rb) {
 static bool is_supplied(const RodBody* rb) {
     TdlVec3 wind = rb->step.wind;
     bool blown = tdl_dot3(wind, wind) != 0.0 && has_drag(rb->rod);
-    return rb->rod->parent == NULL && (is_moved(rb) || blown || has_torque(rb->rod));
+    bool driven = has_torque(rb->rod) || rod_loads_vary(rb->rod) || rod_drive_acts(rb);
+    return rb->rod->parent == NULL && (is_moved(rb) || blown || driven);
 }
 
 // Whether the energy of a rod alone is judged: its ends stand still, so that kinetic energy is a
@@ -364,6 +366,7 @@ static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
             if (t->holds) {
                 rod_hold_start(rod_owner(mates[i]));
             }
+            rod_forces_start(rod_owner(mates[i]));
         }
     }
     if (reduced) {
@@ -373,7 +376,7 @@ static void predict_middle(Rod* const* mates, int count, const BodyStep* t) {
     }
     for (int i = 0; i < count; ++i) {
         if (goes_by_middle(mates[i]) &&
-            (t->losses || t->holds || is_supplied(rod_owner(mates[i])))) {
+            (t->losses || t->holds || t->forces || is_supplied(rod_owner(mates[i])))) {
             rod_middle_lose(rod_owner(mates[i])->middle, mates[i]);
         }
     }
@@ -525,7 +528,8 @@ static void note_fall(RodBody* rb, const BodyStep* t) {
         rb->losses = middle ? rb->middle->losses : rb->losses;
         if (middle || rod_keeps(rb->rod)) { // its own losses are what is left over
             rb->losses.numerical = rb->head.touch + rb->losses.work - rb->losses.damping -
-                                   after.kinetic - after.elastic + was.kinetic + was.elastic;
+                                   after.kinetic - after.elastic + was.kinetic + was.elastic +
+                                   rod_drive_supplied(rb);
         }
         double now = after.gravity;
         rb->losses.numerical -= rb->losses.work - rb->losses.given + now - rb->head.energy.gravity;
@@ -537,7 +541,7 @@ static void count_losses(RodBody* rb, const BodyStep* t) {
     if (t->losses) {
         account->damping = rb->losses.damping;
         account->numerical = rb->losses.numerical;
-        account->given = rb->losses.given + rb->losses.hold;
+        account->given = rb->losses.given + rb->losses.hold + rod_drive_supplied(rb);
     }
 }
 
@@ -628,7 +632,7 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         rb->head.account.gave = fmax(rb->gave, held_end_limit(mates[i]));
         bool supplied = is_supplied(rb), middle = goes_by_middle(mates[i]);
         rb->head.account.swings = rb->middle != NULL;
-        if (!middle && (t->losses || t->estimate || t->holds || supplied)) {
+        if (!middle && (t->losses || t->estimate || t->holds || t->forces || supplied)) {
             rb->losses = rod->model->losses(mates[i], steps[i], mates[i]->v_free,
                                             rb->head.touch - stretching);
             held_end_add_losses(mates[i], steps[i], &rb->losses);
@@ -638,10 +642,12 @@ void rod_body_advance(Body* body, const BodyStep* t) {
             }
             rod_hold_find(rb);
         }
+        rod_forces_find(rb);
         rb->head.account.error = t->estimate && !middle ? estimate(rb) : 0.0;
         if (supplied) { // an end that is held still does no work
             const RodLosses* own = middle ? &rb->middle->losses : &rb->losses;
-            rb->head.account.supplied = own->given + (is_moved(rb) ? own->hold : 0.0);
+            rb->head.account.supplied =
+                own->given + (is_moved(rb) ? own->hold : 0.0) + rod_drive_supplied(rb);
         }
         memcpy(mates[i]->v, mates[i]->v_free, (size_t)mates[i]->dof_count * sizeof(double));
         if (rod_keeps(mates[i]) && !goes_by_middle(mates[i])) {
@@ -666,6 +672,7 @@ void rod_body_advance(Body* body, const BodyStep* t) {
         if (t->holds) {
             rod_hold_end(rb);
         }
+        rod_forces_end(rb);
         note_fall(rb, t);
         changed = judge(rb, t, judged[i]) || changed;
         push(rb, t);

@@ -94,6 +94,11 @@ void loading_set(Loading* loading, double factor) {
     loading->factor = factor;
 }
 
+bool loading_stopped(Loading* loading) {
+    loading->stopped = loading->stopped || stop_asked(loading->stop);
+    return loading->stopped;
+}
+
 TdlVec3 loading_gravity(const Loading* loading) {
     return tdl_scale3(loading->factor, loading->gravity);
 }
@@ -116,7 +121,7 @@ static Equilibrium follow_load(const RodStatics* way, Loading* loading, double* 
     if (loading->factor == 1.0) {
         return way->relax(loading, memory);
     }
-    while (loading->factor < 1.0) {
+    while (loading->factor < 1.0 && !loading_stopped(loading)) {
         double rest = 1.0 - loading->factor, turning = way->turning(loading, memory);
         double part = fmax(LEAST_PART, rest * PART_TURNING / turning);
         if (loading->factor == 0.0 && turning == INFINITY) {
@@ -134,7 +139,8 @@ static bool has_torque(const Rod* root) {
     bool some = false;
     for (const Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
         for (int i = 0; i < rod->load_count; ++i) {
-            some = some || tdl_dot3(rod->loads[i].torque, rod->loads[i].torque) > 0.0;
+            double torque = tdl_dot3(rod->loads[i].torque, rod->loads[i].torque);
+            some = some || torque > 0.0 || rod->loads[i].given;
         }
     }
     return some;
@@ -160,8 +166,8 @@ static bool make_twins(const TdlHost* host, const Rod* rod, Rod* parent, Rod* tw
 }
 
 // A model without a potential lends its coordinates to the one that has it.
-static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, double* residual,
-                             double* stability) {
+static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, Stop stop,
+                             double* residual, double* stability) {
     size_t count = 0;
     int used = 0;
     for (const Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
@@ -170,7 +176,7 @@ static TdlStatus settle_twin(const TdlHost* host, Rod* root, TdlVec3 gravity, do
     Rod* twins = tdl_alloc_array(&host->mem, count, sizeof *twins);
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (twins != NULL && make_twins(host, root, NULL, twins, &used)) {
-        status = rod_settle(host, twins, gravity, residual, stability);
+        status = rod_settle_until(host, twins, gravity, stop, residual, stability);
         const Rod* twin = twins;
         for (Rod* rod = root; rod != NULL; rod = tree_next(root, rod)) {
             rod->base = twin->base;
@@ -212,12 +218,13 @@ static TdlStatus judge(const TdlHost* host, const Loading* loading, const Equili
     return TDL_STATUS_OK;
 }
 
-TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* residual,
-                     double* stability) {
+TdlStatus rod_settle_until(const TdlHost* host, Rod* rod, TdlVec3 gravity, Stop stop,
+                           double* residual, double* stability) {
     *residual = *stability = NAN;
     if (has_torque(rod)) {
-        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
-                        "a rod under a torque has no potential energy to settle in");
+        return tdl_fail(
+            host, TDL_STATUS_BAD_ARGUMENT,
+            "a rod under a torque or with tendons has no potential energy to settle in");
     }
     if (rod->dof_count <= held_statics_conditions(rod)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
@@ -225,7 +232,7 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
                         rod->element_count);
     }
     if (rod->model->potential == NULL) {
-        return settle_twin(host, rod, gravity, residual, stability);
+        return settle_twin(host, rod, gravity, stop, residual, stability);
     }
     if (is_out_of_reach(rod)) {
         return tdl_fail(host, TDL_STATUS_DIVERGED,
@@ -237,14 +244,20 @@ TdlStatus rod_settle(const TdlHost* host, Rod* rod, TdlVec3 gravity, double* res
         rod->model->own_statics != NULL ? rod->model->own_statics : &DENSE_STATICS;
     size_t count = way->memory_count(rod), forces = (size_t)count_loads(rod) + 1;
     double* memory = tdl_alloc_array(&host->mem, count, sizeof(double));
-    Loading loading = {rod, gravity, tdl_alloc_array(&host->mem, forces, sizeof(TdlVec3)), 1.0};
+    Loading loading = {.root = rod,
+                       .gravity = gravity,
+                       .force = tdl_alloc_array(&host->mem, forces, sizeof(TdlVec3)),
+                       .factor = 1.0,
+                       .stop = stop};
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (memory != NULL && loading.force != NULL) {
         stop_tree(rod);
         keep_loads(&loading);
         Equilibrium at = follow_load(way, &loading, memory);
         stop_tree(rod);
-        status = judge(host, &loading, &at, residual, stability);
+        loading_set(&loading, 1.0);
+        status =
+            loading.stopped ? TDL_STATUS_STOPPED : judge(host, &loading, &at, residual, stability);
     }
     tdl_free(&host->mem, memory);
     tdl_free(&host->mem, loading.force);

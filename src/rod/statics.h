@@ -2,6 +2,7 @@
 #ifndef TDL_ROD_STATICS_H
 #define TDL_ROD_STATICS_H
 
+#include "base/stop.h"
 #include "rod/rod.h"
 
 // Gravity and the point forces of a tree, times a factor.
@@ -10,7 +11,12 @@ typedef struct Loading {
     TdlVec3 gravity; // the whole
     TdlVec3* force;  // the whole forces, of all rods in the order of tree_next
     double factor;
+    Stop stop;    // asked once an iteration, whatever the way
+    bool stopped; // said so; what was reached is nothing
 } Loading;
+
+// Whether the way is to be left. What was said once stays said.
+bool loading_stopped(Loading* loading);
 
 void loading_set(Loading* loading, double factor);
 TdlVec3 loading_gravity(const Loading* loading); // times the factor

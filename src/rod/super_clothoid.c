@@ -48,6 +48,10 @@ static Clothoid shape_of(const double* q, int i) {
     return clothoid_make(tdl_load3(q, i), tdl_load3(q, i + 1));
 }
 
+static double gyration_of(const Rod* rod, const ClothoidElement* el) {
+    return rod->share[el - elements_of(rod)].gyration * rod->gyration;
+}
+
 static void refresh_element(const Rod* rod, ClothoidElement* el, TdlPose start) {
     double l = rod->element_length;
     TdlMat3 R = start.rotation;
@@ -58,7 +62,7 @@ static void refresh_element(const Rod* rod, ClothoidElement* el, TdlPose start) 
     el->end_turn = clothoid_rotation(&end);
     el->span = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(&end)));
     el->h = tdl_scale3(l, tdl_mul33_3(R, own.h));
-    double r2 = rod->gyration;
+    double r2 = gyration_of(rod, el);
     el->J = rotate_tensor(R, tdl_axpy33(tdl_scale33(l * l, own.J), r2, own.spin_J));
     for (int a = 0; a < 2; ++a) {
         el->shift[a] = tdl_scale33(l, tdl_mul33(R, clothoid_displacement(&end, a)));
@@ -118,10 +122,11 @@ static void refresh_fields(Rod* rod) {
                               .V = tdl_tmul33_3(R, at.linear),
                               .w = tdl_tmul33_3(R, at.angular),
                               .d = {tdl_load3(rod->v, i), tdl_load3(rod->v, i + 1)},
-                              .gyration = rod->gyration};
+                              .gyration = gyration_of(rod, &el[i])};
         ClothoidState end;
-        el[i].brought = clothoid_momentum(&el[i].shape, tdl_tmul33(el[i].start.rotation, R), &own,
-                                          &el[i].field_square, &end);
+        el[i].brought =
+            clothoid_momentum(&el[i].shape, rod->element_length,
+                              tdl_tmul33(el[i].start.rotation, R), &own, &el[i].field_square, &end);
 
         // motion of the end
         TdlVec3 swing = tdl_cross3(own.w, clothoid_position(&end));
@@ -183,16 +188,31 @@ static void end_turning(const Rod* rod, double* rows) {
     }
 }
 
-static TdlPose end_pose(const Rod* rod, const double* q, TdlPose start, double l) {
-    for (int i = 0; i < rod->element_count; ++i) {
+static TdlPose pose_at(const Rod* rod, const double* q, TdlPose start, double l, int element,
+                       double s) {
+    (void)rod;
+    for (int i = 0; i <= element; ++i) {
         Clothoid shape = shape_of(q, i);
         ClothoidState end;
-        clothoid_at(&shape, 1.0, &end);
+        clothoid_at(&shape, i < element ? 1.0 : s, &end);
         TdlVec3 span = tdl_mul33_3(start.rotation, clothoid_position(&end));
         start.position = tdl_axpy3(start.position, l, span);
         start.rotation = next_frame(start.rotation, clothoid_rotation(&end));
     }
     return start;
+}
+
+static void local(const double* q, const double* d, double s, RodLocal* out) {
+    Clothoid shape = shape_of(q, 0);
+    ClothoidState at;
+    clothoid_at(&shape, s, &at);
+    *out = (RodLocal){.position = clothoid_position(&at), .rotation = clothoid_rotation(&at)};
+    for (int a = 0; a < 2; ++a) {
+        TdlVec3 rate = tdl_load3(d, a);
+        TdlVec3 moved = tdl_mul33_3(clothoid_displacement(&at, a), rate);
+        out->linear = tdl_add3(out->linear, moved);
+        out->angular = tdl_add3(out->angular, tdl_mul33_3(clothoid_turn(&at, a), rate));
+    }
 }
 
 static void curves(const Rod* rod, RodCurve* out) {
@@ -338,7 +358,7 @@ static void add_root_mass(const Rod* rod, const Moments* all, double* A) {
 // The element's diagonal blocks, from the momenta of what it carries.
 static void add_own_mass(const Rod* rod, int i, const Momentum p[2], double* A) {
     const ClothoidElement* e = &elements_of(rod)[i];
-    double m = rod->line_density * rod->element_length;
+    double m = rod_element_density(rod, i) * rod->element_length;
     for (int a = 0; a < 2; ++a) {
         for (int b = 0; b <= a; ++b) {
             TdlMat3 block = paired(e->shift[a], e->turn[a], &p[b]);
@@ -351,11 +371,11 @@ static void add_own_mass(const Rod* rod, int i, const Momentum p[2], double* A) 
 void super_clothoid_mass(const Rod* rod, double* A) {
     const ClothoidElement* el = elements_of(rod);
     int n = rod->dof_count;
-    double m = rod->line_density * rod->element_length;
     Moments beyond = {0};
     memset(A, 0, (size_t)n * (size_t)n * sizeof *A);
     for (int i = rod->element_count - 1; i >= 0; --i) {
         const ClothoidElement* e = &el[i];
+        double m = rod_element_density(rod, i) * rod->element_length;
         Momentum p[2] = {carried_momentum(e, 0, &beyond), carried_momentum(e, 1, &beyond)};
         add_own_mass(rod, i, p, A);
         // about the start, with the element's own share; then down to the root
@@ -415,7 +435,7 @@ static ClothoidLoad rigid_load(const ClothoidElement* e, double m, Twist at) {
     return load;
 }
 
-// Adds `scale` times the point loads of element i, or their torques alone. (C.15)
+// Adds `scale` times the point loads of element i, or what has no potential of them alone. (C.15)
 static void add_point_loads(const Rod* rod, int i, double scale, bool forces, ClothoidLoad* sum) {
     const ClothoidElement* e = &elements_of(rod)[i];
     TdlMat3 R = e->start.rotation;
@@ -427,7 +447,7 @@ static void add_point_loads(const Rod* rod, int i, double scale, bool forces, Cl
         }
         ClothoidState at;
         clothoid_at(&e->shape, load->s, &at);
-        TdlVec3 force = tdl_scale3(forces ? scale : 0.0, load->force);
+        TdlVec3 force = tdl_scale3(forces || load->given ? scale : 0.0, load->force);
         TdlVec3 torque = tdl_scale3(scale, load->torque);
         TdlVec3 arm = tdl_scale3(l, tdl_mul33_3(R, clothoid_position(&at)));
         TdlVec3 own_force = tdl_tmul33_3(R, force), own_torque = tdl_tmul33_3(R, torque);
@@ -443,10 +463,10 @@ static void add_point_loads(const Rod* rod, int i, double scale, bool forces, Cl
 
 void super_clothoid_forces(const Rod* rod, TdlVec3 gravity, double* out) {
     const ClothoidElement* el = elements_of(rod);
-    double m = rod->line_density * rod->element_length;
     Wrench sum = {0};
     memset(out, 0, (size_t)rod->dof_count * sizeof *out);
     for (int i = rod->element_count - 1; i >= 0; --i) {
+        double m = rod_element_density(rod, i) * rod->element_length;
         ClothoidLoad load = rigid_load(&el[i], -m, (Twist){.linear = gravity});
         add_point_loads(rod, i, -1.0, true, &load);
         gather_load(&el[i], i, &load, &sum, out);
@@ -467,7 +487,7 @@ static ClothoidLoad add_brought(const ClothoidElement* e, double m, ClothoidLoad
 
 void super_clothoid_momentum(const Rod* rod, const RodStep* step, double* out) {
     const ClothoidElement* el = elements_of(rod);
-    double m = rod->line_density * rod->element_length, factor = rod_mass_factor(rod, step->dt);
+    double factor = rod_mass_factor(rod, step->dt);
     TdlVec3 gain = tdl_scale3(step->dt, rod_pull(rod, step));
     Wrench sum = {0};
     memset(out, 0, (size_t)rod->dof_count * sizeof *out);
@@ -477,6 +497,7 @@ void super_clothoid_momentum(const Rod* rod, const RodStep* step, double* out) {
                       tdl_scale3(factor, step->base_rate.angular)};
         base.linear = tdl_add3(base.linear, tdl_cross3(base.angular, arm));
         base.linear = tdl_sub3(base.linear, gain);
+        double m = rod_element_density(rod, i) * rod->element_length;
         ClothoidLoad load = add_brought(&el[i], m, rigid_load(&el[i], -m, base));
         add_point_loads(rod, i, step->dt, true, &load);
         gather_load(&el[i], i, &load, &sum, out);
@@ -489,8 +510,9 @@ void super_clothoid_momentum(const Rod* rod, const RodStep* step, double* out) {
 // A += scale K, lower triangle: each element adds l/3 to its joints and l/6 between them, here in
 // coordinates kappa l. (C.2)
 void super_clothoid_add_stiffness(const Rod* rod, double scale, double* A) {
-    TdlMat3 third = tdl_scale33(scale / (3.0 * rod->element_length), tdl_diag33(rod->stiffness));
     for (int i = 0; i < rod->element_count; ++i) {
+        TdlMat3 third = tdl_scale33(scale / (3.0 * rod->element_length),
+                                    tdl_diag33(rod_element_stiffness(rod, i)));
         add_block(A, rod->dof_count, i, i, third);
         add_block(A, rod->dof_count, i + 1, i, tdl_scale33(0.5, third));
         add_block(A, rod->dof_count, i + 1, i + 1, third);
@@ -500,8 +522,8 @@ void super_clothoid_add_stiffness(const Rod* rod, double scale, double* A) {
 // y += scale K (q - q_rest)
 void super_clothoid_add_elastic(const Rod* rod, double scale, double* y) {
     double third = 1.0 / (3.0 * rod->element_length);
-    TdlMat3 K3 = tdl_scale33(scale * third, tdl_diag33(rod->stiffness));
     for (int i = 0; i < rod->element_count; ++i) {
+        TdlMat3 K3 = tdl_scale33(scale * third, tdl_diag33(rod_element_stiffness(rod, i)));
         TdlVec3 d0 = tdl_sub3(tdl_load3(rod->q, i), tdl_load3(rod->q_rest, i));
         TdlVec3 d1 = tdl_sub3(tdl_load3(rod->q, i + 1), tdl_load3(rod->q_rest, i + 1));
         add3(y, i, tdl_mul33_3(K3, tdl_axpy3(d0, 0.5, d1)));
@@ -587,22 +609,25 @@ static void advance(Rod* rod, const RodStep* step, const double* v) {
 }
 
 // a'Kb of an element, for changes a and b of its joints. (C.2)
-static double bending_of(const Rod* rod, const TdlVec3 a[2], const TdlVec3 b[2]) {
-    TdlMat3 K3 = tdl_scale33(1.0 / (3.0 * rod->element_length), tdl_diag33(rod->stiffness));
+static double bending_of(const Rod* rod, int i, const TdlVec3 a[2], const TdlVec3 b[2]) {
+    TdlMat3 K3 =
+        tdl_scale33(1.0 / (3.0 * rod->element_length), tdl_diag33(rod_element_stiffness(rod, i)));
     return tdl_dot3(a[0], tdl_mul33_3(K3, tdl_axpy3(b[0], 0.5, b[1]))) +
            tdl_dot3(a[1], tdl_mul33_3(K3, tdl_axpy3(b[1], 0.5, b[0])));
 }
 
 // v'Pv of an element. (H.33)
-static void add_taut_losses(const ClothoidElement* e, Twist at, const TdlVec3 d[2], LossSum* sum) {
+static void add_taut_losses(const ClothoidElement* e, double share, Twist at, const TdlVec3 d[2],
+                            LossSum* sum) {
     if (e->taut > 0.0) {
         TdlMat3 P = tension_tensor(e->taut, e->span);
         TdlVec3 w = at.angular, a = tdl_mul33_3(e->turn[0], d[0]),
                 b = tdl_mul33_3(e->turn[1], d[1]);
         TdlVec3 twice = tdl_axpy3(tdl_scale3(4.0 / 3.0, a), 2.0 / 3.0, b);
-        sum->taut += tdl_dot3(w, tdl_mul33_3(P, tdl_add3(w, twice)));
-        sum->taut += tdl_dot3(a, tdl_mul33_3(P, tdl_axpy3(tdl_scale3(8.0 / 15.0, a), 0.6, b)));
-        sum->taut += 0.2 * tdl_dot3(b, tdl_mul33_3(P, b));
+        sum->taut += share * tdl_dot3(w, tdl_mul33_3(P, tdl_add3(w, twice)));
+        sum->taut +=
+            share * tdl_dot3(a, tdl_mul33_3(P, tdl_axpy3(tdl_scale3(8.0 / 15.0, a), 0.6, b)));
+        sum->taut += share * (0.2 * tdl_dot3(b, tdl_mul33_3(P, b)));
     }
 }
 
@@ -619,13 +644,14 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         ClothoidLoad brought = add_brought(e, 1.0, (ClothoidLoad){0}), loads = {0}, torques = {0};
         add_point_loads(rod, i, 1.0, true, &loads);
         add_point_loads(rod, i, 1.0, false, &torques);
-        LossElement own = {.h = e->h, .J = e->J};
+        double share = rod->share[i].mass;
+        LossElement own = {.share = share, .h = e->h, .J = e->J};
         Twist end = {tdl_add3(at.linear, tdl_cross3(at.angular, e->span)), at.angular};
         for (int a = 0; a < 2; ++a) {
             own.linear = tdl_add3(own.linear, tdl_mul33_3(e->Bm[a], d[a]));
             own.angular = tdl_add3(own.angular, tdl_mul33_3(e->Hm[a], d[a]));
             own.square += tdl_dot3(d[a], tdl_mul33_3(e->Mqq[2 * a], d[a]));
-            sum.brought += tdl_dot3(brought.generalised[a], d[a]);
+            sum.brought += share * tdl_dot3(brought.generalised[a], d[a]);
             sum.pointing += tdl_dot3(loads.generalised[a], d[a]);
             sum.turning += tdl_dot3(torques.generalised[a], d[a]);
             end.linear = tdl_add3(end.linear, tdl_mul33_3(e->shift[a], d[a]));
@@ -633,13 +659,13 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
         }
         own.square += 2.0 * tdl_dot3(d[1], tdl_mul33_3(e->Mqq[1], d[0]));
         loss_add(&sum, at, &own);
-        add_taut_losses(e, at, d, &sum);
-        sum.brought += loss_power(at, brought.force, brought.moment);
-        sum.carried = tdl_add3(sum.carried, brought.force);
+        add_taut_losses(e, share, at, d, &sum);
+        sum.brought += share * loss_power(at, brought.force, brought.moment);
+        sum.carried = tdl_axpy3(sum.carried, share, brought.force);
         sum.pointing += loss_power(at, loads.force, loads.moment);
         sum.turning += loss_power(at, torques.force, torques.moment);
-        sum.bending += bending_of(rod, d, d);
-        sum.stress += bending_of(rod, d, strain);
+        sum.bending += bending_of(rod, i, d, d);
+        sum.stress += bending_of(rod, i, d, strain);
         at = end;
     }
     RodLosses all = loss_total(rod, step, &sum, super_clothoid_energy(rod, (TdlVec3){0}).kinetic);
@@ -656,8 +682,8 @@ static void move(Rod* rod, const double* change) {
 
 static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
     RodMomenta sum = {0};
-    double m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
+        double m = rod_element_density(rod, i) * rod->element_length;
         const ClothoidElement* e = &elements_of(rod)[i];
         TdlVec3 linear = {0}, angular = {0}, own = {0};
         TdlMat3 J = e->J;
@@ -700,7 +726,8 @@ const RodModel SUPER_CLOTHOID = {
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,
-    .end_pose = end_pose,
+    .pose_at = pose_at,
+    .local = local,
     .point = super_clothoid_point,
     .movers = movers,
     .jacobian = jacobian,

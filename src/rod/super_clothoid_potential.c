@@ -11,9 +11,9 @@
 
 // Half of d0.K3 d0 + d0.K3 d1 + d1.K3 d1 over three, by element. (C.2)
 static double elastic_energy(const Rod* rod) {
-    TdlMat3 K3 = tdl_diag33(rod->stiffness);
     double sum = 0.0;
     for (int i = 0; i < rod->element_count; ++i) {
+        TdlMat3 K3 = tdl_diag33(rod_element_stiffness(rod, i));
         TdlVec3 d0 = tdl_sub3(tdl_load3(rod->q, i), tdl_load3(rod->q_rest, i));
         TdlVec3 d1 = tdl_sub3(tdl_load3(rod->q, i + 1), tdl_load3(rod->q_rest, i + 1));
         sum += tdl_dot3(d0, tdl_mul33_3(K3, tdl_add3(d0, d1)));
@@ -26,7 +26,8 @@ static double gravity_energy(const Rod* rod, TdlVec3 gravity) {
     const ClothoidElement* el = elements_of(rod);
     double height = 0.0, m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
-        height -= tdl_dot3(gravity, tdl_add3(el[i].start.position, el[i].h));
+        double up = -tdl_dot3(gravity, tdl_add3(el[i].start.position, el[i].h));
+        height += rod->share[i].mass * up;
     }
     return m * height;
 }
@@ -35,7 +36,7 @@ TdlEnergy super_clothoid_energy(const Rod* rod, TdlVec3 gravity) {
     const ClothoidElement* el = elements_of(rod);
     double square = 0.0, m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
-        square += el[i].field_square;
+        square += rod->share[i].mass * el[i].field_square;
     }
     return (TdlEnergy){0.5 * m * square, elastic_energy(rod),
                        gravity_energy(rod, gravity) + rod_load_energy(rod)};
@@ -103,11 +104,11 @@ static void add_share(const Rod* rod, int j, const ClothoidShare* share, double*
 // turn_i' W_j. (C.17)
 static void pull_hessian(const Rod* rod, TdlVec3 g, double* H) {
     ClothoidBeyond beyond = {0};
-    double l = rod->element_length, m = rod->line_density * l;
+    double l = rod->element_length;
     for (int j = rod->element_count - 1; j >= 0; --j) {
         const ClothoidElement* e = &elements_of(rod)[j];
         ClothoidShare share = {0};
-        beyond = clothoid_share_gravity(e, l, m, g, beyond, &share);
+        beyond = clothoid_share_gravity(e, l, rod_element_density(rod, j) * l, g, beyond, &share);
         for (int k = 0; k < rod->load_count; ++k) {
             if (rod->loads[k].element == j) {
                 beyond = clothoid_share_load(e, l, &rod->loads[k], beyond, &share);

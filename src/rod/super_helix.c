@@ -41,9 +41,12 @@ static TdlMat3 rotate_tensor(TdlMat3 R, TdlMat3 m) {
     return tdl_mul33(Rm, tdl_transpose33(R));
 }
 
+static double gyration_of(const Rod* rod, const Element* el) {
+    return rod->share[el - elements_of(rod)].gyration * rod->gyration;
+}
+
 // Adds the spin of the sections to the inertia of an element, own axes. (H.24)
-static void add_spin_inertia(const Rod* rod, const Element* el, HelixInertia* own) {
-    double r2 = rod->gyration;
+static void add_spin_inertia(double r2, const Element* el, HelixInertia* own) {
     own->J = tdl_axpy33(own->J, r2, tdl_outer3(el->way, el->way));
     own->Hm = tdl_axpy33(own->Hm, r2, tdl_outer3(el->way, el->mean));
     own->Mqq = tdl_axpy33(own->Mqq, r2, tdl_outer3(el->mean, el->mean));
@@ -51,7 +54,7 @@ static void add_spin_inertia(const Rod* rod, const Element* el, HelixInertia* ow
 }
 
 static void refresh_element(const Rod* rod, Element* el, TdlPose start, TdlVec3 q) {
-    double l = rod->element_length;
+    double l = rod->element_length, r2 = gyration_of(rod, el);
     TdlMat3 R = start.rotation;
     el->start = start;
     el->axes = helix_axes(q);
@@ -72,7 +75,7 @@ static void refresh_element(const Rod* rod, Element* el, TdlPose start, TdlVec3 
     own.J = tdl_scale33(l * l, own.J);
     own.Hm = tdl_scale33(l * l, own.Hm);
     own.Mqq = tdl_scale33(l * l, own.Mqq);
-    add_spin_inertia(rod, el, &own);
+    add_spin_inertia(r2, el, &own);
     el->J = rotate_tensor(R, own.J);
     el->Bm = tdl_scale33(l, tdl_mul33(R, own.Bm));
     el->Hm = tdl_mul33(R, own.Hm);
@@ -99,7 +102,7 @@ static void set_field(const Rod* rod, Element* el, const HelixAxes* axes, TdlMat
     el->spin = tdl_dot3(helix_position(axes, end), w) +
                tdl_dot3(helix_position(axes, gram.g[HELIX_ONE]), d);
     el->twist = d.x;
-    el->field_square = rod->gyration * (el->spin * el->spin + HELIX_TWIST_SHARE * d.x * d.x);
+    el->field_square = gyration_of(rod, el) * (el->spin * el->spin + HELIX_TWIST_SHARE * d.x * d.x);
     for (int i = 0; i < HELIX_AKK; ++i) {
         for (int j = 0; j < HELIX_AKK; ++j) {
             el->field_square += gram.g[i][j] * tdl_dot3(el->field[i], el->field[j]);
@@ -172,16 +175,29 @@ static TdlMat3 end_frame(const Rod* rod) {
     return next_frame(last->start.rotation, last->axes.q);
 }
 
-TdlPose super_helix_end_pose(const Rod* rod, const double* q, TdlPose start, double l) {
-    for (int i = 0; i < rod->element_count; ++i) {
+TdlPose super_helix_pose_at(const Rod* rod, const double* q, TdlPose start, double l, int element,
+                            double s) {
+    (void)rod;
+    for (int i = 0; i <= element; ++i) {
         HelixAxes axes = helix_axes(tdl_load3(q, i));
-        double f[HELIX_COUNT];
-        helix_functions(axes.y, 1.0, f);
+        double f[HELIX_COUNT], to = i < element ? 1.0 : s;
+        helix_functions(axes.y, to, f);
         TdlVec3 span = tdl_mul33_3(start.rotation, helix_position(&axes, f));
         start.position = tdl_axpy3(start.position, l, span);
-        start.rotation = next_frame(start.rotation, axes.q);
+        start.rotation = next_frame(start.rotation, tdl_scale3(to, axes.q));
     }
     return start;
+}
+
+void super_helix_local(const double* q, const double* d, double s, RodLocal* out) {
+    HelixAxes axes = helix_axes(tdl_load3(q, 0));
+    TdlVec3 rate = tdl_load3(d, 0);
+    double f[HELIX_COUNT];
+    helix_functions(axes.y, s, f);
+    *out = (RodLocal){.position = helix_position(&axes, f),
+                      .linear = tdl_mul33_3(helix_displacement(&axes, f), rate),
+                      .angular = tdl_mul33_3(helix_rotation_rate(&axes, f), rate),
+                      .rotation = tdl_rotation_exp(tdl_scale3(s, axes.q))};
 }
 
 static void end_turning(const Rod* rod, double* rows) {
@@ -306,10 +322,11 @@ static void store_root_mass(const Rod* rod, Moments all, double* A) {
 // Tip to root.
 void super_helix_mass(const Rod* rod, double* A) {
     const Element* el = elements_of(rod);
-    double m = rod->line_density * rod->element_length;
+    double l = rod->element_length;
     Moments beyond = {0};
     for (int i = rod->element_count - 1; i >= 0; --i) {
         const Element* e = &el[i];
+        double m = rod_element_density(rod, i) * l;
 
         // momentum of what lies beyond for a rate of q_i, about the element's end
         TdlMat3 linear =
@@ -425,7 +442,7 @@ void helix_add_point_loads(const Rod* rod, double scale, double* wrench, double*
 // The load of the spin for a motion without accelerations of q, own axes. (H.26)
 static void add_spin_bias(const Rod* rod, const Element* el, const HelixMotion* m,
                           HelixLoad* load) {
-    double l = rod->element_length, r2 = rod->gyration;
+    double l = rod->element_length, r2 = gyration_of(rod, el);
     TdlMat3 R = el->start.rotation;
     TdlMat3 B = helix_displacement(&el->axes, el->end);
     TdlMat3 Bm = tdl_scale33(1.0 / l, tdl_tmul33(R, el->Bm));
@@ -443,7 +460,7 @@ static void add_spin_bias(const Rod* rod, const Element* el, const HelixMotion* 
 
 void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double* out) {
     const Element* el = elements_of(rod);
-    double l = rod->element_length, m = rod->line_density * l, *wrench = wrench_of(rod);
+    double l = rod->element_length, *wrench = wrench_of(rod);
     HelixMotion motion = root;
     for (int i = 0; i < rod->element_count; ++i) {
         TdlMat3 R = el[i].start.rotation;
@@ -452,7 +469,7 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
                              tdl_tmul33_3(R, motion.a), d};
         HelixLoad load = helix_bias(&el[i].axes, &el[i].gram, l, &local);
         add_spin_bias(rod, &el[i], &local, &load);
-        helix_store_load(&el[i], i, m, load, wrench, out);
+        helix_store_load(&el[i], i, rod_element_density(rod, i) * l, load, wrench, out);
         motion = carry_motion(&el[i], l, motion, d);
     }
     helix_gather_loads(rod, wrench, out);
@@ -463,7 +480,7 @@ void super_helix_bias(const Rod* rod, HelixMotion root, const double* v, double*
 // Load, in the element's own axes, of the velocities it brings along, less those of the rigid
 // motion `base` of its present shape. (H.19)
 static HelixLoad momentum_load(const Rod* rod, const Element* el, Twist base) {
-    double l = rod->element_length;
+    double l = rod->element_length, r2 = gyration_of(rod, el);
     TdlMat3 R = el->start.rotation;
     TdlVec3 P[HELIX_AKK], brought[HELIX_AKK], given[HELIX_AKK];
     HelixGram mixed;
@@ -481,10 +498,10 @@ static HelixLoad momentum_load(const Rod* rod, const Element* el, Twist base) {
         }
     }
     HelixLoad load = helix_load(&el->axes, l, P);
-    double spin = rod->gyration * (el->spin - tdl_dot3(el->way, w));
+    double spin = r2 * (el->spin - tdl_dot3(el->way, w));
     load.moment = tdl_axpy3(load.moment, spin, el->way); // (H.25)
     load.generalised = tdl_axpy3(load.generalised, spin, el->mean);
-    load.generalised.x += HELIX_TWIST_SHARE * rod->gyration * el->twist;
+    load.generalised.x += HELIX_TWIST_SHARE * r2 * el->twist;
     if (el->taut > 0.0) {
         TdlVec3 resists = tdl_mul33_3(tension_tensor(el->taut, el->span), base.angular);
         load.moment = tdl_sub3(load.moment, tdl_tmul33_3(R, resists));
@@ -495,7 +512,7 @@ static HelixLoad momentum_load(const Rod* rod, const Element* el, Twist base) {
 
 void super_helix_momentum(const Rod* rod, const RodStep* step, double* out) {
     const Element* el = elements_of(rod);
-    double l = rod->element_length, m = rod->line_density * l, *wrench = wrench_of(rod);
+    double l = rod->element_length, *wrench = wrench_of(rod);
     double factor = rod_mass_factor(rod, step->dt);
     TdlVec3 gain = tdl_scale3(step->dt, rod_pull(rod, step));
     for (int i = 0; i < rod->element_count; ++i) {
@@ -504,6 +521,7 @@ void super_helix_momentum(const Rod* rod, const RodStep* step, double* out) {
                       tdl_scale3(factor, step->base_rate.angular)};
         base.linear = tdl_add3(base.linear, tdl_cross3(base.angular, arm));
         base.linear = tdl_sub3(base.linear, gain);
+        double m = rod_element_density(rod, i) * l;
         helix_store_load(&el[i], i, m, momentum_load(rod, &el[i], base), wrench, out);
     }
     helix_add_point_loads(rod, step->dt, wrench, out);
@@ -543,13 +561,12 @@ static bool predict(Rod* rod, const RodStep* step) {
     add_tension(rod, step);
     super_helix_momentum(rod, step, v);
     super_helix_mass(rod, A);
-    const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
     double factor = rod_mass_factor(rod, dt);
     for (size_t i = 0; i < (size_t)n * (size_t)n; ++i) {
         A[i] *= factor;
     }
     for (int i = 0; i < 3 * rod->element_count; ++i) {
-        double k = K3[i % 3] / rod->element_length;
+        double k = helix_stiffness(rod, i) / rod->element_length;
         A[(size_t)i * (size_t)n + (size_t)i] += (dt * tau + dt * dt) * k;
         v[i] -= dt * k * (rod->q[i] - rod->q_rest[i]);
     }
@@ -636,11 +653,10 @@ static void advance(Rod* rod, const RodStep* step, const double* v) {
 // --- energies -------------------------------------------------------------------------------
 
 double helix_elastic_energy(const Rod* rod) {
-    const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
     double sum = 0.0;
     for (int i = 0; i < 3 * rod->element_count; ++i) {
         double strain = rod->q[i] - rod->q_rest[i];
-        sum += K3[i % 3] * strain * strain;
+        sum += helix_stiffness(rod, i) * strain * strain;
     }
     return 0.5 * sum / rod->element_length;
 }
@@ -649,7 +665,8 @@ double helix_gravity_energy(const Rod* rod, TdlVec3 gravity) {
     const Element* el = elements_of(rod);
     double height = 0.0, m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
-        height -= tdl_dot3(gravity, tdl_add3(el[i].start.position, el[i].h));
+        double up = -tdl_dot3(gravity, tdl_add3(el[i].start.position, el[i].h));
+        height += rod->share[i].mass * up;
     }
     return m * height;
 }
@@ -658,7 +675,7 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
     const Element* el = elements_of(rod);
     double square = 0.0, m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
-        square += el[i].field_square;
+        square += rod->share[i].mass * el[i].field_square;
     }
     return (TdlEnergy){0.5 * m * square, helix_elastic_energy(rod),
                        helix_gravity_energy(rod, gravity) + rod_load_energy(rod)};
@@ -667,7 +684,7 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
 void super_helix_load_power(TdlVec3 q, TdlMat3 R, double l, const RodLoad* load, Twist at,
                             TdlVec3 d, LossSum* sum) {
     RodLoad torque = *load;
-    torque.force = (TdlVec3){0};
+    torque.force = load->given ? load->force : (TdlVec3){0};
     HelixLoad all = super_helix_point_load(q, R, l, load);
     HelixLoad turning = super_helix_point_load(q, R, l, &torque);
     sum->pointing += loss_power(at, all.force, all.moment) + tdl_dot3(all.generalised, d);
@@ -687,22 +704,27 @@ static void add_load_power(const Rod* rod, int element, Twist at, TdlVec3 d, Los
 
 // (H.27)
 static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, double touch) {
-    TdlVec3 K3 = tdl_scale3(1.0 / rod->element_length, rod->stiffness);
     Twist at = loss_root(rod, step, v);
     LossSum sum = {0};
     for (int i = 0; i < rod->element_count; ++i) {
         const Element* e = &elements_of(rod)[i];
         TdlVec3 d = tdl_load3(v, i);
-        LossElement own = {e->h, e->J, tdl_mul33_3(e->Bm, d), tdl_mul33_3(e->Hm, d),
+        TdlVec3 K3 = tdl_scale3(1.0 / rod->element_length, rod_element_stiffness(rod, i));
+        double share = rod->share[i].mass;
+        LossElement own = {share,
+                           e->h,
+                           e->J,
+                           tdl_mul33_3(e->Bm, d),
+                           tdl_mul33_3(e->Hm, d),
                            tdl_dot3(d, tdl_mul33_3(e->Mqq, d))};
         loss_add(&sum, at, &own);
-        loss_add_tension(&sum, e->taut, e->span, at, tdl_mul33_3(e->turn, d));
+        loss_add_tension(&sum, share, e->taut, e->span, at, tdl_mul33_3(e->turn, d));
         HelixLoad brought = momentum_load(rod, e, (Twist){0});
         TdlMat3 R = e->start.rotation;
         sum.brought +=
-            loss_power(at, tdl_mul33_3(R, brought.force), tdl_mul33_3(R, brought.moment));
-        sum.brought += tdl_dot3(brought.generalised, d);
-        sum.carried = tdl_add3(sum.carried, tdl_mul33_3(R, brought.force));
+            share * loss_power(at, tdl_mul33_3(R, brought.force), tdl_mul33_3(R, brought.moment));
+        sum.brought += share * tdl_dot3(brought.generalised, d);
+        sum.carried = tdl_axpy3(sum.carried, share, tdl_mul33_3(R, brought.force));
         sum.bending += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), d));
         TdlVec3 strain = tdl_sub3(e->axes.q, tdl_load3(rod->q_rest, i));
         sum.stress += tdl_dot3(d, tdl_mul33_3(tdl_diag33(K3), strain));
@@ -717,8 +739,8 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
 
 static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
     RodMomenta sum = {0};
-    double m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
+        double m = rod_element_density(rod, i) * rod->element_length;
         const Element* e = &elements_of(rod)[i];
         TdlVec3 d = tdl_load3(v, i), arm = tdl_sub3(e->start.position, rod->base.now.position);
         TdlVec3 angular = tdl_mul33_3(e->Hm, d);
@@ -751,7 +773,9 @@ const RodModel SUPER_HELIX_DENSE = {
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,
-    .end_pose = super_helix_end_pose,
+    .pose_at = super_helix_pose_at,
+    .local = super_helix_local,
+    .mean_spin = true,
     .point = point,
     .movers = super_helix_movers,
     .jacobian = jacobian,

@@ -35,8 +35,12 @@ TdlSpan super_helix_movers(const Rod* rod, int element);
 // The share that a root which is not clamped has of a force and a moment about it.
 void super_helix_store_root(const Rod* rod, TdlVec3 force, TdlVec3 moment, double* row);
 
-// The pose of the far end for other coordinates.
-TdlPose super_helix_end_pose(const Rod* rod, const double* q, TdlPose start, double l);
+// The pose at (element, s) for other coordinates.
+TdlPose super_helix_pose_at(const Rod* rod, const double* q, TdlPose start, double l, int element,
+                            double s);
+
+// An element of unit length; the rod model's `local`.
+void super_helix_local(const double* q, const double* d, double s, RodLocal* out);
 
 // Writes the turning of the end for a change of q_i into the three rows of end_turning.
 void super_helix_add_torque(double* row, int i, TdlMat3 turn, TdlVec3 torque);

@@ -9,10 +9,12 @@
 #include <string.h>
 
 static void read_constants(const RodGroup* group, LaneRoot* root) {
+    root->varies = false;
     for (int lane = 0; lane < LANE_COUNT; ++lane) {
         const Rod* rod = rod_in(group, lane);
         double l = rod->element_length;
         root->l[lane] = l;
+        root->varies = root->varies || rod->varies;
         root->l_before[lane] = rod->held_state.stretch_before * rod->at_rest.element_length;
         root->gyration[lane] = rod->gyration;
         root->m[lane] = rod->line_density * l;
@@ -118,10 +120,15 @@ LANE_INLINE void shape_batch(Walk* walk, LaneElement* e, const LaneVec* q, const
 }
 
 // Adds the elements of a batch to the sums of their rods, one after the other.
-static void add_sums(LaneRoot* root, const LaneElement* e, LaneVec rest, Lane square, Batch batch) {
+static void add_sums(LaneRoot* root, const LaneElement* e, const LaneSection* own, LaneVec rest,
+                     Lane square, Batch batch) {
     LaneVec strain = lane_sub(e->q, rest), centre = lane_add(e->position, e->h);
-    Lane elastic = lane_sum3(root->k[0] * strain.x, strain.x, root->k[1] * strain.y, strain.y,
-                             root->k[2] * strain.z, strain.z);
+    Lane elastic = lane_sum3(own->k[0] * strain.x, strain.x, own->k[1] * strain.y, strain.y,
+                             own->k[2] * strain.z, strain.z);
+    if (root->varies) {
+        square *= own->share;
+        centre = lane_scale(own->share, centre);
+    }
     if (!batch.alone) {
         root->square += square;
         root->elastic += elastic;
@@ -172,8 +179,9 @@ static void carry(RodGroup* group, double branch_dt) {
         }
         lane_element_field(e, &root->l_before, &at, &d, &field);
         shape_batch(&walk, e, &q_new, &root->l, batch, &curl);
-        lane_element_load(e, &root->l, &root->gyration, &field, &curl, &square);
-        add_sums(root, e, gather(rest, batch), square, batch);
+        LaneSection own = section_in(group, root, batch);
+        lane_element_load(e, &root->l, &own.gyration, &field, &curl, &square);
+        add_sums(root, e, &own, gather(rest, batch), square, batch);
         e->taut = lane_all(0.0);
         if (branches) {
             advance_branches(group->rods[0], batch, ends, branch_dt);

@@ -45,6 +45,12 @@ void helix_store_load(const Element* el, int i, double m, HelixLoad load, double
 void helix_gather_loads(const Rod* rod, double* wrench, double* out);
 void helix_add_point_loads(const Rod* rod, double scale, double* wrench, double* out);
 
+// K3 of the coordinate i, of those of elements.
+static inline double helix_stiffness(const Rod* rod, int i) {
+    TdlVec3 K = rod_element_stiffness(rod, i / 3);
+    return i % 3 == 0 ? K.x : i % 3 == 1 ? K.y : K.z;
+}
+
 double helix_gravity_energy(const Rod* rod, TdlVec3 gravity);
 double helix_elastic_energy(const Rod* rod);
 

@@ -114,24 +114,29 @@ static RodLosses losses_from(const Rod* rod, const RodStep* step, const double* 
     const LaneRoot* root = lane_root_of(rod->group);
     RodLosses branches = {0};
     LossSum sum = {0};
-    const double k[3] = {root->k[0][rod->lane], root->k[1][rod->lane], root->k[2][rod->lane]};
     for (int i = 0; i < rod->element_count; ++i) {
         LanePlace place = lane_place(rod, i);
         const LaneElement* e = place.e;
         int lane = place.lane;
+        const RodShare* share = &rod->share[i];
+        const double k[3] = {share->stiffness.x * root->k[0][rod->lane],
+                             share->stiffness.y * root->k[1][rod->lane],
+                             share->stiffness.z * root->k[2][rod->lane]};
         TdlVec3 d = tdl_load3(v + rod->tree_first, i),
                 shift = tdl_mul33_3(lane_mat_of(&e->shift, lane), d);
-        LossElement own = {.h = lane_vec_of(&e->h, lane),
+        LossElement own = {.share = share->mass,
+                           .h = lane_vec_of(&e->h, lane),
                            .J = lane_sym_of(&e->J, lane),
                            .linear = tdl_mul33_3(lane_mat_of(&e->Bm, lane), d),
                            .angular = tdl_mul33_3(lane_mat_of(&e->Hm, lane), d),
                            .square = tdl_dot3(d, tdl_mul33_3(lane_sym_of(&e->Mqq, lane), d))};
         loss_add(&sum, at, &own);
-        loss_add_tension(&sum, e->taut[lane], lane_vec_of(&e->span, lane), at,
+        loss_add_tension(&sum, share->mass, e->taut[lane], lane_vec_of(&e->span, lane), at,
                          tdl_mul33_3(lane_mat_of(&e->turn, lane), d));
-        sum.brought += loss_power(at, lane_vec_of(&e->force, lane), lane_vec_of(&e->moment, lane)) +
-                       tdl_dot3(lane_vec_of(&e->own, lane), d);
-        sum.carried = tdl_add3(sum.carried, lane_vec_of(&e->force, lane));
+        sum.brought += share->mass * (loss_power(at, lane_vec_of(&e->force, lane),
+                                                 lane_vec_of(&e->moment, lane)) +
+                                      tdl_dot3(lane_vec_of(&e->own, lane), d));
+        sum.carried = tdl_axpy3(sum.carried, share->mass, lane_vec_of(&e->force, lane));
         sum.bending += k[0] * d.x * d.x + k[1] * d.y * d.y + k[2] * d.z * d.z;
         TdlVec3 strain = tdl_sub3(tdl_load3(rod->q, i), tdl_load3(rod->q_rest, i));
         sum.stress += k[0] * d.x * strain.x + k[1] * d.y * strain.y + k[2] * d.z * strain.z;
@@ -156,8 +161,8 @@ static RodLosses losses(const Rod* rod, const RodStep* step, const double* v, do
 
 static RodMomenta momenta(const Rod* rod, Twist at, const double* v) {
     RodMomenta sum = {0};
-    double m = rod->line_density * rod->element_length;
     for (int i = 0; i < rod->element_count; ++i) {
+        double m = rod_element_density(rod, i) * rod->element_length;
         LanePlace place = lane_place(rod, i);
         const LaneElement* e = place.e;
         int lane = place.lane;
@@ -450,7 +455,9 @@ static TdlEnergy energy(const Rod* rod, TdlVec3 gravity) {
                    -m * tdl_dot3(gravity, centre)};
     for (int k = 0; k < rod->load_count; ++k) {
         const RodLoad* load = &rod->loads[k];
-        e.gravity -= tdl_dot3(load->force, point(rod, load->element, load->s));
+        if (!load->given) {
+            e.gravity -= tdl_dot3(load->force, point(rod, load->element, load->s));
+        }
     }
     return e;
 }
@@ -480,7 +487,9 @@ const RodModel SUPER_HELIX = {
     .curves = curves,
     .end_frame = end_frame,
     .end_turning = end_turning,
-    .end_pose = super_helix_end_pose,
+    .pose_at = super_helix_pose_at,
+    .local = super_helix_local,
+    .mean_spin = true,
     .node = node,
     .point = point,
     .movers = super_helix_movers,

@@ -70,7 +70,7 @@ static TdlMat3 pull_block(const Element* e, double l, const TdlVec3 inside[HELIX
 static Pull pull_inside(const Rod* rod, int j, TdlVec3 g, Pull beyond, TdlVec3 inside[HELIX_COUNT],
                         TdlMat3* W) {
     const Element* e = &elements_of(rod)[j];
-    double l = rod->element_length, m = rod->line_density * l;
+    double l = rod->element_length, m = rod_element_density(rod, j) * l;
     beyond.P = tdl_add33(beyond.P, tdl_outer3(e->span, beyond.F));
     beyond = pull_add(beyond, e->h, tdl_scale3(m, g));
     *W = tdl_add33(*W, tdl_scale33(m, tdl_mul33(tdl_skew3(g), e->Bm)));
@@ -152,7 +152,7 @@ static Pull pull_hessian(const Rod* rod, TdlVec3 g, double* H) {
 // Gradient of the potential of gravity and point forces over a tree. (H.14), (H.23)
 static void pull_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
     const Element* el = elements_of(rod);
-    double l = rod->element_length, m = rod->line_density * l, *wrench = wrench_of(rod);
+    double l = rod->element_length, *wrench = wrench_of(rod);
     double* own = gradient + rod->tree_first;
     for (const Rod* branch = rod->child; branch != NULL; branch = branch->sibling) {
         pull_gradient(branch, gravity, gradient);
@@ -160,7 +160,7 @@ static void pull_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
     for (int i = 0; i < rod->element_count; ++i) {
         TdlVec3 up = tdl_scale3(-1.0, tdl_tmul33_3(el[i].start.rotation, gravity));
         HelixLoad load = helix_bias(&el[i].axes, &el[i].gram, l, &(HelixMotion){.a = up});
-        helix_store_load(&el[i], i, m, load, wrench, own);
+        helix_store_load(&el[i], i, rod_element_density(rod, i) * l, load, wrench, own);
     }
     helix_add_point_loads(rod, -1.0, wrench, own);
     helix_gather_loads(rod, wrench, own);
@@ -168,11 +168,10 @@ static void pull_gradient(const Rod* rod, TdlVec3 gravity, double* gradient) {
 
 // Adds the elastic part of a tree to the gradient and the Hessian, unless null; returns the energy.
 static double add_elastic(const Rod* rod, TdlVec3 gravity, double* gradient, double* hessian) {
-    const double K3[3] = {rod->stiffness.x, rod->stiffness.y, rod->stiffness.z};
     size_t dofs = (size_t)rod->tree_dofs;
     for (int i = 0; i < 3 * rod->element_count; ++i) {
         size_t at = (size_t)(rod->tree_first + i);
-        double k = K3[i % 3] / rod->element_length;
+        double k = helix_stiffness(rod, i) / rod->element_length;
         if (gradient != NULL) {
             gradient[at] += k * (rod->q[i] - rod->q_rest[i]);
         }

@@ -97,9 +97,9 @@ static bool set_point_loads(const RodGroup* group, const RodStep* const* steps) 
 
 // Impulse on an element: what it brings, what gravity adds, less what the base's motion and its own
 // strain take. The result is force, moment about the start and generalised. (L.3)
-LANE_INLINE void element_impulse(const LaneElement* e, const LaneStep* s, const LaneRoot* root,
+LANE_INLINE void element_impulse(const LaneElement* e, const LaneStep* s, const LaneSection* own,
                                  LaneVec strain, LaneVec out[3]) {
-    Lane m = root->m;
+    Lane m = own->m;
     LaneVec arm = lane_sub(e->position, s->base_position);
     LaneVec w = lane_scale(lane_all(-1.0), s->base.angular);
     LaneVec G = lane_sub(s->gain, lane_add_cross(s->base.linear, s->base.angular, arm));
@@ -107,9 +107,9 @@ LANE_INLINE void element_impulse(const LaneElement* e, const LaneStep* s, const 
     LaneVec moment = lane_add(lane_add_cross(e->moment, e->h, G), lane_sym_mul(e->J, w));
     out[1] = lane_scale(m, moment);
     out[2] = lane_scale(m, lane_add_tmul(lane_add_tmul(e->own, e->Bm, G), e->Hm, w));
-    out[2].x = lane_fnma(s->dt * root->k[0], strain.x, out[2].x);
-    out[2].y = lane_fnma(s->dt * root->k[1], strain.y, out[2].y);
-    out[2].z = lane_fnma(s->dt * root->k[2], strain.z, out[2].z);
+    out[2].x = lane_fnma(s->dt * own->k[0], strain.x, out[2].x);
+    out[2].y = lane_fnma(s->dt * own->k[1], strain.y, out[2].y);
+    out[2].z = lane_fnma(s->dt * own->k[2], strain.z, out[2].z);
 }
 
 // The factor of one joint: D = L diag L'.
@@ -243,9 +243,6 @@ static LaneMask eliminate_group(RodGroup* group, const RodStep* const* steps) {
         rest[lane] = rod->q_rest;
         v[lane] = rod->v_free;
     }
-    Lane mass = root->m * s.mass_factor, zero = lane_all(0.0);
-    LaneSym stiffness = {s.joint * root->k[0], zero, zero,
-                         s.joint * root->k[1], zero, s.joint * root->k[2]};
     LaneBody body = {0};
     LaneMask fine = {-1, -1, -1, -1};
     int n = group->rods[0]->element_count, size = batch_size(group), last = (n - 1) / size;
@@ -253,7 +250,11 @@ static LaneMask eliminate_group(RodGroup* group, const RodStep* const* steps) {
         Batch batch = batch_at(group, block * size);
         LaneElement* e = &lane_elements_of(group)[block];
         LaneVec impulse[3], x, strain = lane_sub(gather(q, batch), gather(rest, batch));
-        element_impulse(e, &s, root, strain, impulse);
+        LaneSection own = section_in(group, root, batch);
+        Lane mass = own.m * s.mass_factor, zero = lane_all(0.0);
+        LaneSym stiffness = {s.joint * own.k[0], zero, zero,
+                             s.joint * own.k[1], zero, s.joint * own.k[2]};
+        element_impulse(e, &s, &own, strain, impulse);
         for (int k = 0; k < 3 && loaded; ++k) {
             impulse[k] = lane_add(impulse[k], loads_of(group)[3 * block + k]);
         }
@@ -266,7 +267,8 @@ static LaneMask eliminate_group(RodGroup* group, const RodStep* const* steps) {
             if (branches) {
                 fine &= add_branches(group->rods[0], batch.first + k, steps[0], &body);
             }
-            fine &= eliminate(e, k, true, &body, stiffness, mass, impulse, &x);
+            fine &= eliminate(e, k, true, &body, take_sym(&stiffness, k, true), lane_all(mass[k]),
+                              impulse, &x);
             tdl_store3(v[0], batch.first + k, lane_vec_of(&x, 0));
         }
     }

@@ -21,7 +21,8 @@ typedef struct LaneBody {
 
 // What a group keeps besides its elements; a lane for each rod.
 typedef struct LaneRoot {
-    Lane l, m, k[3], gyration;     // element length and mass, K3 / l
+    Lane l, m, k[3], gyration;     // element length and mass, K3 / l; where `varies`, their means
+    bool varies;                   // some rod does
     Lane l_before;                 // in the shape before
     Lane square, elastic;          // sums over elements: |velocity|^2, k strain^2
     LaneVec centre;                // sum of the elements' centres

@@ -19,9 +19,9 @@ void tension_expect(Rod* rod, int element, double s, TdlVec3 force) {
     tdl_store3(own, 0, tdl_add3(tdl_load3(own, 0), force));
 }
 
-// The force on one element, with what it weighs.
+// The force on one element, with what it weighs; `weight` is the mean of all.
 static TdlVec3 element_force(const Rod* rod, TdlVec3 weight, int element) {
-    TdlVec3 sum = weight;
+    TdlVec3 sum = tdl_scale3(rod->share[element].mass, weight);
     for (int k = 0; k < rod->load_count; ++k) {
         if (rod->loads[k].element == element) {
             sum = tdl_add3(sum, rod->loads[k].force);
@@ -62,10 +62,18 @@ static double most_tension(const Rod* rod, const RodStep* step) {
     return most;
 }
 
+static double least_share(const Rod* rod) {
+    double least = 1.0;
+    for (int i = 0; i < rod->element_count && rod->varies; ++i) {
+        least = fmin(least, rod->share[i].mass);
+    }
+    return least;
+}
+
 bool tension_find(const Rod* rod, const RodStep* step,
                   TdlVec3 (*chord)(const Rod* rod, int element), double* out) {
     double dt = step->dt, l = rod->element_length, m = rod->line_density * l;
-    double stable = EXPLICIT * m * l / (dt * dt);
+    double stable = EXPLICIT * least_share(rod) * m * l / (dt * dt);
     // the midpoint rule takes forces in the middle of the step already
     if (step->middle || most_tension(rod, step) <= stable) {
         return false;
@@ -84,8 +92,9 @@ bool tension_find(const Rod* rod, const RodStep* step,
             }
         }
         TdlVec3 own = element_force(rod, weight, i);
+        double share = rod->share[i].mass, bearable = EXPLICIT * share * m * l / (dt * dt);
         double tension = tdl_dot3(tdl_axpy3(beyond, 0.5, own), tdl_unit3(chord(rod, i)));
-        out[i] = unit * fmax(0.0, tension - stable);
+        out[i] = unit / share * fmax(0.0, tension - bearable);
         some = some || out[i] > 0.0;
         beyond = tdl_add3(beyond, own);
     }

@@ -35,6 +35,8 @@ static void run_destroy(Run* run) {
     step_log_close(&run->log);
     result_frame_destroy(&run->host, &run->frame);
     tdl_free(&run->host.mem, run->points);
+    tdl_free(&run->host.mem, run->forces);
+    tdl_free(&run->host.mem, run->joints);
     tdl_free(&run->host.mem, run->state);
     tdl_world_destroy(run->world);
     tdl_scene_destroy(run->scene);
@@ -78,6 +80,7 @@ static TdlStatus build_world(Run* run) {
         return status;
     }
     run->plan = tdl_scene_info(run->scene);
+    tdl_scene_watch_stop(run->scene, run->def->stop, run->def->stop_user);
     status = count_steps(run);
     if (status == TDL_STATUS_OK) {
         status = tdl_scene_build(run->scene, run->def->thread_count, &run->world);
@@ -179,13 +182,26 @@ static TdlStatus start_folder(Run* run, const TdlScene* scene) {
 static TdlStatus settle(Run* run) {
     double residual = 0.0;
     TdlStatus status = tdl_world_settle(run->world, &residual);
-    if (status != TDL_STATUS_OK) {
+    if (status != TDL_STATUS_OK && status != TDL_STATUS_STOPPED) {
         return tdl_fail(&run->host, status,
                         "no stable equilibrium to start from was found: residual %.3g of weight "
                         "times length",
                         residual);
     }
     return status;
+}
+
+// Tells of the first pairs of things that nothing keeps apart.
+static void tell_sharp_pairs(Run* run) {
+    enum { TELL_MOST = 5 };
+    TdlSceneDoubt pairs[TELL_MOST];
+    int count = tdl_scene_sharp_pairs(run->scene, TELL_MOST, pairs);
+    for (int i = 0; i < count && i < TELL_MOST; ++i) {
+        tdl_log(&run->host, TDL_LOG_WARNING, "%s", pairs[i].text);
+    }
+    if (count > TELL_MOST) {
+        tdl_log(&run->host, TDL_LOG_WARNING, "pass through each other: %d pairs in all", count);
+    }
 }
 
 // Tells which bodies overlap, by name, and fails where the scene or the barrier refuses that.
@@ -223,6 +239,7 @@ static TdlStatus start_world(Run* run) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    tell_sharp_pairs(run);
     const TdlRunDef* def = run->def;
     status = def->begin != NULL ? def->begin(def->begin_user, run->world) : TDL_STATUS_OK;
     return status == TDL_STATUS_OK ? tell_overlaps(run) : status;
@@ -344,7 +361,6 @@ static TdlStatus loop(Run* run) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    tdl_world_watch_stop(run->world, def->stop, def->stop_user);
     if (def->watch != NULL) {
         def->watch(def->watch_user, run->world, NULL);
     }
@@ -436,7 +452,9 @@ static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
                        .status = status,
                        .info = *info,
                        .seconds = run->at.seconds,
-                       .threads = thread_count(run->def)};
+                       .threads = thread_count(run->def),
+                       .has_grains = run->plan.has_grains,
+                       .grains = result_bed_state(run->world)};
     return worse(summary_write(&run->host, run_path(run, "summary.json", path), &summary), status);
 }
 

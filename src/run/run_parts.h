@@ -18,7 +18,9 @@ typedef struct Run {
     TdlWorld* world;
     ResultWriter* writer;
     ResultFrame frame;
-    TdlVec3* points; // scratch of one rod, or of all surfaces
+    TdlVec3* points;             // scratch of one rod, or of all surfaces
+    TdlVec3* forces;             // and of the forces and moments at all points, where they are kept
+    TdlResultJointState* joints; // and of all joints
     StepLog log;
     void* state; // scratch for the world's bytes
     size_t state_size;

@@ -59,6 +59,24 @@ static void describe_cloths(const Run* run, TdlResultCloth* out) {
     }
 }
 
+// For frames, once the writer has counted what they hold; of one made before, anew.
+static TdlStatus reserve_scratch(Run* run, int points_most) {
+    ResultCounts counts = result_writer_counts(run->writer);
+    const TdlAllocator* mem = &run->host.mem;
+    size_t points =
+        (size_t)(counts.surface_points > points_most ? counts.surface_points : points_most);
+    tdl_free(mem, run->points);
+    tdl_free(mem, run->forces);
+    tdl_free(mem, run->joints);
+    run->points = tdl_alloc_array(mem, points, sizeof *run->points);
+    run->forces = tdl_alloc_array(mem, 2 * (size_t)counts.forces, sizeof *run->forces);
+    run->joints = tdl_alloc_array(mem, (size_t)counts.joints, sizeof *run->joints);
+    if (run->points == NULL || run->forces == NULL || run->joints == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    return result_frame_create(&run->host, counts, &run->frame);
+}
+
 // Creates the result file under the given name, without frames, and the scratch for frames.
 TdlStatus run_create_result(Run* run, const char* name) {
     size_t rod_count = (size_t)count_bodies(run->world, "rod");
@@ -77,15 +95,19 @@ TdlStatus run_create_result(Run* run, const char* name) {
         tdl_alloc_array(&run->host.mem, (size_t)surface_count, sizeof *surfaces);
     int cloth_count = tdl_world_cloths(run->world, NULL);
     TdlResultCloth* cloths = tdl_alloc_array(&run->host.mem, (size_t)cloth_count, sizeof *cloths);
+    int joint_count = tdl_world_result_joints(run->world, NULL);
+    TdlResultJoint* joints = tdl_alloc_array(&run->host.mem, (size_t)joint_count, sizeof *joints);
+    TdlResultGrains grains;
     TdlStatus status = TDL_STATUS_NO_MEMORY;
-    if (cloths != NULL && rods != NULL && colliders != NULL && bodies != NULL && shapes != NULL &&
-        observers != NULL && surfaces != NULL) {
-        int points_most;
+    int points_most = 0;
+    if (joints != NULL && cloths != NULL && rods != NULL && colliders != NULL && bodies != NULL &&
+        shapes != NULL && observers != NULL && surfaces != NULL) {
         describe_observers(run, observers);
         describe_bodies(run, rods, colliders, bodies, &points_most);
         tdl_world_shapes(run->world, shapes);
         tdl_world_surfaces(run->world, surfaces);
         describe_cloths(run, cloths);
+        tdl_world_result_joints(run->world, joints);
         ResultDef def = {.title = run->plan.title,
                          .step = run->plan.step,
                          .step_total = run->at.step_total,
@@ -100,23 +122,21 @@ TdlStatus run_create_result(Run* run, const char* name) {
                          .shapes = shapes,
                          .observer_count = observer_count,
                          .observers = observers,
+                         .joint_count = joint_count,
+                         .joints = joints,
                          .surface_count = surface_count,
                          .surfaces = surfaces,
                          .cloth_count = cloth_count,
-                         .cloths = cloths};
+                         .cloths = cloths,
+                         .forces = run->plan.forces,
+                         .grains = tdl_world_result_grains(run->world, &grains) ? &grains : NULL};
         char path[PATH_SIZE];
         status = result_writer_create(&run->host, run_path(run, name, path), &def, &run->writer);
-        int vertices =
-            status == TDL_STATUS_OK ? result_writer_counts(run->writer).surface_points : 0;
-        points_most = vertices > points_most ? vertices : points_most;
-        run->points = tdl_alloc_array(&run->host.mem, (size_t)points_most, sizeof *run->points);
     }
     if (status == TDL_STATUS_OK) {
-        status = result_frame_create(&run->host, result_writer_counts(run->writer), &run->frame);
+        status = reserve_scratch(run, points_most);
     }
-    if (status == TDL_STATUS_OK && run->points == NULL) {
-        status = TDL_STATUS_NO_MEMORY;
-    }
+    tdl_free(&run->host.mem, joints);
     tdl_free(&run->host.mem, cloths);
     tdl_free(&run->host.mem, surfaces);
     tdl_free(&run->host.mem, observers);
@@ -175,6 +195,40 @@ static void observe_strains(Run* run) {
     }
 }
 
+static TdlStatus observe_forces(Run* run) {
+    int count = result_writer_counts(run->writer).forces;
+    TdlVec3 *forces = run->forces, *moments = run->forces + count;
+    TdlStatus status = TDL_STATUS_OK;
+    if (count > 0) {
+        status = tdl_world_rod_forces(run->world, run->plan.samples, forces, moments);
+    }
+    for (int i = 0; i < count && status == TDL_STATUS_OK; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            run->frame.forces[3 * (ptrdiff_t)i + k] = (float)(&forces[i].x)[k];
+            run->frame.moments[3 * (ptrdiff_t)i + k] = (float)(&moments[i].x)[k];
+        }
+    }
+    return status;
+}
+
+static TdlStatus observe_joints(Run* run) {
+    int count = result_writer_counts(run->writer).joints;
+    if (tdl_world_joint_states(run->world, NULL) != count) {
+        return tdl_fail(&run->host, TDL_STATUS_BAD_ARGUMENT,
+                        "joints came or went while their run was under way");
+    }
+    tdl_world_joint_states(run->world, run->joints);
+    for (int i = 0; i < count; ++i) {
+        const TdlResultJointState* joint = &run->joints[i];
+        tdl_store3(run->frame.joint_points, i, joint->point);
+        tdl_store3(run->frame.joint_forces, i, joint->force);
+        tdl_store3(run->frame.joint_torques, i, joint->torque);
+        run->frame.joint_coordinates[i] = joint->coordinate;
+        run->frame.joint_broken[i] = joint->broken ? 1 : joint->idle ? 2 : 0;
+    }
+    return TDL_STATUS_OK;
+}
+
 static void observe_poses(Run* run) {
     TdlPose pose = {0};
     for (int i = 0; i < count_bodies(run->world, "collider"); ++i) {
@@ -198,6 +252,16 @@ static TdlStatus observe_contacts(Run* run) {
     return status;
 }
 
+static TdlStatus observe_grains(Run* run) {
+    result_pack_bed(result_bed_state(run->world), run->frame.bed);
+    int count = tdl_world_particles(run->world, 0, NULL);
+    TdlStatus status = result_frame_reserve_particles(&run->host, &run->frame, count);
+    if (status == TDL_STATUS_OK) {
+        run->frame.particle_count = tdl_world_particles(run->world, count, run->frame.particles);
+    }
+    return status;
+}
+
 TdlStatus run_write_frame(Run* run) {
     TdlEnergy energy = tdl_world_energy(run->world);
     run->frame.time = tdl_world_time(run->world);
@@ -212,7 +276,19 @@ TdlStatus run_write_frame(Run* run) {
     for (int i = 0; i < run->plan.observer_count; ++i) {
         tdl_store3(run->frame.observed, i, tdl_scene_observe(run->scene, i, run->world));
     }
-    TdlStatus status = observe_contacts(run);
+    TdlStatus status = observe_forces(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = observe_joints(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = observe_contacts(run);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = observe_grains(run);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -234,6 +310,7 @@ static TdlStatus copy_frames(Run* run, TdlResult* old) {
     if (a.rods != b.rods || a.colliders != b.colliders || a.bodies != b.bodies ||
         a.points != b.points || a.dofs != b.dofs || a.observers != b.observers ||
         a.surface_points != b.surface_points || a.cloth_points != b.cloth_points ||
+        a.forces != b.forces || a.joints != b.joints || a.beds != b.beds ||
         tdl_result_info(old).frame_count < run->at.frame_count) {
         return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
                         "%s/result.h5: not the result that the checkpoint belongs to",

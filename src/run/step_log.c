@@ -53,6 +53,9 @@ static const Column COLUMNS[] = {
     {"forced", COLUMN_INT, AT(forced)},
     {"estimate", COLUMN_REAL, AT(estimate)},
     {"stored", COLUMN_REAL, AT(stored)},
+    {"joints", COLUMN_REAL, AT(joints)},
+    {"joint_error", COLUMN_REAL, AT(joint_error)},
+    {"effort", COLUMN_REAL, AT(effort)},
 };
 enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
 

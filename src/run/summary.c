@@ -66,6 +66,12 @@ static void print_summary(FILE* out, const Summary* summary) {
     fprintf(out, "  \"unsolved_steps\": %ld,\n  \"forced_steps\": %ld,\n", info->unsolved,
             info->forced);
     print_real(out, "solver_error", info->error);
+    if (summary->has_grains) {
+        print_real(out, "grains_mass", summary->grains.mass);
+        print_real(out, "grains_lost_mass", summary->grains.lost_mass);
+        fprintf(out, "  \"grains_lost\": %lld,\n", summary->grains.lost);
+        print_real(out, "grains_volume_kept", summary->grains.volume_kept);
+    }
     fprintf(out, "  \"substeps_max\": %d,\n", info->substeps_max);
     print_real(out, "wall_seconds", summary->seconds);
     fprintf(out, "  \"threads\": %d,\n", summary->threads);

@@ -2,6 +2,7 @@
 #ifndef TDL_RUN_SUMMARY_H
 #define TDL_RUN_SUMMARY_H
 
+#include "tendril/result.h"
 #include "tendril/run.h"
 
 typedef struct Summary {
@@ -10,6 +11,8 @@ typedef struct Summary {
     TdlRunInfo info;
     double seconds; // wall time over all calls
     int threads;
+    bool has_grains;
+    TdlResultGrainsState grains;
 } Summary;
 
 // Replaces the file at `path` atomically.

@@ -85,6 +85,7 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
         .checkpoint_period = spec->output.checkpoint,
         .samples = spec->output.samples,
         .contacts = spec->output.contacts,
+        .forces = spec->output.forces,
         .settle = spec->start == START_SETTLED,
         .rod_count = scene->rod_count,
         .rod_group_count = spec->rods.count,
@@ -94,6 +95,7 @@ TdlSceneInfo tdl_scene_info(const TdlScene* scene) {
         .cloth_vertex_count = scene->cloth_vertex_count,
         .shell_count = spec->shells.count,
         .shell_vertex_count = scene->shell_vertex_count,
+        .has_grains = spec->grains.node != NULL,
         .collider_count = spec->colliders.count,
         .observer_count = spec->observers.count,
         .element_count = scene->element_count,
@@ -152,19 +154,20 @@ TdlSceneCollider tdl_scene_collider(const TdlScene* scene, int index) {
     return (TdlSceneCollider){.name = collider->name,
                               .shape = SHAPES[collider->shape],
                               .material = collider->material,
-                              .moves = goes || collider->motion.keyframes.count > 0 ||
+                              .moves = goes || scene_moves(&collider->motion) ||
                                        collider->mesh.cache.node != NULL};
 }
 
 TdlSceneBodies tdl_scene_bodies(const TdlScene* scene, int index) {
     TDL_ASSERT(index >= 0 && index < scene->spec.bodies.count);
-    static const char* const SHAPES[] = {"sphere", "capsule", "box", "curves"};
+    static const char* const SHAPES[] = {"sphere", "capsule", "box", "curves", "mesh", "cylinder"};
     const BodySpec* body = (const BodySpec*)scene->spec.bodies.items + index;
     return (TdlSceneBodies){.name = body->name,
                             .shape = SHAPES[body->shape],
                             .material = body->material,
                             .count = scene_body_copy_count(body),
-                            .density = body_density(scene, body)};
+                            .density = body_density(scene, body),
+                            .mass = body->mass};
 }
 
 TdlSceneContacts tdl_scene_contacts(const TdlScene* scene) {
@@ -189,7 +192,10 @@ TdlStatus tdl_scene_write(const TdlScene* scene, const char* path) {
 // The keys of a motion in the arena, which the world copies.
 TdlStatus scene_make_motion(Arena* arena, const MotionSpec* spec, TdlMotionDef* out) {
     int count = spec->keyframes.count;
-    *out = (TdlMotionDef){.interpolation = (TdlInterpolation)spec->interpolation};
+    *out = (TdlMotionDef){.interpolation = (TdlInterpolation)spec->interpolation,
+                          .about = spec->about,
+                          .fn = spec->fn};
+    out->about_point = spec->node != NULL && node_find(spec->node, "about") != NULL;
     if (count == 0) {
         return TDL_STATUS_OK;
     }
@@ -216,6 +222,13 @@ TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
     def.length = rod->length;
     def.radius[0] = rod->radius[0];
     def.radius[1] = rod->radius[1];
+    def.sections = rod->section;
+    def.section_count = rod->section != NULL ? rod->sections.count : 0;
+    def.natural_keys = rod->natural_key;
+    def.natural_key_count = rod->natural_key != NULL ? rod->natural_motion.keyframes.count : 0;
+    def.natural_interpolation = (TdlInterpolation)rod->natural_motion.interpolation;
+    def.tendons = rod->tendon;
+    def.tendon_count = rod->tendon != NULL ? rod->tendons.count : 0;
     def.element_count = rod->elements;
     def.young = material->young;
     def.poisson = material->poisson;
@@ -224,7 +237,7 @@ TdlRodDef scene_make_rod(const TdlScene* scene, const RodSpec* rod,
     def.mass_damping = material->mass_damping;
     def.drag = rod->drag;
     def.material = scene_material_number(scene, rod->material);
-    def.start = (TdlHold)rod->start;
+    def.start = rod->attach.joined ? TDL_HOLD_FREE : (TdlHold)rod->start;
     def.end = (TdlHold)rod->end;
     def.natural_curvature = natural->items[0];
     def.curvature = curvature->items[0];
@@ -252,18 +265,25 @@ static TdlVec3 copy_offset(const RepeatSpec* repeat, int copy, Rng* rng) {
     return offset;
 }
 
-// The loads in the arena, which the world copies.
+static TdlVec3 numbers_of(const Formula part[3]) {
+    return (TdlVec3){part[0].value, part[1].value, part[2].value};
+}
+
+// Loads that stay as they are, which have a potential, in the arena; the world copies them.
 static TdlStatus make_loads(Arena* arena, const RodSpec* rod, TdlRodDef* def) {
     const LoadSpec* from = rod->loads.items;
     TdlRodLoad* loads = ARENA_NEW(arena, TdlRodLoad, rod->loads.count);
     if (loads == NULL) {
         return TDL_STATUS_NO_MEMORY;
     }
-    for (int i = 0; i < rod->loads.count; ++i) {
-        loads[i] = (TdlRodLoad){from[i].at, from[i].force, from[i].torque};
-    }
     def->loads = loads;
-    def->load_count = rod->loads.count;
+    def->load_count = 0;
+    for (int i = 0; i < rod->loads.count; ++i) {
+        if (!from[i].varies) {
+            loads[def->load_count++] =
+                (TdlRodLoad){from[i].at, numbers_of(from[i].force), numbers_of(from[i].torque)};
+        }
+    }
     return TDL_STATUS_OK;
 }
 
@@ -311,7 +331,8 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
         TdlVec3 offset = copy_offset(&rod->repeat, copy, &rng);
         def.clamp.position = tdl_add3(rod->clamp.position, offset);
         ArenaMark mark = arena_mark(arena);
-        if (rod->curves.node != NULL) {
+        status = stop_asked(scene->stop) ? TDL_STATUS_STOPPED : TDL_STATUS_OK;
+        if (status == TDL_STATUS_OK && rod->curves.node != NULL) {
             status = scene_fit_curve(scene, arena, rod, copy, &def);
         }
         if (rod->parent != NULL) {
@@ -323,6 +344,8 @@ static TdlStatus add_rods(const TdlScene* scene, Arena* arena, const RodSpec* ro
             status = tdl_world_add_rod(world, &def, &id);
             status =
                 status == TDL_STATUS_OK ? set_name(world, id, rod->name, copy, copies) : status;
+            status = status == TDL_STATUS_OK ? scene_make_loads(&rod->loads, false, NULL, world, id)
+                                             : status;
         }
         arena_release(arena, mark);
     }
@@ -334,25 +357,27 @@ TdlMat3 scene_axes(TdlVec3 direction, TdlVec3 normal) {
     return tdl_frame_from_tangent_hint(first, tdl_cross3(third, first));
 }
 
-// The pieces of a chain in the arena, which the world copies; null when there is no memory.
-static TdlCurvePiece* make_pieces(Arena* arena, const GroupList* list) {
-    const PieceSpec* from = list->items;
-    TdlCurvePiece* pieces = ARENA_NEW(arena, TdlCurvePiece, list->count);
-    for (int i = 0; pieces != NULL && i < list->count; ++i) {
-        pieces[i] = (TdlCurvePiece){from[i].length, from[i].curvature};
-    }
-    return pieces;
+static TdlMat3 symmetric(TdlVec3 diagonal, TdlVec3 off) {
+    return (TdlMat3){
+        {diagonal.x, off.x, off.y}, {off.x, diagonal.y, off.z}, {off.y, off.z, diagonal.z}};
 }
 
 TdlRigidDef scene_make_body(const TdlScene* scene, const BodySpec* body, Arena* arena) {
     TdlRigidDef def = tdl_rigid_def_default();
     def.shape = (TdlRigidShape)body->shape;
     def.radius = body->radius;
+    def.inner_radius = body->inner_radius;
+    def.rounding = body->rounding;
     def.length = body->length;
     def.half = body->half;
-    def.pieces = make_pieces(arena, &body->pieces);
+    def.mesh = body->mesh.mesh;
+    def.pieces = scene_make_pieces(arena, &body->pieces);
     def.piece_count = body->pieces.count;
     def.density = body_density(scene, body);
+    def.mass = body->mass;
+    def.inertia = symmetric(body->inertia, body->inertia_products);
+    def.has_centre = node_find(body->node, "centre") != NULL;
+    def.centre = body->centre;
     def.pose = (TdlPose){body->position, scene_axes(body->direction, body->normal)};
     def.velocity = body->velocity;
     def.angular_velocity = body->angular_velocity;
@@ -371,6 +396,8 @@ static TdlStatus add_bodies(const TdlScene* scene, Arena* arena, const BodySpec*
         TdlBodyId id;
         status = tdl_world_add_rigid(world, &def, &id);
         status = status == TDL_STATUS_OK ? set_name(world, id, body->name, copy, copies) : status;
+        status = status == TDL_STATUS_OK ? scene_make_loads(&body->loads, true, NULL, world, id)
+                                         : status;
     }
     return status;
 }
@@ -384,7 +411,9 @@ static TdlStatus add_cloth(const TdlScene* scene, Arena* arena, const ClothSpec*
     }
     TdlBodyId id;
     status = tdl_world_add_cloth(world, &def, &id);
-    return status == TDL_STATUS_OK ? set_name(world, id, cloth->name, 0, 1) : status;
+    status = status == TDL_STATUS_OK ? set_name(world, id, cloth->name, 0, 1) : status;
+    return status == TDL_STATUS_OK ? scene_make_loads(&cloth->loads, true, cloth->number, world, id)
+                                   : status;
 }
 
 static TdlStatus add_shell(const TdlScene* scene, const ShellSpec* shell, TdlWorld* world) {
@@ -392,6 +421,17 @@ static TdlStatus add_shell(const TdlScene* scene, const ShellSpec* shell, TdlWor
     TdlBodyId id;
     TdlStatus status = tdl_world_add_shell_patch(world, &def, &id);
     return status == TDL_STATUS_OK ? set_name(world, id, shell->name, 0, 1) : status;
+}
+
+static TdlStatus add_grains(const TdlScene* scene, Arena* arena, TdlWorld* world) {
+    TdlGrainsDef def;
+    TdlStatus status = scene_make_grains(scene, arena, &def);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    TdlBodyId id;
+    status = tdl_world_add_grains(world, &def, &id);
+    return status == TDL_STATUS_OK ? set_name(world, id, scene->spec.grains.name, 0, 1) : status;
 }
 
 static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const ColliderSpec* spec,
@@ -412,9 +452,10 @@ static TdlStatus add_collider(const TdlScene* scene, Arena* arena, const Collide
         def.radius = spec->radius;
         def.length = spec->length;
     }
+    def.inner_radius = spec->inner_radius;
     def.teeth = spec->teeth;
     def.pitch = spec->pitch;
-    def.pieces = make_pieces(arena, &spec->pieces);
+    def.pieces = scene_make_pieces(arena, &spec->pieces);
     def.piece_count = spec->pieces.count;
     def.mesh = spec->mesh.mesh;
     def.implicit = spec->implicit;
@@ -458,6 +499,7 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
     const ClothSpec* cloths = spec->cloths.items;
     const ShellSpec* shells = spec->shells.items;
     const ColliderSpec* colliders = spec->colliders.items;
+    tdl_world_watch_stop(world, scene->stop.asked, scene->stop.user);
     TdlStatus status = set_laws(scene, world);
     for (int i = 0; status == TDL_STATUS_OK && i < spec->rods.count; ++i) {
         status = add_rods(scene, arena, &rods[i], world);
@@ -473,6 +515,18 @@ static TdlStatus fill_world(const TdlScene* scene, Arena* arena, TdlWorld* world
     }
     for (int i = 0; status == TDL_STATUS_OK && i < spec->colliders.count; ++i) {
         status = add_collider(scene, arena, &colliders[i], world);
+    }
+    if (status == TDL_STATUS_OK && spec->grains.node != NULL) {
+        status = add_grains(scene, arena, world);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = scene_attach_rods(scene, world);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = scene_make_joints(scene, world);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = scene_join_rods(scene, world);
     }
     return status == TDL_STATUS_OK ? scene_make_rest(scene, world) : status;
 }
@@ -499,6 +553,10 @@ static TdlContactDef make_contacts(const ContactsSpec* spec) {
     return def;
 }
 
+void tdl_scene_watch_stop(TdlScene* scene, TdlStopFn fn, void* user) {
+    scene->stop = (Stop){fn, user};
+}
+
 TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** out) {
     *out = NULL;
     TdlWorldDef def = tdl_world_def_default();
@@ -512,8 +570,11 @@ TdlStatus tdl_scene_build(const TdlScene* scene, int thread_count, TdlWorld** ou
     def.thread_count = thread_count;
     def.losses = scene->spec.losses;
     def.holds = scene_observes_holds(scene);
+    def.forces = scene->spec.output.forces || scene_observes_forces(scene);
     def.energy_limit = scene->spec.time.energy_limit;
     def.error = scene->spec.time.error;
+    def.budget = scene->spec.time.budget;
+    def.spent = (TdlSpent)scene->spec.time.spent;
     def.contacts = make_contacts(&scene->spec.contacts);
     TdlWorld* world;
     TdlStatus status = tdl_world_create(&scene->host, &def, &world);

@@ -2,11 +2,15 @@
 #ifndef TDL_SCENE_SCENE_H
 #define TDL_SCENE_SCENE_H
 
+#include "base/stop.h"
 #include "formats/curves.h"
+#include "formats/recording.h"
 #include "formats/strands.h"
 #include "scene/schema.h"
 #include "tendril/cloth.h"
 #include "tendril/collider.h"
+#include "tendril/grains.h"
+#include "tendril/joint.h"
 #include "tendril/scene.h"
 #include "tendril/shell.h"
 
@@ -18,6 +22,8 @@ typedef struct TimeSpec {
     int integrator;
     double energy_limit;
     double error; // 1/s; 0: steps have one length
+    double budget;
+    int spent; // a TdlSpent
 } TimeSpec;
 
 typedef struct OutputSpec {
@@ -25,7 +31,7 @@ typedef struct OutputSpec {
     double frame;      // s
     double checkpoint; // s of wall time
     int samples;
-    bool contacts;
+    bool contacts, forces;
 } OutputSpec;
 
 typedef struct MaterialSpec {
@@ -53,9 +59,12 @@ typedef struct RecordingSpec {
 typedef struct MotionSpec {
     const Node* node;
     int interpolation; // a TdlInterpolation
+    Formula position[3], rotation[3];
     GroupList
         keyframes; // of KeyframeSpec; those of a recording are filled in by scene_check_motion
     RecordingSpec recording;
+    TdlVec3 about;
+    TdlTimeFn fn; // filled by scene_check_motion where it is told by expressions, in the arena
 } MotionSpec;
 
 typedef struct ClampSpec {
@@ -72,11 +81,43 @@ typedef struct RepeatSpec {
     bool centred;
 } RepeatSpec;
 
+typedef struct AttachSpec {
+    const Node* node; // null: none
+    const char* to;
+    double clear; // m
+    // filled by scene_check_attached
+    bool joined;     // to a body, by joints; else it rides on a collider
+    int first, step; // of a body: its first copy in the world; 0: all starts grow from that, 1:
+                     // each from one of its own
+} AttachSpec;
+
+typedef struct LoadKeySpec {
+    const Node* node;
+    double time;
+    TdlVec3 force, torque;
+} LoadKeySpec;
+
+// On a rod, a body or a cloth: each has its own keys for where it acts.
 typedef struct LoadSpec {
     const Node* node;
     double at; // m
-    TdlVec3 force, torque;
+    int vertex;
+    TdlVec3 place;
+    bool turns;
+    Formula force[3], torque[3];
+    GroupList keyframes; // of LoadKeySpec
+    int interpolation;   // a TdlInterpolation
+    const char* file;    // null: none
+    const char* hash;    // null: any
+    // filled by scene_check_loads
+    bool varies, file_turns; // it has an expression, keyframes or a file; the file has torques
+    TdlTimeFn value;         // in the arena
 } LoadSpec;
+
+typedef struct SectionSpec {
+    const Node* node;
+    TdlRodSection section;
+} SectionSpec;
 
 // What rods along curves are like without forces.
 typedef enum RestChoice { REST_SHAPE = 0, REST_INVERSE } RestChoice;
@@ -95,6 +136,41 @@ typedef struct CurvesSpec {
                         // where the curvatures of each start
 } CurvesSpec;
 
+typedef struct NaturalKeySpec {
+    const Node* node;
+    double time;
+    VecList curvature;
+} NaturalKeySpec;
+
+typedef struct NaturalMotionSpec {
+    const Node* node;    // null: it stays
+    int interpolation;   // a TdlInterpolation
+    GroupList keyframes; // of NaturalKeySpec
+} NaturalMotionSpec;
+
+typedef struct TensionKeySpec {
+    const Node* node;
+    double time, tension;
+} TensionKeySpec;
+
+typedef struct TendonSpec {
+    const Node* node;
+    double from, to, offset[2], turns, tension;
+    int guides;
+    int interpolation;   // a TdlInterpolation
+    GroupList keyframes; // of TensionKeySpec
+} TendonSpec;
+
+typedef struct RopeSpec {
+    const Node* node; // null: none
+    IntList strands;
+    double lay[2], gap;
+    int laid; // a LaidChoice
+    VecList through;
+} RopeSpec;
+
+typedef enum LaidChoice { LAID_STRESS_FREE = 0, LAID_BENT } LaidChoice;
+
 typedef struct RodSpec {
     const Node* node;
     const char *name, *material;
@@ -103,14 +179,24 @@ typedef struct RodSpec {
     int model; // in tdl_rod_models()
     double length, radius[2];
     int elements;
-    VecList natural_curvature, curvature;
+    VecList natural_curvature, curvature; // the second of `pieces` filled by the checks
+    GroupList pieces;                     // of PieceSpec
+    GroupList sections;                   // of SectionSpec
+    const TdlRodSection* section;         // [sections.count], filled by the checks, in the arena
     double drag;
     ClampSpec clamp;
     int start, end; // a TdlHold each
     MotionSpec end_motion;
     GroupList loads; // of LoadSpec
     RepeatSpec repeat;
-    CurvesSpec curves; // length is then that of the shortest
+    NaturalMotionSpec natural_motion;
+    GroupList tendons; // of TendonSpec
+    // filled by scene_check_drive, in the arena
+    const TdlNaturalKey* natural_key; // [natural_motion.keyframes.count]
+    const TdlTendonDef* tendon;       // [tendons.count]
+    CurvesSpec curves;                // length is then that of the shortest
+    RopeSpec rope;                    // its wires become the strands of `curves`
+    AttachSpec attach;
 } RodSpec;
 
 typedef struct PieceSpec {
@@ -118,19 +204,6 @@ typedef struct PieceSpec {
     double length;
     TdlVec3 curvature;
 } PieceSpec;
-
-typedef struct BodySpec {
-    const Node* node;
-    const char *name, *material; // null: none
-    int shape;                   // a TdlRigidShape
-    double radius, length;
-    TdlVec3 half;
-    GroupList pieces; // of PieceSpec
-    double density;
-    TdlVec3 position, direction, normal;
-    TdlVec3 velocity, angular_velocity;
-    RepeatSpec repeat;
-} BodySpec;
 
 typedef struct CacheSpec {
     const Node* node; // null: none
@@ -150,6 +223,22 @@ typedef struct MeshSpec {
     TdlMesh mesh;     // filled by scene_read_mesh: in the scene's axes, in the arena
 } MeshSpec;
 
+typedef struct BodySpec {
+    const Node* node;
+    const char *name, *material; // null: none
+    int shape;                   // a TdlRigidShape
+    double radius, inner_radius, rounding, length;
+    TdlVec3 half;
+    GroupList pieces; // of PieceSpec
+    MeshSpec mesh;
+    double density, mass; // 0: not given
+    TdlVec3 inertia, inertia_products, centre;
+    TdlVec3 position, direction, normal;
+    TdlVec3 velocity, angular_velocity;
+    GroupList loads; // of LoadSpec
+    RepeatSpec repeat;
+} BodySpec;
+
 typedef struct BoxSpec {
     const Node* node; // null: none
     TdlVec3 from, to;
@@ -161,7 +250,7 @@ typedef struct ColliderSpec {
     const char *name, *material; // null: none
     int shape;                   // a TdlShape
     TdlVec3 position, direction, normal;
-    double radius, length, pitch;
+    double radius, inner_radius, length, pitch;
     int teeth;
     GroupList pieces; // of PieceSpec
     MeshSpec mesh;
@@ -247,6 +336,7 @@ typedef struct ClothSpec {
     bool self;
     TdlVec3 velocity, warp;
     GroupList holds; // of HoldSpec
+    GroupList loads; // of LoadSpec
     // filled by scene_check_cloth, in the arena: where it is at first, and its rest shape or null
     TdlClothMesh placed;
     const TdlVec3* rest_shape;
@@ -265,6 +355,40 @@ typedef struct ShellSpec {
     double curvature, angle;
     int nodes[2];
 } ShellSpec;
+
+typedef struct GrainsGridSpec {
+    const Node* node;
+    TdlVec3 low, high;
+    double spacing;
+    IntList periodic; // axes, 0: x, 1: y
+} GrainsGridSpec;
+
+typedef struct GrainsFastSpec {
+    const Node* node; // null: friction is the same at any rate
+    double friction, inertial, grain;
+} GrainsFastSpec;
+
+typedef struct GrainsFillSpec {
+    const Node* node;
+    int shape; // a TdlFillShape
+    TdlVec3 low, high, centre, velocity;
+    double radius, height;
+    double fraction; // the packing when it is not given, filled by scene_check_grains
+} GrainsFillSpec;
+
+typedef struct GrainsSpec {
+    const Node* node; // null: none
+    const char *name, *material;
+    int dimension;
+    GrainsGridSpec grid;
+    GrainsFastSpec fast;
+    GroupList fills; // of GrainsFillSpec
+    double friction, density, packing, viscosity, cohesion, jitter, depth;
+    int per_cell; // filled likewise
+    int seed;
+    int stress; // a TdlGrainsStress
+    bool fixed;
+} GrainsSpec;
 
 typedef struct PairSpec {
     const Node* node;
@@ -302,6 +426,61 @@ typedef struct ContactsSpec {
     int start;      // a TdlContactStart
 } ContactsSpec;
 
+typedef struct JointEndSpec {
+    const Node* node; // null: the world
+    const char* name; // of the thing
+    int copy;
+    double at; // m or a vertex; infinite: the end of a rod
+    TdlVec3 place;
+    // filled by scene_check_joints: what the world calls it
+    const char* kind;
+    int first, count;
+} JointEndSpec;
+
+typedef struct JointSpringSpec {
+    const Node* node; // null: none
+    double stiffness, damping, rest;
+} JointSpringSpec;
+
+typedef struct MotorKeySpec {
+    const Node* node;
+    double time, speed, place; // one of the latter two
+} MotorKeySpec;
+
+typedef struct JointMotorSpec {
+    const Node* node;     // null: none
+    Formula speed, place; // one of them, or
+    GroupList keyframes;  // of MotorKeySpec, or
+    int interpolation;    // a TdlInterpolation
+    const char* file;     // null: none
+    const char* hash;     // null: any
+    double most;
+    // filled by scene_check_joints
+    TdlMotorMode mode;
+    TdlTimeFn target; // in the arena; `at` null: a number
+} JointMotorSpec;
+
+typedef struct JointBreaksSpec {
+    const Node* node; // null: never
+    double force, torque;
+} JointBreaksSpec;
+
+typedef struct JointSpec {
+    const Node* node;
+    const char* name;
+    int kind; // a TdlJointKind
+    JointEndSpec end[2];
+    bool next;
+    TdlVec3 point, axis;
+    double length, stiffness, damping, turning_stiffness, turning_damping, clear;
+    JointSpringSpec spring;
+    JointMotorSpec motor;
+    double range[2], during[2], every;
+    bool as_placed;
+    JointBreaksSpec breaks;
+    int count; // filled by scene_check_joints: of joints, one for each copy
+} JointSpec;
+
 // What a scene has lists of.
 typedef enum SceneKind {
     SCENE_ROD = 0,
@@ -309,14 +488,27 @@ typedef enum SceneKind {
     SCENE_CLOTH,
     SCENE_SHELL,
     SCENE_COLLIDER,
+    SCENE_JOINT,
+    SCENE_GRAINS,
+    SCENE_KIND_COUNT,
 } SceneKind;
 
-// What can be observed: a TdlQuantity, or of cloth what a world does not have of any body.
+// What can be observed: a TdlQuantity, or what only a cloth, a joint or a bed of grains has.
 enum {
     SCENE_QUANTITY_STRAIN = TDL_QUANTITY_COUNT,
     SCENE_QUANTITY_HOLD,
+    SCENE_QUANTITY_COORDINATE,  // of a joint
+    SCENE_QUANTITY_MASS_BEYOND, // of grains, as those below
+    SCENE_QUANTITY_RUN_OUT,
+    SCENE_QUANTITY_VOLUME_KEPT,
+    SCENE_QUANTITY_LOST,
     SCENE_QUANTITY_COUNT,
 };
+
+typedef struct PlaneSpec {
+    const Node* node; // null: none
+    TdlVec3 point, normal;
+} PlaneSpec;
 
 typedef struct ObserverSpec {
     const Node* node;
@@ -324,8 +516,11 @@ typedef struct ObserverSpec {
     const char* name;                     // of the columns
     double at;                            // m
     int copy;
+    PlaneSpec plane; // of a mass beyond it
+    TdlVec3 about;   // of a run-out
     // filled by scene_check_observers
-    int quantity;
+    int asked;    // which of `of`
+    int quantity; // the same, but that of an end of a rod says which
     SceneKind kind;
     int first, count; // in the world, within the kind
 } ObserverSpec;
@@ -352,19 +547,26 @@ typedef struct SceneSpec {
     OutputSpec output;
     ContactsSpec contacts;
     InverseSpec inverse;
-    GroupList materials, rods, bodies, cloths, shells, colliders, observers;
+    GrainsSpec grains;
+    GroupList materials, rods, bodies, cloths, shells, colliders, joints, observers;
 } SceneSpec;
 
 int scene_copy_count(const RodSpec* rod);
 int scene_body_copy_count(const BodySpec* body);
 
 extern const Group SCENE_GROUP;
-extern const Group ROD_GROUP, INVERSE_GROUP;                   // scene_rod_tables.c
-extern const Group MOTION_GROUP, REPEAT_GROUP;                 // scene_tables.c
-extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP; // scene_contact_tables.c
-extern const Group CLOTH_GROUP;                                // scene_cloth_tables.c
-extern const Group SHELL_GROUP;                                // scene_shell.c
+extern const Group ROD_GROUP, INVERSE_GROUP;                          // scene_rod_tables.c
+extern const Group ATTACH_GROUP;                                      // scene_attach.c
+extern const Group MOTION_GROUP, REPEAT_GROUP;                        // scene_tables.c
+extern const Group ROD_LOAD_GROUP, BODY_LOAD_GROUP, CLOTH_LOAD_GROUP; // scene_load.c
+extern const Group BODY_GROUP, COLLIDER_GROUP, CONTACTS_GROUP;        // scene_contact_tables.c
+extern const Group PIECE_GROUP;                                       // scene_pieces.c
+extern const Group CLOTH_GROUP;                                       // scene_cloth_tables.c
+extern const Group SHELL_GROUP;                                       // scene_shell.c
+extern const Group JOINT_GROUP;                                       // scene_joint.c
+extern const Group GRAINS_GROUP;                                      // scene_grains.c
 const char* scene_up_choices(void);
+const char* scene_interpolation_choices(void);
 
 // What groups that name a file of another program have in common.
 #define IMPORT_FIELDS(type)                                                                        \
@@ -403,6 +605,7 @@ struct TdlScene {
     int rod_count, element_count, dof_count;   // with repetitions
     int rigid_count;                           // the same
     int cloth_vertex_count, shell_vertex_count;
+    Stop stop; // asked while a world is built, and by it
 };
 
 // --- stages of loading
@@ -427,6 +630,32 @@ TdlVec3 scene_import_point(TdlVec3 p, double scale, int up);
 // Reads the file of a rod's curves and chooses from it.
 TdlStatus scene_read_curves(TdlScene* scene, RodSpec* rod);
 
+// Reads a .csv that the group names; a warning where rows have gaps. recording_free gives it back.
+TdlStatus scene_read_csv(TdlScene* scene, const Node* group, const char* hash, const char* what,
+                         const RecordingKind* kind, const char* marker, Recording* out);
+
+// Functions of the time, their data in the arena: of two vectors each a number or an expression
+// (null: 0); through keys; of a file. What has no number at time 0 is refused. scene_time.c
+TdlStatus scene_time_formulas(TdlScene* scene, const Formula* const part[2], TdlTimeFn* out);
+TdlStatus scene_time_formula(TdlScene* scene, const Formula* formula, TdlTimeFn* out);
+TdlStatus scene_time_keys(TdlScene* scene, const TdlKeyframe* keys, int count, int interpolation,
+                          TdlTimeFn* out);
+TdlStatus scene_check_growing(const TdlScene* scene, const Node* key, double before, double time);
+
+// How it goes between moments: as told, or evenly what was read from a file.
+int scene_interpolation(const Node* node, int told);
+
+// Loads of a rod of a length, a body or a cloth (whose mesh is there); and in a world.
+TdlStatus scene_check_loads(TdlScene* scene, GroupList* loads, double length);
+TdlStatus scene_check_cloth_loads(TdlScene* scene, ClothSpec* cloth);
+TdlStatus scene_make_loads(const GroupList* loads, bool constant, const int* number,
+                           TdlWorld* world, TdlBodyId body);
+
+// Whether it is moved at all.
+static inline bool scene_moves(const MotionSpec* motion) {
+    return motion->keyframes.count > 0 || motion->fn.at != NULL;
+}
+
 // Reads the keyframes of a recorded motion.
 TdlStatus scene_read_recording(TdlScene* scene, MotionSpec* motion);
 
@@ -436,6 +665,23 @@ TdlStatus scene_read_mesh(TdlScene* scene, MeshSpec* spec);
 // The same of strands, which tell the model and the elements too.
 TdlStatus scene_read_strands(TdlScene* scene, RodSpec* rod);
 bool scene_has_strands(const RodSpec* rod);
+
+// The keys of a rod's natural shape and its tendons, as its definition has them. scene_drive.c
+TdlStatus scene_check_drive(TdlScene* scene, RodSpec* rod);
+
+// The pieces of a chain in the arena, which the world copies; null when there is no memory. What is
+// wrong with some, or with those of a tube; and what a rod has of them as its first shape.
+// scene_pieces.c
+TdlCurvePiece* scene_make_pieces(Arena* arena, const GroupList* list);
+TdlStatus scene_check_pieces(const TdlScene* scene, const GroupList* list);
+TdlStatus scene_check_tube(const TdlScene* scene, const ColliderSpec* tube);
+TdlStatus scene_lay_pieces(TdlScene* scene, RodSpec* rod);
+
+// Lays the rope of a rod: its wires are the rod's strands from then on. scene_rope.c
+TdlStatus scene_lay_rope(TdlScene* scene, RodSpec* rod);
+
+// Room for the strands of a rod, with so many curvatures in all. False: no memory.
+bool scene_reserve_strands(TdlScene* scene, CurvesSpec* spec, int count, size_t curvatures);
 
 // The definition of the rod along curve `index`, out of `def` for all; arrays are in the arena.
 TdlStatus scene_fit_curve(const TdlScene* scene, Arena* arena, const RodSpec* rod, int index,
@@ -458,12 +704,38 @@ TdlStatus scene_check_material(const TdlScene* scene, const char* name, Mark mar
 TdlStatus scene_check_axes(const TdlScene* scene, const Node* node, TdlVec3 direction,
                            TdlVec3 normal);
 TdlStatus scene_check_motion(TdlScene* scene, MotionSpec* motion);
+TdlStatus scene_check_repeat(const TdlScene* scene, const RepeatSpec* repeat);
+
+// Keys of a shape: those that it needs must be there, those that it may have may be; any other that
+// belongs to some shape must not. Lists end with null.
+enum { SHAPE_KEYS_MAX = 8 };
+typedef struct ShapeKeys {
+    const char* name; // of the shape, in messages
+    const char* needs[SHAPE_KEYS_MAX];
+    const char* takes[SHAPE_KEYS_MAX];
+} ShapeKeys;
+
+TdlStatus scene_check_keys(const TdlScene* scene, const Node* map, const ShapeKeys* shape,
+                           const char* const* of_shapes);
+
+// One entry under `bodies`; reads the file of its mesh.
+TdlStatus scene_check_body(TdlScene* scene, BodySpec* body);
 
 // The same for a cloth; makes or reads its mesh, and finds what is held of it.
 TdlStatus scene_check_cloth(TdlScene* scene, ClothSpec* cloth);
 
 // The same for shells, when all that may be touched is known to be right.
 TdlStatus scene_check_shells(TdlScene* scene);
+
+// The same for grains; and their definition, whose fills are in `arena`. The box around a fill.
+// scene_grains.c
+TdlStatus scene_check_grains(TdlScene* scene);
+TdlStatus scene_make_grains(const TdlScene* scene, Arena* arena, TdlGrainsDef* out);
+void scene_fill_box(const GrainsFillSpec* fill, TdlVec3* low, TdlVec3* high);
+
+// The same for joints, when all that they may join is known to be right; and joins what is there.
+TdlStatus scene_check_joints(TdlScene* scene);
+TdlStatus scene_make_joints(const TdlScene* scene, TdlWorld* world);
 
 // Makes or reads the mesh of a cloth, puts it where it is at first, and finds its seams.
 TdlStatus scene_make_sheet(TdlScene* scene, ClothSpec* cloth);
@@ -478,6 +750,7 @@ int scene_rim_vertices(const ShapeSpec* shape, int rim, int* out);
 // The same for what is observed, when the rest is known to be right.
 TdlStatus scene_check_observers(TdlScene* scene);
 bool scene_observes_holds(const TdlScene* scene);
+bool scene_observes_forces(const TdlScene* scene); // inside rods
 
 // As tdl_scene_load, but from memory and without includes. Messages call it `name`.
 TdlStatus scene_load_text(const TdlHost* host, const char* name, const char* text, size_t size,
@@ -497,6 +770,14 @@ TdlRigidDef scene_make_body(const TdlScene* scene, const BodySpec* body, Arena* 
 
 // First axis along `direction`, third as near to `normal` as it can be.
 TdlMat3 scene_axes(TdlVec3 direction, TdlVec3 normal);
+
+// Rods whose starts ride on colliders: what is said of them, and in a world where all is there.
+TdlStatus scene_check_attached(TdlScene* scene);
+TdlStatus scene_attach_rods(const TdlScene* scene, TdlWorld* world);
+// The joints of starts on bodies follow those of the scene: of how many copies of all rods, and of
+// those before the rod number `rod`.
+int scene_attached_joints(const TdlScene* scene, int rod);
+TdlStatus scene_join_rods(const TdlScene* scene, TdlWorld* world);
 
 // The definition of a cloth where it is placed. Its holds and their motions are in `arena`.
 TdlStatus scene_make_cloth(const TdlScene* scene, const ClothSpec* cloth, Arena* arena,

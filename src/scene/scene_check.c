@@ -13,7 +13,6 @@
 
 static const double STEPS_MAX = 1.0e9;
 static const int64_t ELEMENTS_MAX = 100000000;
-static const int64_t BODIES_MAX = 1000000;
 
 // The most an element may turn, rad. The cost of a helix grows with its turns; a rod worth
 // simulating makes a few in an element, not hundreds.
@@ -135,23 +134,27 @@ TdlStatus scene_check_motion(TdlScene* scene, MotionSpec* motion) {
         return TDL_STATUS_OK;
     }
     bool given = motion->keyframes.count > 0, recorded = motion->recording.node != NULL;
-    if (given == recorded) {
+    bool told =
+        node_find(motion->node, "position") != NULL || node_find(motion->node, "rotation") != NULL;
+    if (given + recorded + told != 1) {
         return fail_at(&scene->host, motion->node->mark,
-                       given ? "a motion has keyframes or a recording, not both"
-                             : "the motion needs the key 'keyframes' or the key 'recording'");
+                       given || recorded || told
+                           ? "a motion has one of: keyframes, a recording, position and rotation"
+                           : "the motion needs the key 'keyframes', 'recording' or 'position'");
     }
     if (recorded) {
         return scene_read_recording(scene, motion);
     }
-    const KeyframeSpec* keys = motion->keyframes.items;
-    for (int i = 1; i < motion->keyframes.count; ++i) {
-        if (!(keys[i].time > keys[i - 1].time)) {
-            return fail_at(&scene->host, scene_mark_of(keys[i].node, "time"),
-                           "the times of keyframes must grow: %g is not after %g", keys[i].time,
-                           keys[i - 1].time);
-        }
+    if (told) {
+        const Formula* const part[2] = {motion->position, motion->rotation};
+        return scene_time_formulas(scene, part, &motion->fn);
     }
-    return TDL_STATUS_OK;
+    const KeyframeSpec* keys = motion->keyframes.items;
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 1; i < motion->keyframes.count && status == TDL_STATUS_OK; ++i) {
+        status = scene_check_growing(scene, keys[i].node, keys[i - 1].time, keys[i].time);
+    }
+    return status;
 }
 
 TdlStatus scene_check_axes(const TdlScene* scene, const Node* node, TdlVec3 d, TdlVec3 n) {
@@ -204,7 +207,7 @@ static TdlStatus check_list(const TdlScene* scene, const RodSpec* rod, const Vec
     return TDL_STATUS_OK;
 }
 
-static TdlStatus check_repeat(const TdlScene* scene, const RepeatSpec* repeat) {
+TdlStatus scene_check_repeat(const TdlScene* scene, const RepeatSpec* repeat) {
     static const char* const AXES[] = {"x", "y", "z"};
     for (int axis = 0; axis < 3; ++axis) {
         double spacing = (&repeat->spacing.x)[axis], jitter = (&repeat->jitter.x)[axis];
@@ -212,23 +215,6 @@ static TdlStatus check_repeat(const TdlScene* scene, const RepeatSpec* repeat) {
             return fail_at(&scene->host, repeat->node->mark,
                            "copies along %s would lie in one place: give a spacing or a jitter",
                            AXES[axis]);
-        }
-    }
-    return TDL_STATUS_OK;
-}
-
-static TdlStatus check_loads(const TdlScene* scene, const RodSpec* rod) {
-    const LoadSpec* loads = rod->loads.items;
-    for (int i = 0; i < rod->loads.count; ++i) {
-        if (loads[i].at > rod->length) {
-            return fail_at(&scene->host, scene_mark_of(loads[i].node, "at"),
-                           "a load at %g m lies beyond the end of the rod, at %g m", loads[i].at,
-                           rod->length);
-        }
-        if (scene->spec.start == START_SETTLED && tdl_norm3(loads[i].torque) > 0.0) {
-            return fail_at(&scene->host, scene_mark_of(loads[i].node, "torque"),
-                           "a rod under a torque has no potential energy to settle in: leave out "
-                           "'start: settled'");
         }
     }
     return TDL_STATUS_OK;
@@ -265,7 +251,7 @@ static TdlStatus check_parent(const TdlScene* scene, const RodSpec* rod) {
         return fail_at(&scene->host, mark, "only rods of the model super-helix make trees");
     }
     if (rod->start != TDL_HOLD_CLAMPED || rod->end != TDL_HOLD_FREE ||
-        parent->end != TDL_HOLD_FREE || rod->clamp.motion.keyframes.count > 0) {
+        parent->end != TDL_HOLD_FREE || scene_moves(&rod->clamp.motion)) {
         return fail_at(&scene->host, mark,
                        "a branch is clamped on its parent and moves with it, and no end of a tree "
                        "is held");
@@ -341,22 +327,58 @@ static TdlStatus add_rod(TdlScene* scene, const RodSpec* rod) {
     return check_reach(scene, rod);
 }
 
+// The rows of its sections next to each other, as a definition has them.
+static TdlStatus make_sections(TdlScene* scene, RodSpec* rod) {
+    const SectionSpec* from = rod->sections.items;
+    int count = rod->sections.count;
+    if (count == 0) {
+        return TDL_STATUS_OK;
+    }
+    TdlRodSection* rows = ARENA_NEW(&scene->arena, TdlRodSection, count);
+    if (rows == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    for (int i = 0; i < count; ++i) {
+        rows[i] = from[i].section;
+    }
+    rod->section = rows;
+    char model[TDL_SCENE_MODEL_SIZE];
+    TdlRodDef def = scene_make_rod(scene, rod, model);
+    for (def.section_count = 1; def.section_count <= count; ++def.section_count) {
+        const char* fault = tdl_rod_sections_fault(&def);
+        if (fault != NULL) {
+            return fail_at(&scene->host, from[def.section_count - 1].node->mark, "%s", fault);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
 // What a rod is like, read from its file of curves if it has one.
 static TdlStatus check_rod_form(TdlScene* scene, RodSpec* rod) {
     TdlStatus status = check_rod_material(scene, rod);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    if (rod->curves.node == NULL && node_find(rod->node, "length") == NULL) {
+    if (rod->rope.node != NULL) {
+        status = scene_lay_rope(scene, rod);
+        if (status != TDL_STATUS_OK) {
+            return status;
+        }
+    } else if (rod->curves.node == NULL && node_find(rod->node, "length") == NULL) {
         return fail_at(&scene->host, rod->node->mark, "the rod needs the key 'length'");
     }
-    status = rod->curves.node != NULL ? scene_read_curves(scene, rod) : TDL_STATUS_OK;
+    bool file = rod->curves.node != NULL && rod->rope.node == NULL;
+    status = file ? scene_read_curves(scene, rod) : TDL_STATUS_OK;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = make_sections(scene, rod);
     if (status != TDL_STATUS_OK) {
         return status;
     }
     status = check_list(scene, rod, &rod->natural_curvature, "natural_curvature");
-    if (status != TDL_STATUS_OK) {
-        return status;
+    if (status != TDL_STATUS_OK || rod->pieces.count > 0) {
+        return status == TDL_STATUS_OK ? scene_lay_pieces(scene, rod) : status;
     }
     return check_list(scene, rod, &rod->curvature, "curvature");
 }
@@ -371,7 +393,11 @@ static TdlStatus check_rod_ends(TdlScene* scene, RodSpec* rod) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = check_loads(scene, rod);
+    status = scene_check_loads(scene, &rod->loads, rod->length);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = scene_check_drive(scene, rod);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -380,7 +406,7 @@ static TdlStatus check_rod_ends(TdlScene* scene, RodSpec* rod) {
         return status;
     }
     bool repeats = rod->repeat.node != NULL && rod->parent == NULL;
-    return repeats ? check_repeat(scene, &rod->repeat) : TDL_STATUS_OK;
+    return repeats ? scene_check_repeat(scene, &rod->repeat) : TDL_STATUS_OK;
 }
 
 static TdlStatus check_rod(TdlScene* scene, RodSpec* rod) {
@@ -399,15 +425,6 @@ static TdlStatus check_rod(TdlScene* scene, RodSpec* rod) {
     return check_parent(scene, rod);
 }
 
-// Keys of a shape: those that it needs must be there, those that it may have may be; any other that
-// belongs to some shape must not. Lists end with null.
-enum { SHAPE_KEYS_MAX = 8 };
-typedef struct ShapeKeys {
-    const char* name; // of the shape, in messages
-    const char* needs[SHAPE_KEYS_MAX];
-    const char* takes[SHAPE_KEYS_MAX];
-} ShapeKeys;
-
 static bool has_key(const char* const* keys, const char* key) {
     while (*keys != NULL && strcmp(*keys, key) != 0) {
         ++keys;
@@ -415,8 +432,8 @@ static bool has_key(const char* const* keys, const char* key) {
     return *keys != NULL;
 }
 
-static TdlStatus check_keys(const TdlScene* scene, const Node* map, const ShapeKeys* shape,
-                            const char* const* of_shapes) {
+TdlStatus scene_check_keys(const TdlScene* scene, const Node* map, const ShapeKeys* shape,
+                           const char* const* of_shapes) {
     for (const char* const* key = of_shapes; *key != NULL; ++key) {
         const Node* node = node_find(map, *key);
         bool needed = has_key(shape->needs, *key);
@@ -432,22 +449,9 @@ static TdlStatus check_keys(const TdlScene* scene, const Node* map, const ShapeK
     return TDL_STATUS_OK;
 }
 
-static TdlStatus check_pieces(const TdlScene* scene, const GroupList* list) {
-    const PieceSpec* pieces = list->items;
-    for (int i = 0; i < list->count; ++i) {
-        double turn = tdl_norm3(pieces[i].curvature) * pieces[i].length;
-        if (!(turn <= TURN_MAX)) {
-            return fail_at(&scene->host, scene_mark_of(pieces[i].node, "curvature"),
-                           "a piece of %g m would turn by %.3g rad, at most %g", pieces[i].length,
-                           turn, TURN_MAX);
-        }
-    }
-    return TDL_STATUS_OK;
-}
-
-static const char* const COLLIDER_KEYS[] = {"normal",     "direction", "radius", "length",
-                                            "teeth",      "pitch",     "pieces", "mesh",
-                                            "expression", "box",       NULL};
+static const char* const COLLIDER_KEYS[] = {"normal",     "direction", "radius",       "length",
+                                            "teeth",      "pitch",     "pieces",       "mesh",
+                                            "expression", "box",       "inner_radius", NULL};
 static const ShapeKeys COLLIDER_SHAPES[] = {
     [TDL_SHAPE_PLANE] = {"plane", {0}, {"normal"}},
     [TDL_SHAPE_SPHERE] = {"sphere", {"radius"}, {0}},
@@ -455,7 +459,9 @@ static const ShapeKeys COLLIDER_SHAPES[] = {
     [TDL_SHAPE_CAPSULE] = {"capsule", {"radius", "length"}, {"direction"}},
     [TDL_SHAPE_PLATE] = {"plate", {"radius", "length"}, {"normal"}},
     [TDL_SHAPE_COMB] = {"comb", {"radius", "length", "teeth", "pitch"}, {"normal", "direction"}},
-    [TDL_SHAPE_CURVES] = {"chain of curves", {"radius", "pieces"}, {"normal", "direction"}},
+    [TDL_SHAPE_CURVES] = {"chain of curves",
+                          {"radius", "pieces"},
+                          {"normal", "direction", "inner_radius"}},
     [TDL_SHAPE_MESH] = {"mesh", {"mesh"}, {"normal", "direction", "radius"}},
     [TDL_SHAPE_IMPLICIT] = {"implicit surface", {"expression", "box"}, {"normal", "direction"}},
 };
@@ -500,7 +506,8 @@ static TdlStatus check_implicit(TdlScene* scene, ColliderSpec* collider) {
 
 static TdlStatus check_collider_shape(TdlScene* scene, ColliderSpec* collider) {
     int shape = collider->shape;
-    TdlStatus status = check_keys(scene, collider->node, &COLLIDER_SHAPES[shape], COLLIDER_KEYS);
+    TdlStatus status =
+        scene_check_keys(scene, collider->node, &COLLIDER_SHAPES[shape], COLLIDER_KEYS);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -514,7 +521,10 @@ static TdlStatus check_collider_shape(TdlScene* scene, ColliderSpec* collider) {
             return status;
         }
     }
-    status = check_pieces(scene, &collider->pieces);
+    status = scene_check_pieces(scene, &collider->pieces);
+    if (status == TDL_STATUS_OK) {
+        status = scene_check_tube(scene, collider);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -535,60 +545,6 @@ static TdlStatus check_collider(TdlScene* scene, ColliderSpec* collider) {
         return status;
     }
     return scene_check_motion(scene, &collider->motion);
-}
-
-// What the shape itself knows: radii and sizes that do not fit.
-static TdlStatus check_body_def(TdlScene* scene, const BodySpec* body) {
-    ArenaMark mark = arena_mark(&scene->arena);
-    TdlRigidDef def = scene_make_body(scene, body, &scene->arena);
-    bool memory = body->pieces.count == 0 || def.pieces != NULL;
-    const char* fault = memory ? tdl_rigid_def_fault(&def) : NULL;
-    arena_release(&scene->arena, mark);
-    if (!memory) {
-        return TDL_STATUS_NO_MEMORY;
-    }
-    return fault == NULL ? TDL_STATUS_OK : fail_at(&scene->host, body->node->mark, "%s", fault);
-}
-
-static const char* const BODY_KEYS[] = {"radius", "length", "half", "pieces", NULL};
-static const ShapeKeys BODY_SHAPES[] = {
-    [TDL_RIGID_SPHERE] = {"sphere", {"radius"}, {0}},
-    [TDL_RIGID_CAPSULE] = {"capsule", {"radius", "length"}, {0}},
-    [TDL_RIGID_BOX] = {"box", {"half"}, {"radius"}},
-    [TDL_RIGID_CURVES] = {"chain of curves", {"radius", "pieces"}, {0}},
-};
-
-static TdlStatus check_body(TdlScene* scene, const BodySpec* body) {
-    TdlStatus status = check_keys(scene, body->node, &BODY_SHAPES[body->shape], BODY_KEYS);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    status = scene_check_axes(scene, body->node, body->direction, body->normal);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    status = check_pieces(scene, &body->pieces);
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    status = scene_check_material(scene, body->material, scene_mark_of(body->node, "material"));
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    status = body->repeat.node != NULL ? check_repeat(scene, &body->repeat) : TDL_STATUS_OK;
-    if (status != TDL_STATUS_OK) {
-        return status;
-    }
-    const int* n = body->repeat.count;
-    int64_t copies = (int64_t)n[0] * n[1] * n[2];
-    if (copies > BODIES_MAX - scene->rigid_count) {
-        const Node* at = body->repeat.node == NULL ? body->node : body->repeat.node;
-        return fail_at(&scene->host, scene_mark_of(at, "count"),
-                       "%lld copies of '%s' bring the scene above %lld bodies", (long long)copies,
-                       body->name, (long long)BODIES_MAX);
-    }
-    scene->rigid_count += (int)copies;
-    return check_body_def(scene, body);
 }
 
 static bool same_pair(const PairSpec* a, const PairSpec* b) {
@@ -679,10 +635,10 @@ static TdlStatus check_rods(TdlScene* scene) {
 }
 
 static TdlStatus check_bodies(TdlScene* scene) {
-    const BodySpec* bodies = scene->spec.bodies.items;
+    BodySpec* bodies = scene->spec.bodies.items;
     TdlStatus status = TDL_STATUS_OK;
     for (int i = 0; status == TDL_STATUS_OK && i < scene->spec.bodies.count; ++i) {
-        status = check_body(scene, &bodies[i]);
+        status = scene_check_body(scene, &bodies[i]);
     }
     return status;
 }
@@ -767,15 +723,17 @@ static TdlStatus check_s3(TdlScene* scene) {
 
 TdlStatus scene_check(TdlScene* scene) {
     const SceneSpec* spec = &scene->spec;
-    if (spec->rods.count + spec->bodies.count + spec->cloths.count + spec->shells.count == 0) {
+    if (spec->rods.count + spec->bodies.count + spec->cloths.count + spec->shells.count == 0 &&
+        spec->grains.node == NULL) {
         return fail_at(&scene->host, spec->node->mark,
-                       "the scene needs the key 'rods', 'bodies', 'cloths' or 'shells'");
+                       "the scene needs the key 'rods', 'bodies', 'cloths', 'shells' or 'grains'");
     }
     // in this order: each may rely on those before
     static TdlStatus (*const CHECKS[])(TdlScene*) = {
-        check_times,  check_all_names, check_rods,         check_bodies,
-        check_cloths, check_colliders, check_pairs,        check_response,
-        check_s3,     check_inverse,   scene_check_shells, scene_check_observers};
+        check_times,        check_all_names,    check_rods,           check_bodies,
+        check_cloths,       check_colliders,    scene_check_attached, check_pairs,
+        check_response,     check_s3,           check_inverse,        scene_check_grains,
+        scene_check_shells, scene_check_joints, scene_check_observers};
     TdlStatus status = TDL_STATUS_OK;
     for (size_t i = 0; status == TDL_STATUS_OK && i < sizeof CHECKS / sizeof *CHECKS; ++i) {
         status = CHECKS[i](scene);

@@ -233,6 +233,10 @@ TdlStatus scene_check_cloth(TdlScene* scene, ClothSpec* cloth) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    status = scene_check_cloth_loads(scene, cloth);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     return check_def(scene, cloth);
 }
 

@@ -275,7 +275,7 @@ static const Field PIECE_FIELDS[] = {
     {0},
 };
 
-static const Group PIECE_GROUP = {
+static const Group CLOTH_PIECE_GROUP = {
     .name = "cloth-piece",
     .help = "A part of a cloth, in the axes of the cloth. Seams join them; what they do not join "
             "hangs apart.",
@@ -349,7 +349,7 @@ static const Field CLOTH_FIELDS[] = {
     {.key = "pieces",
      .kind = FIELD_GROUPS,
      AT(ClothSpec, pieces),
-     .group = &PIECE_GROUP,
+     .group = &CLOTH_PIECE_GROUP,
      .fallback_note = "one of these",
      .help = "Makes it of several."},
     {.key = "seams",
@@ -495,6 +495,12 @@ static const Field CLOTH_FIELDS[] = {
      .group = &HOLD_GROUP,
      .fallback_note = "none",
      .help = "What is held of it."},
+    {.key = "loads",
+     .kind = FIELD_GROUPS,
+     AT(ClothSpec, loads),
+     .group = &CLOTH_LOAD_GROUP,
+     .fallback_note = "none",
+     .help = "Forces on its vertices."},
     {0},
 };
 

@@ -7,7 +7,7 @@
 
 // in the order of TdlRigidShape
 static const char* body_choices(void) {
-    return "sphere|capsule|box|curves";
+    return "sphere|capsule|box|curves|mesh|cylinder";
 }
 
 // in the order of TdlShape
@@ -36,30 +36,23 @@ static const char* solver_choices(void) {
            "alternating|path|wedged|faceted|nodal|active-set|normal-interior";
 }
 
-static const Field PIECE_FIELDS[] = {
-    {.key = "length",
-     .kind = FIELD_REAL,
-     AT(PieceSpec, length),
-     .unit = "m",
-     .range = {1.0e-9, 1.0e9, false, false},
+static const Field SOLID_FIELDS[] = {
+    {.key = "file",
+     .kind = FIELD_PATH,
+     AT(MeshSpec, file),
      .required = true,
-     .help = "Of its centreline."},
-    {.key = "curvature",
-     .kind = FIELD_VEC3,
-     AT(PieceSpec, curvature),
-     .unit = "1/m",
-     .range = ANY_LENGTH,
-     .fallback = "[0, 0, 0]",
-     .help = "(twist, k1, k2) about the axes of its frame, which starts as that of the body or "
-             "collider. A piece may turn by at most 1000 rad."},
+     .help = "An .obj with faces, relative to this file."},
+    IMPORT_FIELDS(MeshSpec),
     {0},
 };
 
-static const Group PIECE_GROUP = {
-    .name = "piece",
-    .help = "A piece of a chain of curves, which are tubes joined end to end.",
-    .size = sizeof(PieceSpec),
-    .fields = PIECE_FIELDS,
+static const Group SOLID_GROUP = {
+    .name = "body-mesh",
+    .help = "The surface of a body, from a file of another program; it may have hollows. Faces "
+            "with more corners must be convex. Every edge must join two faces the same way round, "
+            "their corners counterclockwise as seen from outside: what it encloses has the mass.",
+    .size = sizeof(MeshSpec),
+    .fields = SOLID_FIELDS,
 };
 
 static const Field BODY_FIELDS[] = {
@@ -75,22 +68,42 @@ static const Field BODY_FIELDS[] = {
      .required = true,
      .help =
          "A capsule is a cylinder with round caps, along the first axis. Curves are a chain that "
-         "starts at the position, along the first axis."},
+         "starts at the position, along the first axis. A mesh is what a closed surface of "
+         "triangles from a file encloses. A cylinder has flat ends, and its axis is the first."},
     {.key = "radius",
      .kind = FIELD_REAL,
      AT(BodySpec, radius),
      .unit = "m",
      .range = {0.0, 1.0e9, false, false},
-     .fallback_note = "required but for a box",
-     .help = "Of a sphere, a capsule or a chain's tube; of a box, by which its edges are rounded "
-             "(0 when not given: then it touches only planes well)."},
+     .fallback_note = "required but for a box or mesh",
+     .help = "Of a sphere, a capsule, a cylinder or a chain's tube; of a box, by which its edges "
+             "are rounded "
+             "(0 when not given: then it touches only planes well, and passes through meshes that "
+             "are not closed and have no radius either); of a mesh, by which it stands out beyond "
+             "its triangles, without mass (the same)."},
+    {.key = "inner_radius",
+     .kind = FIELD_REAL,
+     AT(BodySpec, inner_radius),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "Of a sphere or a cylinder: it is hollow within, and is touched from outside alone."},
+    {.key = "rounding",
+     .kind = FIELD_REAL,
+     AT(BodySpec, rounding),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "0",
+     .help =
+         "Of a cylinder only: by which its rims are rounded; above 0 where sharp edges or meshes "
+         "that are not closed and have no radius are to touch them: it passes through those."},
     {.key = "length",
      .kind = FIELD_REAL,
      AT(BodySpec, length),
      .unit = "m",
      .range = {0.0, 1.0e9, false, false},
-     .fallback_note = "required for a capsule",
-     .help = "Of a capsule only: between the centres of its caps."},
+     .fallback_note = "required for a capsule or cylinder",
+     .help = "Of a capsule: between the centres of its caps; of a cylinder: of all of it."},
     {.key = "half",
      .kind = FIELD_VEC3,
      AT(BodySpec, half),
@@ -104,6 +117,12 @@ static const Field BODY_FIELDS[] = {
      .group = &PIECE_GROUP,
      .fallback_note = "required for curves",
      .help = "Of curves only: the chain."},
+    {.key = "mesh",
+     .kind = FIELD_GROUP,
+     AT(BodySpec, mesh),
+     .group = &SOLID_GROUP,
+     .fallback_note = "required for a mesh",
+     .help = "Of a mesh only: where its triangles are."},
     {.key = "material",
      .kind = FIELD_NAME,
      AT(BodySpec, material),
@@ -116,13 +135,43 @@ static const Field BODY_FIELDS[] = {
      .range = {1.0e-6, 1.0e9, false, false},
      .fallback_note = "of its material, or 1000",
      .help = "Mass per volume."},
+    {.key = "mass",
+     .kind = FIELD_REAL,
+     AT(BodySpec, mass),
+     .unit = "kg",
+     .range = {1.0e-12, 1.0e12, false, false},
+     .fallback_note = "of its density",
+     .help = "Of one body, in place of a density."},
+    {.key = "inertia",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, inertia),
+     .unit = "kg m^2",
+     .range = {0.0, 1.0e18, true, false},
+     .fallback_note = "of its shape, even in density",
+     .help = "About axes through its centre of mass along its own: xx, yy, zz."},
+    {.key = "inertia_products",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, inertia_products),
+     .unit = "kg m^2",
+     .range = {-1.0e18, 1.0e18, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "The other entries of the same matrix: xy, xz, yz, of which xy is minus the integral "
+             "of x y over the mass."},
+    {.key = "centre",
+     .kind = FIELD_VEC3,
+     AT(BodySpec, centre),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback_note = "of its shape, even in density",
+     .help = "Its centre of mass, in its axes from its `position`; needs an `inertia` about it."},
     {.key = "position",
      .kind = FIELD_VEC3,
      AT(BodySpec, position),
      .unit = "m",
      .range = ANY_LENGTH,
      .fallback = "[0, 0, 0]",
-     .help = "Of its centre of mass; of a chain's start."},
+     .help = "Of its middle, which is its centre of mass unless a `centre` is given; of a chain's "
+             "start; of a mesh's origin."},
     {.key = "direction",
      .kind = FIELD_DIRECTION,
      AT(BodySpec, direction),
@@ -149,6 +198,12 @@ static const Field BODY_FIELDS[] = {
      .range = {-1.0e6, 1.0e6, false, false},
      .fallback = "[0, 0, 0]",
      .help = "At the start, about the axes of the world."},
+    {.key = "loads",
+     .kind = FIELD_GROUPS,
+     AT(BodySpec, loads),
+     .group = &BODY_LOAD_GROUP,
+     .fallback_note = "none",
+     .help = "Forces and torques on it, on every copy."},
     {.key = "repeat",
      .kind = FIELD_GROUP,
      AT(BodySpec, repeat),
@@ -160,7 +215,7 @@ static const Field BODY_FIELDS[] = {
 
 const Group BODY_GROUP = {
     .name = "body",
-    .help = "A rigid body of even density.",
+    .help = "A rigid body of even density, or with mass, centre of mass and inertia of its own.",
     .size = sizeof(BodySpec),
     .fields = BODY_FIELDS,
 };
@@ -224,7 +279,8 @@ static const Group MESH_GROUP = {
             "be convex. Where every edge joins two faces the same way round it is closed: touched "
             "from the side to which its normals point (from which the corners of a face run "
             "counterclockwise), and what gets behind it is pushed out. Else it is a sheet, touched "
-            "from both sides.",
+            "from both sides; boxes, meshes and cylinders with sharp edges (without a radius or "
+            "rounding) pass through a sheet without a radius.",
     .size = sizeof(MeshSpec),
     .fields = MESH_FIELDS,
 };
@@ -313,6 +369,15 @@ static const Field COLLIDER_FIELDS[] = {
      .fallback_note = "required but for a plane or mesh",
      .help = "Of a sphere, cylinder or capsule; of the tube of a plate's rim, a comb's teeth or a "
              "chain. A mesh has none unless it is given: then it is so thick to each side."},
+    {.key = "inner_radius",
+     .kind = FIELD_REAL,
+     AT(ColliderSpec, inner_radius),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "Of curves only: makes them a tube, open at both ends, whose bore thinner rods, "
+             "spheres, capsules and chains touch from inside. Less than the radius. Boxes, meshes, "
+             "cylinders and cloth meet it as solid, and so does all with `response: barrier`."},
     {.key = "length",
      .kind = FIELD_REAL,
      AT(ColliderSpec, length),

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "formats/obj.h"
 #include "formats/pc2.h"
-#include "formats/recording.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +14,8 @@
 
 enum { REASON_SIZE = 128, HASH_SIZE = 17 };
 
-// The full path of the file, beside the scene that names it.
+// The full path of the file, beside the scene that names it; freed by the caller, also where this
+// fails.
 static TdlStatus find_file(const TdlScene* scene, const Node* node, char** out) {
     const char *name = node->mark.source->name, *slash = strrchr(name, '/');
     size_t folder = slash == NULL || node->text[0] == '/' ? 0 : (size_t)(slash - name) + 1;
@@ -29,7 +29,6 @@ static TdlStatus find_file(const TdlScene* scene, const Node* node, char** out) 
     struct stat info;
     *out = realpath(joined, NULL);
     if (*out == NULL || stat(*out, &info) != 0 || !S_ISREG(info.st_mode)) {
-        free(*out);
         Quote q = quote(joined);
         return fail_at(&scene->host, node->mark, "%s cannot be read: there is no such file",
                        q.text);
@@ -228,32 +227,38 @@ static TdlStatus take_keys(TdlScene* scene, MotionSpec* motion, const Recording*
             .rotation = scene_import_point(key->rotation, 1.0, spec->up)};
     }
     motion->keyframes = (GroupList){keys, all->count};
-    if (node_find(motion->node, "interpolation") == NULL) {
-        motion->interpolation = TDL_INTERPOLATION_LINEAR;
-    }
+    motion->interpolation = scene_interpolation(motion->node, motion->interpolation);
     return TDL_STATUS_OK;
 }
 
-TdlStatus scene_read_recording(TdlScene* scene, MotionSpec* motion) {
-    RecordingSpec* spec = &motion->recording;
-    const Node* file = node_find(spec->node, "file");
+TdlStatus scene_read_csv(TdlScene* scene, const Node* group, const char* hash, const char* what,
+                         const RecordingKind* kind, const char* marker, Recording* out) {
+    const Node* file = node_find(group, "file");
+    *out = (Recording){0};
     if (!ends_in(file->text, ".csv")) {
-        return fail_at(&scene->host, file->mark, "recordings come from .csv files");
+        return fail_at(&scene->host, file->mark, "%ss come from .csv files", what);
     }
     const Source* source = NULL;
-    TdlStatus status = scene_import(scene, spec->node, spec->hash, "recording", &source);
+    TdlStatus status = scene_import(scene, group, hash, what, &source);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    Recording all = {0};
     status =
-        recording_parse(&scene->host, source->name, spec->marker, source->text, source->size, &all);
+        recording_parse(&scene->host, source->name, kind, marker, source->text, source->size, out);
+    if (status == TDL_STATUS_OK && out->gap_count > 0) {
+        tdl_log(&scene->host, TDL_LOG_WARNING, "%s: %d of %d rows have gaps and are left out",
+                source->name, out->gap_count, out->gap_count + out->count);
+    }
+    return status;
+}
+
+TdlStatus scene_read_recording(TdlScene* scene, MotionSpec* motion) {
+    const RecordingSpec* spec = &motion->recording;
+    Recording all;
+    TdlStatus status = scene_read_csv(scene, spec->node, spec->hash, "recording", &RECORDING_MOTION,
+                                      spec->marker, &all);
     if (status == TDL_STATUS_OK) {
         status = take_keys(scene, motion, &all);
-    }
-    if (status == TDL_STATUS_OK && all.gap_count > 0) {
-        tdl_log(&scene->host, TDL_LOG_WARNING, "%s: %d of %d rows have gaps and are left out",
-                source->name, all.gap_count, all.gap_count + all.count);
     }
     recording_free(&scene->host, &all);
     return status;

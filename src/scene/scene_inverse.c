@@ -16,11 +16,13 @@ static bool rests(const RodSpec* rod) {
     return rod->curves.node != NULL && rod->curves.rest == REST_INVERSE;
 }
 
-static bool has_torque(const RodSpec* rod) {
+// Whether a load of it has no potential.
+static bool is_driven(const RodSpec* rod) {
     const LoadSpec* loads = rod->loads.items;
     bool found = false;
     for (int i = 0; i < rod->loads.count && !found; ++i) {
-        found = tdl_norm3(loads[i].torque) > 0.0;
+        const Formula* t = loads[i].torque;
+        found = loads[i].varies || t[0].value != 0.0 || t[1].value != 0.0 || t[2].value != 0.0;
     }
     return found;
 }
@@ -39,7 +41,7 @@ TdlStatus scene_check_inverse(const TdlScene* scene, const RodSpec* rod) {
         !known ? "is told of a super-helix, a super-clothoid and a der only"
         : rod->start != TDL_HOLD_CLAMPED || rod->end != TDL_HOLD_FREE
             ? "is told of rods that are clamped at their start and free at their end"
-        : has_torque(rod) ? "has no answer under a torque, which has no potential"
+        : is_driven(rod) ? "has no answer under a torque, or a load that varies, without potential"
         : node_find(rod->node, "natural_curvature") != NULL
             ? "tells the natural curvature: it cannot be given too"
             : NULL;

@@ -64,7 +64,28 @@ static const char RULES[] =
     "unknown\n"
     "or given twice, anchors, aliases and tags are mistakes.\n"
     "\n"
-    "An interval such as (0, 1] leaves out the end at its round bracket.\n";
+    "An interval such as (0, 1] leaves out the end at its round bracket.\n"
+    "\n"
+    "## expressions\n"
+    "\n"
+    "What varies in time, such as the force of a load, the place of a motion or the speed of a\n"
+    "motor, may be written as an expression in the time `t`, s: numbers, `pi`, `+ - * / ^` (to a\n"
+    "constant power), parentheses, and these functions, angles in rad:\n"
+    "\n"
+    "| | |\n"
+    "| --- | --- |\n"
+    "| `sin(x)`, `cos(x)`, `tan(x)`, `tanh(x)`, `exp(x)`, `log(x)`, `sqrt(x)`, `abs(x)` | as ever "
+    "|\n"
+    "| `floor(x)` | the whole number below: `t - floor(t)` begins anew each second |\n"
+    "| `min(x, y, ...)`, `max(x, y, ...)` | of two or more |\n"
+    "| `step(x)` | 0 below x = 0, 1 from there on |\n"
+    "| `ramp(x)` | 0 below x = 0, x to x = 1, then 1 |\n"
+    "| `smooth(x)` | the same from rest to rest, as between keyframes |\n"
+    "\n"
+    "In lists they stand in quotes where they have commas of their own: `[\"max(0, sin(t))\", 0, "
+    "0]`.\n"
+    "One that has no finite value at some time ends the run there, by the name of what it is for.\n"
+    "It is a function of the time alone, so that a run that is resumed has the same bits.\n";
 
 void tdl_scene_reference(FILE* out) {
     fputs(INTRODUCTION, out);

@@ -50,38 +50,6 @@ static const Group CLAMP_GROUP = {
     .size = sizeof(ClampSpec),
     .fields = CLAMP_FIELDS,
 };
-static const Field LOAD_FIELDS[] = {
-    {.key = "at",
-     .kind = FIELD_REAL,
-     AT(LoadSpec, at),
-     .unit = "m",
-     .range = {0.0, 1.0e9, false, false},
-     .required = true,
-     .help = "Where it acts: arc length from the start, at most the rod's length."},
-    {.key = "force",
-     .kind = FIELD_VEC3,
-     AT(LoadSpec, force),
-     .unit = "N",
-     .range = {-1.0e12, 1.0e12, false, false},
-     .fallback = "[0, 0, 0]",
-     .help = "Keeps its direction in the world."},
-    {.key = "torque",
-     .kind = FIELD_VEC3,
-     AT(LoadSpec, torque),
-     .unit = "N m",
-     .range = {-1.0e12, 1.0e12, false, false},
-     .fallback = "[0, 0, 0]",
-     .help = "Keeps its direction in the world; it has no potential, so `start: settled` refuses "
-             "it."},
-    {0},
-};
-
-static const Group LOAD_GROUP = {
-    .name = "load",
-    .help = "A force and a torque on one point of a rod.",
-    .size = sizeof(LoadSpec),
-    .fields = LOAD_FIELDS,
-};
 
 static const char* rest_choices(void) {
     return "shape|inverse";
@@ -135,6 +103,283 @@ static const Group CURVES_GROUP = {
     .fields = CURVES_FIELDS,
 };
 
+static const Field NATURAL_KEY_FIELDS[] = {
+    {.key = "time",
+     .kind = FIELD_REAL,
+     AT(NaturalKeySpec, time),
+     .unit = "s",
+     .range = {-1.0e12, 1.0e12, false, false},
+     .required = true,
+     .help = "When; later than the keyframe before."},
+    {.key = "curvature",
+     .kind = FIELD_VEC3S,
+     AT(NaturalKeySpec, curvature),
+     .unit = "1/m",
+     .range = ANY_CURVATURE,
+     .required = true,
+     .help = "Written as `natural_curvature` is."},
+    {0},
+};
+
+static const Group NATURAL_KEY_GROUP = {
+    .name = "natural keyframe",
+    .help = "The natural curvature at one moment.",
+    .size = sizeof(NaturalKeySpec),
+    .fields = NATURAL_KEY_FIELDS,
+};
+
+static const Field NATURAL_MOTION_FIELDS[] = {
+    {.key = "interpolation",
+     .kind = FIELD_CHOICE,
+     AT(NaturalMotionSpec, interpolation),
+     .choices = scene_interpolation_choices,
+     .fallback = "smooth",
+     .help = "Between keyframes: from rest to rest, or evenly."},
+    {.key = "keyframes",
+     .kind = FIELD_GROUPS,
+     AT(NaturalMotionSpec, keyframes),
+     .group = &NATURAL_KEY_GROUP,
+     .required = true,
+     .help = "Before the first and after the last it stays."},
+    {0},
+};
+
+static const Group NATURAL_MOTION_GROUP = {
+    .name = "natural motion",
+    .help = "A natural curvature that changes in time, in the place of `natural_curvature`: a "
+            "muscle, or a heated strip. What it does is counted as given.",
+    .size = sizeof(NaturalMotionSpec),
+    .fields = NATURAL_MOTION_FIELDS,
+};
+
+static const Field TENSION_KEY_FIELDS[] = {
+    {.key = "time",
+     .kind = FIELD_REAL,
+     AT(TensionKeySpec, time),
+     .unit = "s",
+     .range = {-1.0e12, 1.0e12, false, false},
+     .required = true,
+     .help = "When; later than the keyframe before."},
+    {.key = "tension",
+     .kind = FIELD_REAL,
+     AT(TensionKeySpec, tension),
+     .unit = "N",
+     .range = {0.0, 1.0e12, false, false},
+     .required = true,
+     .help = "How hard it is pulled then."},
+    {0},
+};
+
+static const Group TENSION_KEY_GROUP = {
+    .name = "tension keyframe",
+    .help = "The tension of a tendon at one moment.",
+    .size = sizeof(TensionKeySpec),
+    .fields = TENSION_KEY_FIELDS,
+};
+
+static const Field TENDON_FIELDS[] = {
+    {.key = "guides",
+     .kind = FIELD_INT,
+     AT(TendonSpec, guides),
+     .range = {2, 100000, false, false},
+     .fallback_note = "one at each joint between elements",
+     .help = "So many, evenly from `from` to `to`."},
+    {.key = "from",
+     .kind = FIELD_REAL,
+     AT(TendonSpec, from),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "Arc length of the first guide, from which it is pulled."},
+    {.key = "to",
+     .kind = FIELD_REAL,
+     AT(TendonSpec, to),
+     .unit = "m",
+     .range = {0.0, 1.0e9, true, false},
+     .fallback_note = "the rod's end",
+     .help = "Of the last guide, to which it is fixed."},
+    {.key = "offset",
+     .kind = FIELD_PAIR,
+     AT(TendonSpec, offset),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .required = true,
+     .help = "Of the guides from the centreline, along the second and the third axis of the rod's "
+             "frame: [y, z]."},
+    {.key = "turns",
+     .kind = FIELD_REAL,
+     AT(TendonSpec, turns),
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "0",
+     .help = "So often it winds about the rod, from the first guide to the last."},
+    {.key = "tension",
+     .kind = FIELD_REAL,
+     AT(TendonSpec, tension),
+     .unit = "N",
+     .range = {0.0, 1.0e12, false, false},
+     .fallback_note = "required without `keyframes`",
+     .help = "At all times."},
+    {.key = "keyframes",
+     .kind = FIELD_GROUPS,
+     AT(TendonSpec, keyframes),
+     .group = &TENSION_KEY_GROUP,
+     .fallback_note = "none",
+     .help = "The tension at some times instead. Before the first and after the last it stays."},
+    {.key = "interpolation",
+     .kind = FIELD_CHOICE,
+     AT(TendonSpec, interpolation),
+     .choices = scene_interpolation_choices,
+     .fallback = "smooth",
+     .help = "Between keyframes: from rest to rest, or evenly."},
+    {0},
+};
+
+static const Group TENDON_GROUP = {
+    .name = "tendon",
+    .help =
+        "A cable along or about a rod, through guides without friction, under a tension that "
+        "is given: see [theory/actuation.md](theory/actuation.md). It weighs nothing and "
+        "touches nothing. Not for mass-spring, and for super-models only where the end is free.",
+    .size = sizeof(TendonSpec),
+    .fields = TENDON_FIELDS,
+};
+
+// in the order of LaidChoice
+static const char* laid_choices(void) {
+    return "stress-free|bent";
+}
+
+static const Field ROPE_FIELDS[] = {
+    {.key = "strands",
+     .kind = FIELD_INTS,
+     AT(RopeSpec, strands),
+     .range = {2, 40, false, false},
+     .required = true,
+     .help = "How many are laid about one axis; from six on one of them is the core, so [7] is six "
+             "around one. Two numbers, inner first: [7, 7] is seven strands of seven wires."},
+    {.key = "lay",
+     .kind = FIELD_PAIR,
+     AT(RopeSpec, lay),
+     .unit = "m",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .required = true,
+     .help = "Along the axis, for one turn; negative: of a left hand. Two numbers are of the two "
+             "levels."},
+    {.key = "gap",
+     .kind = FIELD_REAL,
+     AT(RopeSpec, gap),
+     .unit = "m",
+     .range = {0.0, 1.0e6, true, false},
+     .fallback_note = "5e-4 of the radius",
+     .help = "Least gap between two wires, met within 60 %."},
+    {.key = "laid",
+     .kind = FIELD_CHOICE,
+     AT(RopeSpec, laid),
+     .choices = laid_choices,
+     .fallback = "stress-free",
+     .help =
+         "`stress-free`: the wires' natural shape is the one they are laid in. `bent`: they are "
+         "straight by nature, and twisted as they lie."},
+    {.key = "through",
+     .kind = FIELD_VEC3S,
+     AT(RopeSpec, through),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback_note = "straight, from the `clamp` on, of the `length`",
+     .help = "Points of a smooth curve that is the axis of the rope."},
+    {0},
+};
+
+static const Group ROPE_GROUP = {
+    .name = "rope",
+    .help =
+        "Makes the rods wires of a twisted rope, laid in helices as near to each other as they "
+        "may be without overlap, as the model makes them; `length` and `clamp` are those of the "
+        "rope. Copy 0 is the core. See [theory/ropes.md](theory/ropes.md).",
+    .size = sizeof(RopeSpec),
+    .fields = ROPE_FIELDS,
+};
+
+static const Field SECTION_FIELDS[] = {
+    {.key = "at",
+     .kind = FIELD_REAL,
+     AT(SectionSpec, section.at),
+     .unit = "m",
+     .range = {0.0, 1.0e9, false, false},
+     .fallback = "0",
+     .help = "Arc length from the start: 0 in the first section, ascending in those that follow."},
+    {.key = "radius",
+     .kind = FIELD_PAIR,
+     AT(SectionSpec, section.radius),
+     .unit = "m",
+     .range = {0.0, 1.0e6, true, false},
+     .fallback_note = "the rod's",
+     .help = "Of the section, in the place of the `radius` of the rod: how thick it is to the "
+             "touch; two numbers are half-axes."},
+    {.key = "inner_radius",
+     .kind = FIELD_REAL,
+     AT(SectionSpec, section.inner_radius),
+     .unit = "m",
+     .range = {0.0, 1.0e6, true, false},
+     .fallback_note = "not hollow",
+     .help = "Of a hole of the same shape: its half-axis along the second axis of the frame. What "
+             "is thinner and of another rod or body touches it from inside; with `response: "
+             "barrier` it is solid."},
+    {.key = "bending",
+     .kind = FIELD_PAIR,
+     AT(SectionSpec, section.bending),
+     .unit = "N m^2",
+     .range = {0.0, 1.0e30, true, false},
+     .fallback_note = "from `young` and the radius",
+     .help = "EI about the second and the third axis of the frame; one number for both."},
+    {.key = "twisting",
+     .kind = FIELD_REAL,
+     AT(SectionSpec, section.twisting),
+     .unit = "N m^2",
+     .range = {0.0, 1.0e30, true, false},
+     .fallback_note = "from `young`, `poisson` and the radius",
+     .help = "GJ. Not of mass-spring, which has no twist."},
+    {.key = "stretching",
+     .kind = FIELD_REAL,
+     AT(SectionSpec, section.stretching),
+     .unit = "N",
+     .range = {0.0, 1.0e30, true, false},
+     .fallback_note = "from `young` and the radius",
+     .help = "EA. Super-models stretch only between two held ends."},
+    {.key = "shearing",
+     .kind = FIELD_REAL,
+     AT(SectionSpec, section.shearing),
+     .unit = "N",
+     .range = {0.0, 1.0e30, true, false},
+     .fallback_note = "from `young`, `poisson` and the radius",
+     .help = "GA; of corde alone, which shears."},
+    {.key = "mass_per_length",
+     .kind = FIELD_REAL,
+     AT(SectionSpec, section.mass_per_length),
+     .unit = "kg/m",
+     .range = {0.0, 1.0e12, true, false},
+     .fallback_note = "from `density` and the radius",
+     .help = "Where it varies the rod has no `drag`."},
+    {.key = "rotary_inertia",
+     .kind = FIELD_REAL,
+     AT(SectionSpec, section.rotary_inertia),
+     .unit = "kg m",
+     .range = {0.0, 1.0e12, true, false},
+     .fallback_note = "of a section of this mass, radius and hole",
+     .help = "About the axis, per length. Not of mass-spring."},
+    {0},
+};
+
+static const Group SECTION_GROUP = {
+    .name = "section",
+    .help = "The section of a rod at one place, as data sheets give it. One section is that of the "
+            "whole rod; between several all goes linearly, and after the last it stays. What is "
+            "given takes the place of what follows from the material and the radius, and is given "
+            "in all sections of a rod or in none. An element has the mean over its length.",
+    .size = sizeof(SectionSpec),
+    .fields = SECTION_FIELDS,
+};
+
 static const Field ROD_FIELDS[] = {
     {.key = "name",
      .kind = FIELD_NAME,
@@ -167,6 +412,13 @@ static const Field ROD_FIELDS[] = {
      .required = true,
      .help = "Of the section; two numbers are the half-axes of an ellipse along the second and "
              "the third axis of the rod's frame."},
+    {.key = "sections",
+     .kind = FIELD_GROUPS,
+     AT(RodSpec, sections),
+     .group = &SECTION_GROUP,
+     .fallback_note = "solid, of the material and the `radius`, all along",
+     .help = "How stiff, heavy and thick it is, where this is not said by the material and the "
+             "`radius`, or varies along the rod."},
     {.key = "elements",
      .kind = FIELD_INT,
      AT(RodSpec, elements),
@@ -189,12 +441,40 @@ static const Field ROD_FIELDS[] = {
      .range = ANY_CURVATURE,
      .fallback_note = "the natural curvature",
      .help = "At the start of the simulation, written in the same way."},
+    {.key = "pieces",
+     .kind = FIELD_GROUPS,
+     AT(RodSpec, pieces),
+     .group = &PIECE_GROUP,
+     .fallback_note = "none",
+     .help = "In the place of `curvature`: pieces of the rod from its start on, such as straight "
+             "lengths and arcs; beyond them it is straight. Every element has the mean of its "
+             "own."},
+    {.key = "natural_motion",
+     .kind = FIELD_GROUP,
+     AT(RodSpec, natural_motion),
+     .group = &NATURAL_MOTION_GROUP,
+     .fallback_note = "it stays as it is",
+     .help = "How the natural curvature changes in time."},
+    {.key = "tendons",
+     .kind = FIELD_GROUPS,
+     AT(RodSpec, tendons),
+     .group = &TENDON_GROUP,
+     .fallback_note = "none",
+     .help = "Cables that pull on it through guides."},
     {.key = "clamp",
      .kind = FIELD_GROUP,
      AT(RodSpec, clamp),
      .group = &CLAMP_GROUP,
      .fallback_note = "at the origin, along x",
      .help = "Where its start is, and how that is moved."},
+    {.key = "attach",
+     .kind = FIELD_GROUP,
+     AT(RodSpec, attach),
+     .group = &ATTACH_GROUP,
+     .fallback_note = "none",
+     .help = "The collider or body that its start grows from, as all copies and curves do, from "
+             "where the "
+             "`clamp` or the file has them."},
     {.key = "parent",
      .kind = FIELD_NAME,
      AT(RodSpec, parent),
@@ -226,7 +506,7 @@ static const Field ROD_FIELDS[] = {
      AT(RodSpec, end_motion),
      .group = &MOTION_GROUP,
      .fallback_note = "still",
-     .help = "Moves a held end by keyframes."},
+     .help = "Moves a held end."},
     {.key = "drag",
      .kind = FIELD_REAL,
      AT(RodSpec, drag),
@@ -237,7 +517,7 @@ static const Field ROD_FIELDS[] = {
     {.key = "loads",
      .kind = FIELD_GROUPS,
      AT(RodSpec, loads),
-     .group = &LOAD_GROUP,
+     .group = &ROD_LOAD_GROUP,
      .fallback_note = "none",
      .help = "Forces and torques on points."},
     {.key = "repeat",
@@ -253,6 +533,12 @@ static const Field ROD_FIELDS[] = {
      .fallback_note = "none",
      .help = "Makes a rod along each curve of a file, in place of `length`, `curvature` and the "
              "place of the `clamp`; its natural curvature is its first unless another is given."},
+    {.key = "rope",
+     .kind = FIELD_GROUP,
+     AT(RodSpec, rope),
+     .group = &ROPE_GROUP,
+     .fallback_note = "none",
+     .help = "Makes the wires of a twisted rope."},
     {0},
 };
 

@@ -39,8 +39,7 @@ static TdlStatus take_model(const TdlScene* scene, RodSpec* rod, const TdlStrand
     return TDL_STATUS_OK;
 }
 
-// Room in the scene for `count` strands with so many curvatures.
-static bool reserve(TdlScene* scene, CurvesSpec* spec, int count, size_t curvatures) {
+bool scene_reserve_strands(TdlScene* scene, CurvesSpec* spec, int count, size_t curvatures) {
     TdlStrands* to = &spec->strands;
     to->element_count = ARENA_NEW(&scene->arena, int, count);
     to->length = ARENA_NEW(&scene->arena, double, count);
@@ -100,7 +99,7 @@ static TdlStatus choose(TdlScene* scene, RodSpec* rod, const TdlStrands* all) {
         int k = i * spec->every;
         at += kept_curvatures(spec, all, k, curvature_count(all, k));
     }
-    if (!reserve(scene, spec, count, at)) {
+    if (!scene_reserve_strands(scene, spec, count, at)) {
         return TDL_STATUS_NO_MEMORY;
     }
     memcpy(to->model, all->model, sizeof to->model);

@@ -13,7 +13,8 @@ static const char* start_choices(void) {
     return "as-placed|settled";
 }
 
-static const char* interpolation_choices(void) {
+// in the order of TdlInterpolation
+const char* scene_interpolation_choices(void) {
     return "smooth|linear";
 }
 
@@ -24,6 +25,10 @@ const char* scene_up_choices(void) {
 #define AT(type, member) .offset = offsetof(type, member)
 
 // in the order of TdlIntegrator
+static const char* spent_choices(void) {
+    return "keep|end";
+}
+
 static const char* integrator_choices(void) {
     return "euler|midpoint";
 }
@@ -97,6 +102,22 @@ static const Field TIME_FIELDS[] = {
      .help =
          "Share of the energy at play that a body may gain from nowhere, in a step or little by "
          "little, before the run fails."},
+    {.key = "budget",
+     .kind = FIELD_REAL,
+     AT(TimeSpec, budget),
+     .range = {1.0, 1.0e18, false, false},
+     .fallback_note = "any",
+     .help = "Multiplications that a step may take, 1e9 to 4e9 a second. They are counted "
+             "roughly and never timed, so that results do not depend on the machine; the column "
+             "`effort` of log.csv tells what steps take."},
+    {.key = "spent",
+     .kind = FIELD_CHOICE,
+     AT(TimeSpec, spent),
+     .choices = spent_choices,
+     .fallback = "keep",
+     .help = "What becomes of a step whose `budget` is spent. `keep`: what is left of it is made "
+             "as it is, in one attempt each and with contacts as they come, and told: with its "
+             "error, in the column `unsolved`. `end`: the run fails there, by name."},
     {0},
 };
 
@@ -128,6 +149,12 @@ static const Field OUTPUT_FIELDS[] = {
      .fallback = "true",
      .help = "Whether frames keep the contacts of their step: bodies, place, force; at most a "
              "million a frame."},
+    {.key = "forces",
+     .kind = FIELD_BOOL,
+     AT(OutputSpec, forces),
+     .fallback = "false",
+     .help = "Whether frames keep the tension, shear and moments at every point of the rods, from "
+             "the balance of the step before; not of rods with branches or that are some."},
     {.key = "checkpoint",
      .kind = FIELD_REAL,
      AT(OutputSpec, checkpoint),
@@ -150,7 +177,7 @@ static const Field MATERIAL_FIELDS[] = {
      .kind = FIELD_NAME,
      AT(MaterialSpec, name),
      .required = true,
-     .help = "What rods, bodies, cloths, shells and colliders call it."},
+     .help = "What rods, bodies, cloths, shells, grains and colliders call it."},
     {.key = "young",
      .kind = FIELD_REAL,
      AT(MaterialSpec, young),
@@ -270,7 +297,7 @@ static const Field MOTION_FIELDS[] = {
     {.key = "interpolation",
      .kind = FIELD_CHOICE,
      AT(MotionSpec, interpolation),
-     .choices = interpolation_choices,
+     .choices = scene_interpolation_choices,
      .fallback = "smooth",
      .help = "`smooth` goes from rest to rest between keyframes with the least jerk; `linear` "
              "keeps a constant velocity."},
@@ -278,14 +305,37 @@ static const Field MOTION_FIELDS[] = {
      .kind = FIELD_GROUPS,
      AT(MotionSpec, keyframes),
      .group = &KEYFRAME_GROUP,
-     .fallback_note = "required without `recording`",
+     .fallback_note = "this, `recording`, or `position` and `rotation`",
      .help = "Before the first and after the last the thing stands still."},
+    {.key = "position",
+     .kind = FIELD_FUNCTION3,
+     AT(MotionSpec, position),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "In place of keyframes: what they say, each number an [expression](#expressions) of "
+             "the time such as \"0.02*sin(2*pi*3*t)\"."},
+    {.key = "rotation",
+     .kind = FIELD_FUNCTION3,
+     AT(MotionSpec, rotation),
+     .unit = "rad",
+     .range = {-1.0e6, 1.0e6, false, false},
+     .fallback = "[0, 0, 0]",
+     .help = "The same."},
     {.key = "recording",
      .kind = FIELD_GROUP,
      AT(MotionSpec, recording),
      .group = &RECORDING_GROUP,
      .fallback_note = "none",
-     .help = "Keyframes from a file."},
+     .help = "Keyframes from a file, a plain .csv."},
+    {.key = "about",
+     .kind = FIELD_VEC3,
+     AT(MotionSpec, about),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback_note = "its own position",
+     .help = "The point of the world about which rotations turn it, its place too, as first "
+             "placed; then it is displaced. So all copies and curves turn about one point."},
     {0},
 };
 
@@ -340,66 +390,184 @@ const Group REPEAT_GROUP = {
     .fields = REPEAT_FIELDS,
 };
 
+static const Field PLANE_FIELDS[] = {
+    {.key = "point",
+     .kind = FIELD_VEC3,
+     AT(PlaneSpec, point),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .required = true,
+     .help = "Where it is."},
+    {.key = "normal",
+     .kind = FIELD_DIRECTION,
+     AT(PlaneSpec, normal),
+     .range = ANY_LENGTH,
+     .required = true,
+     .help = "The side that is beyond it; any length."},
+    {0},
+};
+
+static const Group PLANE_GROUP = {
+    .name = "plane",
+    .help = "A plane without a thing in it, such as a gate.",
+    .size = sizeof(PlaneSpec),
+    .fields = PLANE_FIELDS,
+};
+
 static const Field OBSERVER_FIELDS[] = {
     {.key = "force",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_FORCE]),
-     .fallback_note = "one of these eight",
-     .help =
-         "Of rods, bodies, a cloth or a collider: the sum of all contact forces on it, N; as a "
-         "contact's force, the mean over the step, or over the last part of one that was split."},
+     .fallback_note = "one of these twenty-two",
+     .help = "Of rods, bodies, a cloth, grains or a collider: the sum of all contact forces on it, "
+             "N; as a contact's force, the mean over the step."},
     {.key = "torque",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_TORQUE]),
-     .fallback_note = "one of these eight",
+     .fallback_note = "one of these twenty-two",
      .help = "Of one rod, body or collider: the torque of the same forces, N m, about the start of "
              "the rod, the centre of mass of the body, the position of the collider."},
     {.key = "centre",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_CENTRE]),
-     .fallback_note = "one of these eight",
-     .help = "Of rods, bodies, a cloth or a shell: their common centre of mass, m."},
+     .fallback_note = "one of these twenty-two",
+     .help = "Of rods, bodies, a cloth, a shell or grains: their common centre of mass, m."},
     {.key = "point",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_POINT]),
-     .fallback_note = "one of these eight",
+     .fallback_note = "one of these twenty-two",
      .help = "Of one rod: the place of a point of its centreline, m."},
     {.key = "start_hold",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_START]),
-     .fallback_note = "one of these eight",
+     .fallback_note = "one of these twenty-two",
      .help = "Of one rod: the force of what holds its start, N, the mean over the step, or over "
              "the last part of one that was split; zero where the start is free."},
     {.key = "end_hold",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[TDL_QUANTITY_END]),
-     .fallback_note = "one of these eight",
+     .fallback_note = "one of these twenty-two",
      .help = "Of one rod: the same of its end."},
+    {.key = "tension",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[TDL_QUANTITY_TENSION]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of one rod: the force along its tangent in the section at `at`, N, as x: positive "
+             "where it is pulled. From the balance of the step, as the four that follow; of rods "
+             "without branches that are none."},
+    {.key = "shear",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[TDL_QUANTITY_SHEAR]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of one rod: the force across it there, N: its size, and along the second and third "
+             "material axes."},
+    {.key = "moment",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[TDL_QUANTITY_MOMENT]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of one rod: the moment there, N m: of twist, and of bending about these axes."},
+    {.key = "twist",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[TDL_QUANTITY_TWIST]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of one rod that has a frame: the angle by which it is twisted from its start to "
+             "`at`, rad, as x."},
+    {.key = "frame",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[TDL_QUANTITY_FRAME]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of one rod that has a frame: the rotation of the frame at `at`, as a vector, rad."},
+    {.key = "reaction",
+     .kind = FIELD_TEXT,
+     AT(ObserverSpec, of[TDL_QUANTITY_START_FORCE]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of an end of one rod, `rope.start` or `rope.end`: the force of what holds it, N; "
+             "zero where it is free. Of a joint, `pin`: its force on its second side."},
+    {.key = "reaction_moment",
+     .kind = FIELD_TEXT,
+     AT(ObserverSpec, of[TDL_QUANTITY_START_MOMENT]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of these: the moment of what holds it, about it, N m."},
+    {.key = "power",
+     .kind = FIELD_TEXT,
+     AT(ObserverSpec, of[TDL_QUANTITY_START_POWER]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of an end of one rod: what a hold that moves gives it, W, as x; of a joint: what it "
+             "gives both its sides."},
+    {.key = "work",
+     .kind = FIELD_TEXT,
+     AT(ObserverSpec, of[TDL_QUANTITY_START_WORK]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of these: the work since the start, J, as x."},
     {.key = "strain",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[SCENE_QUANTITY_STRAIN]),
-     .fallback_note = "one of these eight",
+     .fallback_note = "one of these twenty-two",
      .help = "Of a cloth: x is the largest change of an edge's length over its length, or of an "
              "angle of a face, rad; y the relative change of its area; z is 0."},
     {.key = "hold",
      .kind = FIELD_NAME,
      AT(ObserverSpec, of[SCENE_QUANTITY_HOLD]),
-     .fallback_note = "one of these eight",
+     .fallback_note = "one of these twenty-two",
      .help = "Of a cloth: the sum of the forces of all that holds it, N, in the step."},
+    {.key = "coordinate",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[SCENE_QUANTITY_COORDINATE]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of a hinge or a slider: x is how far its second side is, rad or m, from where it was "
+             "placed, or of a distance how long it is; y the rate of that, z what motor, spring "
+             "and range do along it, N m or N."},
+    {.key = "mass_beyond",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[SCENE_QUANTITY_MASS_BEYOND]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of grains: the mass beyond a `plane`, kg, as x: of what went through a gate, and by "
+             "its change the rate. What left the grid counts on the side where it left."},
+    {.key = "run_out",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[SCENE_QUANTITY_RUN_OUT]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of grains: x is the horizontal distance from `about` within which 99 % of their "
+             "particles are, m, y that of the farthest, z how high above it the highest is."},
+    {.key = "volume_kept",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[SCENE_QUANTITY_VOLUME_KEPT]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of grains: the share of their volume that is not packed beyond the packing, as x."},
+    {.key = "lost",
+     .kind = FIELD_NAME,
+     AT(ObserverSpec, of[SCENE_QUANTITY_LOST]),
+     .fallback_note = "one of these twenty-two",
+     .help = "Of grains: x is the mass that left the grid, kg, y the number of its particles."},
+    {.key = "plane",
+     .kind = FIELD_GROUP,
+     AT(ObserverSpec, plane),
+     .group = &PLANE_GROUP,
+     .fallback_note = "required for mass_beyond",
+     .help = "Of a mass beyond it."},
+    {.key = "about",
+     .kind = FIELD_VEC3,
+     AT(ObserverSpec, about),
+     .unit = "m",
+     .range = ANY_LENGTH,
+     .fallback = "[0, 0, 0]",
+     .help = "Of a run-out: from where; distances are along x and y, in two dimensions along x."},
     {.key = "at",
      .kind = FIELD_REAL,
      AT(ObserverSpec, at),
      .unit = "m",
      .range = {0.0, 1.0e9, false, false},
      .fallback_note = "the rod's end",
-     .help = "Which point: arc length from the start, at most the rod's length."},
+     .help = "Where a point is, or a section whose force, moment, twist or frame is told: arc "
+             "length from the start, at most the rod's length. Where a force acts in a place, the "
+             "section just before it is told."},
     {.key = "copy",
      .kind = FIELD_INT,
      AT(ObserverSpec, copy),
      .range = {0, 2147483647, false, false},
      .fallback_note = "all",
      .help = "Which copy of a repeated rod or body, or which curve of a file, from 0; a torque and "
-             "a point are of one."},
+             "whatever is told of a rod's places and ends are of one."},
     {.key = "name",
      .kind = FIELD_NAME,
      AT(ObserverSpec, name),
@@ -471,13 +639,13 @@ static const Field SCENE_FIELDS[] = {
      AT(SceneSpec, materials),
      .group = &MATERIAL_GROUP,
      .fallback_note = "none",
-     .help = "What rods, bodies, cloths, shells and colliders are made of."},
+     .help = "What rods, bodies, cloths, shells, grains and colliders are made of."},
     {.key = "rods",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, rods),
      .group = &ROD_GROUP,
      .fallback_note = "none",
-     .help = "The rods. A scene has rods, bodies, cloths or shells."},
+     .help = "The rods. A scene has rods, bodies, cloths, shells or grains."},
     {.key = "bodies",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, bodies),
@@ -496,12 +664,24 @@ static const Field SCENE_FIELDS[] = {
      .group = &SHELL_GROUP,
      .fallback_note = "none",
      .help = "The shell patches, which touch nothing."},
+    {.key = "grains",
+     .kind = FIELD_GROUP,
+     AT(SceneSpec, grains),
+     .group = &GRAINS_GROUP,
+     .fallback_note = "none",
+     .help = "The bed of grains."},
     {.key = "colliders",
      .kind = FIELD_GROUPS,
      AT(SceneSpec, colliders),
      .group = &COLLIDER_GROUP,
      .fallback_note = "none",
      .help = "The obstacles."},
+    {.key = "joints",
+     .kind = FIELD_GROUPS,
+     AT(SceneSpec, joints),
+     .group = &JOINT_GROUP,
+     .fallback_note = "none",
+     .help = "What holds them together."},
     {.key = "contacts",
      .kind = FIELD_GROUP,
      AT(SceneSpec, contacts),

@@ -27,6 +27,8 @@ Phrase schema_say_expected(const Field* field) {
         [FIELD_NAMES] = "a list of 2 names",
         [FIELD_CHOICE] = "one of ",
         [FIELD_VEC3] = "a list of 3 numbers",
+        [FIELD_FUNCTION] = "a number or an expression of t",
+        [FIELD_FUNCTION3] = "a list of 3 numbers or expressions of t",
         [FIELD_DIRECTION] = "a list of 3 numbers",
         [FIELD_COUNT2] = "a list of 2 whole numbers",
         [FIELD_COUNT3] = "a list of 3 whole numbers",
@@ -91,6 +93,16 @@ static TdlStatus out_of_range(const SchemaReader* r, const Field* field, const N
                    (int)strlen(q.text) - 2, q.text + 1);
 }
 
+TdlStatus schema_check_start(const TdlHost* host, const Field* field, const Node* node,
+                             double value) {
+    Phrase range = say_range(&field->range);
+    return range_holds(&field->range, value)
+               ? TDL_STATUS_OK
+               : fail_at(host, node->mark, "%s must be %s%s%s, and is %g at t = 0", field->key,
+                         range.text, field->unit == NULL ? "" : " ",
+                         field->unit == NULL ? "" : field->unit, value);
+}
+
 static TdlStatus read_real(const SchemaReader* r, const Field* field, const Node* node,
                            double* out) {
     if (node->kind != NODE_TEXT || node->quoted) {
@@ -131,7 +143,8 @@ static TdlStatus read_text(const SchemaReader* r, const Field* field, const Node
         return wrong_kind(r, field, node);
     }
     size_t size = strlen(node->text);
-    bool long_one = field->kind == FIELD_PATH || field->kind == FIELD_FORMULA;
+    bool long_one = field->kind == FIELD_PATH || field->kind == FIELD_FORMULA ||
+                    field->kind == FIELD_FUNCTION || field->kind == FIELD_FUNCTION3;
     int limit = long_one ? PATH_BYTES_MAX : TEXT_MAX;
     if (size > (size_t)limit) {
         return fail_at(r->host, node->mark, "%s is longer than %d bytes", field->key, limit);
@@ -154,9 +167,8 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_name(const char* text) {
-    size_t length = strlen(text);
-    bool fine = is_letter(text[0]) && length <= NAME_MAX_BYTES;
+bool schema_is_name(const char* text, size_t length) {
+    bool fine = length > 0 && is_letter(text[0]) && length <= NAME_MAX_BYTES;
     for (size_t i = 0; fine && i < length; ++i) {
         char c = text[i];
         fine = is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -167,7 +179,7 @@ static bool is_name(const char* text) {
 static TdlStatus read_name(const SchemaReader* r, const Field* field, const Node* node,
                            const char** out) {
     TdlStatus status = read_text(r, field, node, out);
-    if (status == TDL_STATUS_OK && !is_name(node->text)) {
+    if (status == TDL_STATUS_OK && !schema_is_name(node->text, strlen(node->text))) {
         Quote q = quote(node->text);
         return fail_at(r->host, node->mark,
                        "%s is not a name: a letter, then letters, digits, '-' and '_', at most %d",
@@ -228,6 +240,39 @@ static TdlStatus read_vec3(const SchemaReader* r, const Field* field, const Node
     double x[3] = {0.0, 0.0, 0.0};
     TdlStatus status = read_reals(r, field, node, 3, x);
     *out = tdl_load3(x, 0);
+    return status;
+}
+
+static TdlStatus read_function(const SchemaReader* r, const Field* field, const Node* node,
+                               Formula* out) {
+    const char* item = "a number or an expression of t";
+    if (node->kind != NODE_TEXT || node->text[0] == '\0') {
+        return wrong_item(r, field, node, item);
+    }
+    *out = (Formula){.node = node, .field = field};
+    NumberFault fault = node->quoted ? NUMBER_NOT : parse_real(node->text, &out->value);
+    if (fault == NUMBER_LARGE || fault == NUMBER_SMALL) {
+        return number_fault(r, field, node, fault, item);
+    }
+    if (fault == NUMBER_FINE) {
+        return range_holds(&field->range, out->value) ? TDL_STATUS_OK
+                                                      : out_of_range(r, field, node);
+    }
+    const char* text;
+    out->varies = true;
+    return read_text(r, field, node, &text);
+}
+
+static TdlStatus read_functions(const SchemaReader* r, const Field* field, const Node* node,
+                                Formula* out) {
+    if (node->kind != NODE_LIST || node->count != 3) {
+        return wrong_kind(r, field, node);
+    }
+    TdlStatus status = TDL_STATUS_OK;
+    for (const Node* item = node->first; status == TDL_STATUS_OK && item != NULL;
+         item = item->next) {
+        status = read_function(r, field, item, out++);
+    }
     return status;
 }
 
@@ -350,6 +395,10 @@ static TdlStatus read_field(SchemaReader* r, const Field* field, const Node* nod
         return read_choice(r, field, node, target);
     case FIELD_VEC3:
         return read_vec3(r, field, node, target);
+    case FIELD_FUNCTION:
+        return read_function(r, field, node, target);
+    case FIELD_FUNCTION3:
+        return read_functions(r, field, node, target);
     case FIELD_DIRECTION:
         return read_direction(r, field, node, target);
     case FIELD_COUNT2:
@@ -460,7 +509,7 @@ TdlStatus schema_defaults(SchemaReader* r, const Group* group, void* out) {
 }
 
 TdlStatus schema_read(SchemaReader* r, const Group* group, const Node* map, void* out) {
-    if (map->kind != NODE_MAP) {
+    if (map->kind != NODE_MAP && (group->brief == NULL || map->kind != NODE_TEXT)) {
         Phrase found = say_found(map);
         return fail_at(r->host, map->mark, "the %s must be a group of keys, not %s", group->name,
                        found.text);
@@ -470,6 +519,10 @@ TdlStatus schema_read(SchemaReader* r, const Group* group, const Node* map, void
         return status;
     }
     memcpy(out, &map, sizeof map);
+    if (map->kind == NODE_TEXT) {
+        const Field* field = find_field(group, group->brief);
+        return read_field(r, field, map, (char*)out + field->offset);
+    }
     for (const Node* child = map->first; child != NULL; child = child->next) {
         const Field* field = find_field(group, child->key);
         status = field == NULL ? unknown_key(r, group, child)

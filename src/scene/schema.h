@@ -23,6 +23,8 @@ typedef enum FieldKind { //  read into
     FIELD_NAMES,         // const char*[2]: two such names
     FIELD_CHOICE,        // int: which of `choices`
     FIELD_VEC3,          // TdlVec3
+    FIELD_FUNCTION,      // Formula: a number or an expression of the time
+    FIELD_FUNCTION3,     // Formula[3]
     FIELD_DIRECTION,     // TdlVec3, not zero; of any length
     FIELD_COUNT2,        // int[2]
     FIELD_COUNT3,        // int[3]
@@ -34,6 +36,13 @@ typedef enum FieldKind { //  read into
     FIELD_GROUPS,        // GroupList: a list of maps
     FIELD_INCLUDE,       // nothing: includes are resolved before the schema is applied
 } FieldKind;
+
+typedef struct Formula {
+    const Node* node;          // of its text
+    const struct Field* field; // that it is of
+    double value;              // where it is a number
+    bool varies;               // it is an expression
+} Formula;
 
 typedef struct VecList {
     TdlVec3* items;
@@ -71,6 +80,7 @@ typedef struct Group {
     const char* help; // a paragraph
     size_t size;      // of the struct
     const Field* fields;
+    const char* brief; // the key that a value in place of the map is of; null: none
 } Group;
 
 // Defaults of the groups met so far, so that each is parsed once.
@@ -93,10 +103,17 @@ TdlStatus schema_read(SchemaReader* reader, const Group* group, const Node* map,
 // Fills the struct at `out` with the group's defaults, as when nothing was given.
 TdlStatus schema_defaults(SchemaReader* reader, const Group* group, void* out);
 
+// Whether a number that the text of a node comes to at t = 0 is in the range of its field.
+TdlStatus schema_check_start(const TdlHost* host, const Field* field, const Node* node,
+                             double value);
+
 // What a field takes, for messages and the page: "a number", "one of a|b".
 Phrase schema_say_expected(const Field* field);
 
 // Writes the tables of a group and of all groups below it, in Markdown.
 void schema_document(const Group* group, FILE* out);
+
+// Whether a text of so many bytes can be a name.
+bool schema_is_name(const char* text, size_t length);
 
 #endif

@@ -16,6 +16,9 @@ static void document_value(const Field* f, FILE* out) {
     }
     Phrase expected = schema_say_expected(f);
     fputs(expected.text, out);
+    if (f->kind == FIELD_GROUP && f->group->brief != NULL) {
+        fprintf(out, " or its `%s`", f->group->brief);
+    }
     if (f->kind == FIELD_GROUP || f->kind == FIELD_GROUPS) {
         fprintf(out, ", see [%s](#%s)", f->group->name, f->group->name);
     }

@@ -44,18 +44,19 @@ TdlStatus answer_clear_forces(Contacts* c) {
 }
 
 TdlContactForce answer_force(const Problem* p, int i, TdlVec3 r) {
-    const Seen* seen = &p->contacts->seen;
-    const TdlContact* contact = &p->contacts->found.at[p->of[i]].site.contact;
-    BodyPlace a = seen_place(seen, contact, 0), b = seen_place(seen, contact, 1);
+    const Candidate* x = problem_candidate(p, i);
+    TdlMat3 basis = problem_basis(p, i);
+    BodyPlace a = problem_place(p, i, 0), b = problem_place(p, i, 1);
     return (TdlContactForce){
-        .body = {seen_body(seen, contact, 0)->id, seen_body(seen, contact, 1)->id},
+        .body = {problem_body(p, i, 0)->id, problem_body(p, i, 1)->id},
         .element = {a.element, b.element},
         .u = {a.u, b.u},
         .v = {a.v, b.v},
-        .point = seen_touch(seen, contact),
-        .normal = contact->basis.cx,
-        .force = tdl_scale3(1.0 / p->world->def.step, tdl_mul33_3(contact->basis, r)),
-        .gap = contact->gap,
+        .point = x == NULL ? a.point : seen_touch(&p->contacts->seen, &x->site.contact),
+        .normal = basis.cx,
+        .force = tdl_scale3(1.0 / p->world->def.step, tdl_mul33_3(basis, r)),
+        .lasts = p->world->def.step, // until all of its parts are made
+        .gap = problem_gap(p, i),
         .mu = p->mu[i],
         .sliding = r.x > 0.0 && hypot(r.y, r.z) >= (1.0 - 1.0e-6) * p->mu[i] * r.x,
     };
@@ -70,16 +71,34 @@ static double side_work(const Problem* p, int side) {
     return work / p->unit;
 }
 
-// Room for the impulse on a body that wants to know.
-static bool reserve_impulse(const Problem* p, Body* body) {
-    if (!body_has_rounds(body) && !body->hears) {
+// Room for the impulse on a body that wants to know, or on all that are joined to it: joints do.
+static bool reserve_impulse(const Problem* p, int head) {
+    Body* body = p->world->body[head];
+    const Linkage* l = body->linkage;
+    if (l == NULL && !body_has_rounds(body) && !body->hears) {
         return true;
     }
-    body->impulse = ARENA_NEW(&p->contacts->arena, double, body->dof_count);
-    if (body->impulse != NULL) {
-        memset(body->impulse, 0, (size_t)body->dof_count * sizeof *body->impulse);
+    size_t dofs = (size_t)problem_dofs(p, head);
+    double* impulse = ARENA_NEW(&p->contacts->arena, double, dofs);
+    if (impulse == NULL) {
+        return false;
     }
-    return body->impulse != NULL;
+    memset(impulse, 0, dofs * sizeof *impulse);
+    for (int i = 0; i < (l == NULL ? 1 : l->member_count); ++i) {
+        Body* own = l == NULL ? body : l->member[i];
+        own->impulse = impulse + own->linked_at;
+    }
+    return true;
+}
+
+// Its velocities, or of all that are joined to it.
+static void hand_velocities(const Problem* p, int head) {
+    Body* body = p->world->body[head];
+    const Linkage* l = body->linkage;
+    for (int i = 0; i < (l == NULL ? 1 : l->member_count); ++i) {
+        Body* own = l == NULL ? body : l->member[i];
+        memcpy(own->v_free, p->velocity + own->dof_at, (size_t)own->dof_count * sizeof(double));
+    }
 }
 
 void answer_add_impulse(const Problem* p, int side, double* impulse) {
@@ -92,23 +111,51 @@ void answer_add_impulse(const Problem* p, int side, double* impulse) {
     }
 }
 
+// Tells one side of contact i what it feels: bodies that want to know the forces inside them.
+static TdlStatus tell_side(const Problem* p, int i, int side) {
+    Body* body = problem_body(p, i, side);
+    if (body->kind->feel == NULL) {
+        return TDL_STATUS_OK;
+    }
+    BodyPlace place = problem_place(p, i, side);
+    double scale = (side == 0 ? -1.0 : 1.0) / p->unit;
+    TdlVec3 impulse = tdl_scale3(scale, tdl_mul33_3(problem_basis(p, i), tdl_load3(p->r, i)));
+    return body->kind->feel(&p->contacts->host, body, &place, impulse, (TdlVec3){0});
+}
+
+void answer_forget_felt(TdlWorld* world) {
+    for (int i = 0; i < world->body_count && world->def.forces; ++i) {
+        Body* body = world->body[i];
+        if (body->kind->feel != NULL) {
+            body->kind->feel(&world->host, body, NULL, (TdlVec3){0}, (TdlVec3){0});
+        }
+    }
+}
+
+static TdlStatus tell_sides(const Problem* p) {
+    answer_forget_felt(p->world);
+    TdlStatus status = TDL_STATUS_OK;
+    for (int i = 0; i < 2 * p->count && status == TDL_STATUS_OK; ++i) {
+        status = tell_side(p, i / 2, i % 2);
+    }
+    return status;
+}
+
 TdlStatus answer_hand_out(const Problem* p) {
     for (int i = 0; i < 2 * p->count; ++i) {
         if (p->body[i] >= 0) {
-            Body* body = p->world->body[p->body[i]];
-            body->touched = true;
+            Body* body = problem_body(p, i / 2, i % 2)->system;
+            body->touched = p->world->body[p->body[i]]->touched = true;
             body->touch += side_work(p, i);
+            body->pressed += tdl_norm3(tdl_load3(p->r, i / 2)) / p->unit;
         }
     }
     for (int i = 0; i < p->body_count; ++i) {
-        Body* body = p->world->body[i];
-        if (!body->touched) {
-            continue;
-        }
-        memcpy(body->v_free, p->velocity + p->dof_start[i],
-               (size_t)body->dof_count * sizeof *body->v_free);
-        if (!reserve_impulse(p, body)) {
-            return TDL_STATUS_NO_MEMORY;
+        if (p->world->body[i]->touched && problem_dofs(p, i) > 0) {
+            hand_velocities(p, i);
+            if (!reserve_impulse(p, i)) {
+                return TDL_STATUS_NO_MEMORY;
+            }
         }
     }
     for (int i = 0; i < 2 * p->count; ++i) {
@@ -117,5 +164,5 @@ TdlStatus answer_hand_out(const Problem* p) {
             answer_add_impulse(p, i, body->impulse);
         }
     }
-    return TDL_STATUS_OK;
+    return p->world->def.forces ? tell_sides(p) : TDL_STATUS_OK;
 }

@@ -17,6 +17,9 @@ TdlContactForce answer_force(const Problem* problem, int i, TdlVec3 r);
 // Adds H' r of a side to the impulse on its body, N s.
 void answer_add_impulse(const Problem* problem, int side, double* impulse);
 
+// What bodies were told of the forces on them in an earlier round is void.
+void answer_forget_felt(TdlWorld* world);
+
 // Gives the bodies their velocities, the work on them, and their impulses where they want these.
 TdlStatus answer_hand_out(const Problem* problem);
 

@@ -40,12 +40,18 @@ void balance_begin(Body* body) {
     body->balance = (BodyBalance){0};
 }
 
+// Joints pass energy on: what they hold together is judged as one, at its first body.
+static Body* head_of(const Body* body) {
+    const Linkage* l = body->system->linkage;
+    return l == NULL ? body->system : l->member[0];
+}
+
 // (W.20)
 static void count_body(const Body* body, double weight, double step) {
     if (body->kind->energy == NULL) {
         return; // nothing is known of it
     }
-    BodyBalance* sum = &body->system->balance;
+    BodyBalance* sum = &head_of(body)->balance;
     TdlEnergy e = body->energy, e0 = body->before;
     double fall = weight * step;
     double change = moving(e) - moving(e0) + (e.gravity - e0.gravity);
@@ -78,15 +84,16 @@ static void compare(Worst* worst, Body* body, double gained, double at_play) {
     }
 }
 
-Body* balance_judge(TdlWorld* world) {
+Body* balance_judge(TdlWorld* world, const BodyStep* step) {
     double weight = tdl_norm3(world->def.gravity);
     for (int i = 0; i < world->body_count; ++i) {
         count_body(world->body[i], weight, world->def.step);
     }
+    joints_count_feigned(world, step);
     Worst worst = {NULL, world->def.energy_limit};
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
-        if (body->system == body) {
+        if (head_of(body) == body) {
             BodyBalance* sum = &body->balance;
             double at_play = balance_at_play(body), most = PUSH_LIMIT * at_play;
             sum->gained -= sum->push < most ? sum->push : most;
@@ -96,6 +103,18 @@ Body* balance_judge(TdlWorld* world) {
     return worst.body;
 }
 
+double balance_feigned(const TdlWorld* world, Body** whose) {
+    double most = 0.0;
+    *whose = NULL;
+    for (int i = 0; i < world->joints.linkage_count; ++i) {
+        Body* head = world->joints.linkage[i].member[0];
+        double own = head->balance.feigned / larger(balance_at_play(head), DBL_MIN);
+        *whose = own > most ? head : *whose;
+        most = larger(own, most);
+    }
+    return most;
+}
+
 // (W.21)
 double balance_keep(TdlWorld* world) {
     double sum = 0.0;
@@ -103,7 +122,7 @@ double balance_keep(TdlWorld* world) {
         Body* body = world->body[i];
         const BodyBalance* now = &body->balance;
         BodyLedger* ledger = &body->ledger;
-        if (body->system == body) {
+        if (head_of(body) == body) {
             double least = body->account.swings ? -SWING * balance_at_play(body) : 0.0;
             ledger->gained = larger(ledger->gained + now->gained, least);
             ledger->peak = larger(ledger->peak, now->after);
@@ -118,7 +137,7 @@ Body* balance_find_leak(TdlWorld* world) {
     Worst worst = {NULL, world->def.energy_limit};
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
-        if (body->system == body && body->ledger.gained > 0.0) {
+        if (head_of(body) == body && body->ledger.gained > 0.0) {
             compare(&worst, body, body->ledger.gained, balance_at_play(body));
         }
     }

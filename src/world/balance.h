@@ -10,7 +10,10 @@ void balance_begin(Body* body);
 
 // After its `advance`s: counts what every system gained. The head of the one that gained most, over
 // what it may in a step; null: none did.
-Body* balance_judge(TdlWorld* world);
+Body* balance_judge(TdlWorld* world, const BodyStep* step);
+
+// After that: how much of what is at play joints feigned, the most of a linkage, and whose.
+double balance_feigned(const TdlWorld* world, Body** whose);
 
 // The attempt stays: enters it into the ledgers. Returns what came from nowhere.
 double balance_keep(TdlWorld* world);

@@ -57,7 +57,7 @@ static void destroy(void* self) {
     for (int i = 0; i < 3; ++i) {
         velocities_free(&host.mem, all[i]);
     }
-    mixing_free(&host.mem, &br->mixing);
+    barrier_mix_free(&host.mem, &br->mixing);
     tdl_free(&host.mem, br->curve);
     tdl_free(&host.mem, br);
 }
@@ -164,7 +164,7 @@ static TdlStatus mix(BarrierResponse* br, TdlWorld* world, const Problem* p) {
     if (!br->known || !now->known || br->turns + 1 >= MAX_TURNS) {
         return TDL_STATUS_OK; // what may have to be kept is as it was found
     }
-    if (!mixing_add(&br->host.mem, &br->mixing, dofs, &br->base, now)) {
+    if (!barrier_mix_add(&br->host.mem, &br->mixing, dofs, &br->base, now)) {
         return TDL_STATUS_NO_MEMORY;
     }
     world_hand_free(world, now->v);
@@ -250,7 +250,7 @@ static void begin(void* self, const TdlWorld* world) {
     br->turns = br->shortenings = br->iterations = 0;
     br->share = 0.0;
     br->now.known = false;
-    mixing_forget(&br->mixing);
+    barrier_mix_forget(&br->mixing);
     br->stored = barrier_stored(&br->rule, world);
 }
 
@@ -411,7 +411,7 @@ static TdlStatus read_shape(BarrierResponse* br, TdlWorld* world, double dt, dou
     *error = barrier_model_compare(br->solved ? from : NULL, now, taken);
     *error = br->solved ? fmax(*error, br->mixing.moved) : *error;
     if (now->problem.count != from->problem.count) {
-        mixing_forget(&br->mixing); // it was about others
+        barrier_mix_forget(&br->mixing); // it was about others
     }
     return TDL_STATUS_OK;
 }

@@ -31,14 +31,14 @@ void velocities_between(const Velocities* a, const Velocities* b, double share, 
     }
 }
 
-void mixing_free(const TdlAllocator* mem, Mixing* x) {
+void barrier_mix_free(const TdlAllocator* mem, Mixing* x) {
     for (int i = 0; i < MIX_DEPTH; ++i) {
         velocities_free(mem, &x->found[i]);
         velocities_free(mem, &x->rest[i]);
     }
 }
 
-void mixing_forget(Mixing* x) {
+void barrier_mix_forget(Mixing* x) {
     x->count = 0;
     x->moved = 0.0;
 }
@@ -97,8 +97,8 @@ static void apply(Mixing* x, int n, int depth, const double weight[MIX_DEPTH], V
     x->moved = moved > 0.0 ? moved / fmax(size, moved) : 0.0;
 }
 
-bool mixing_add(const TdlAllocator* mem, Mixing* x, int n, const Velocities* from,
-                Velocities* now) {
+bool barrier_mix_add(const TdlAllocator* mem, Mixing* x, int n, const Velocities* from,
+                     Velocities* now) {
     x->moved = 0.0;
     if (!from->known || !now->known) {
         x->count = 0;

@@ -28,12 +28,12 @@ typedef struct Mixing {
     double moved; // by how much the last were mixed, over what contacts did, as impulses
 } Mixing;
 
-void mixing_free(const TdlAllocator* mem, Mixing* mixing);
-void mixing_forget(Mixing* mixing);
+void barrier_mix_free(const TdlAllocator* mem, Mixing* mixing);
+void barrier_mix_forget(Mixing* mixing);
 
 // Takes up the velocities `now` that were found from those of the shape, `from`, and mixes them
 // with those of the attempts before. False when memory runs out.
-bool mixing_add(const TdlAllocator* mem, Mixing* mixing, int dof_count, const Velocities* from,
-                Velocities* now);
+bool barrier_mix_add(const TdlAllocator* mem, Mixing* mixing, int dof_count, const Velocities* from,
+                     Velocities* now);
 
 #endif

@@ -281,7 +281,8 @@ static void fill_barrier(const BarrierRule* rule, BarrierModel* m, const double*
         double moved = v == NULL ? -p->fixed[3 * i] : problem_normal_motion(p, i, v);
         m->offset[i] = x->gap - p->dt * moved;
         double own = stiffness_of(rule, p->world, &m->contacts.seen, x);
-        m->stiffness[i] = own * share_of(m, i, distance);
+        double share = problem_lasts(p, i) / p->dt; // an impulse is the gap's force for so long
+        m->stiffness[i] = share * own * share_of(m, i, distance);
     }
     b->count = p->count;
     b->dt = p->dt;
@@ -394,7 +395,7 @@ void barrier_model_impulses(BarrierModel* m, const double* v) {
 TdlVec3 barrier_model_force(const BarrierModel* m, int i) {
     const Problem* p = &m->problem;
     const TdlContact* x = &m->contacts.found.at[p->of[i]].site.contact;
-    return tdl_scale3(1.0 / p->dt, tdl_mul33_3(x->basis, tdl_load3(p->r, i)));
+    return tdl_scale3(1.0 / problem_lasts(p, i), tdl_mul33_3(x->basis, tdl_load3(p->r, i)));
 }
 
 // The contact of the one model that goes on as contact i of the other: of the same bodies, the

@@ -33,7 +33,9 @@ typedef struct Candidate {
     bool sticks;    // in the last solve
     bool fresh;     // it is new, or as deep as before the step
     bool missed;    // it came close in a step that was undone: it takes part whatever its gap
-    bool jointed;   // of two bodies of one system, which grow out of each other: they do not touch
+    bool jointed;   // of two bodies of one system, which grow out of each other, or near a place
+                    // where bodies are kept clear of each other (clearance.h): they do not touch
+    bool beside;    // near such a place, and overlapping: no state, found anew with every shape
     bool apart;     // of two bodies that were placed in each other: they are parted slowly (W.11)
     bool spare;     // its neighbours hold the body there: it does not take part (W.26)
     bool passed_on; // at a joint of a body's curves, beyond which the gap shrinks: the next has it
@@ -74,6 +76,7 @@ struct Contacts {
     Forces forces;
     const Response* response;
     void* responder; // of the response
+    bool bed;        // something fills space: there is always something to answer
     bool told;       // of the overlaps before a step, somebody asked for them
 };
 

@@ -58,6 +58,10 @@ void contacts_forget(Contacts* contacts);
 int contacts_count(const Contacts* contacts);
 double contacts_worst(const Contacts* contacts); // the least gap in radii; 0 when there is none
 
+// Bodies are kept clear of each other near other places than before: which contacts are left out is
+// found anew.
+void contacts_clear_again(TdlWorld* world, const Body* a, const Body* b);
+
 // Tells every body whether contacts that may take part in the next attempt are at it.
 void contacts_tell_near(TdlWorld* world);
 
@@ -81,8 +85,9 @@ typedef struct ContactsSolved {
     int count;   // contacts that took part
     int skipped; // candidates that were too far to take part
     int iterations;
-    double error; // relative, of the solver
-    double news;  // how far forces are from those that were expected, as a part of them
+    double effort; // multiplications of the solver
+    double error;  // relative, of the solver
+    double news;   // how far forces are from those that were expected, as a part of them
     bool converged;
     double friction, impact, work; // J
     double back;                   // J, by taking back what slid
@@ -94,6 +99,7 @@ typedef struct ContactsSolved {
 typedef struct ContactsRound {
     bool same;        // the contacts were solved in this attempt already: only v_free is another
     double tolerance; // of the solve, relative: bodies may be further off than the world's own
+    double allowed;   // multiplications
 } ContactsRound;
 
 // After every body was predicted: what the contacts of a step do to the bodies, by the response
@@ -126,11 +132,16 @@ size_t contacts_state_size(const Contacts* contacts);
 void contacts_save_state(const Contacts* contacts, void* bytes);
 TdlStatus contacts_load_state(TdlWorld* world, const void* bytes, size_t size);
 
+// What is told of a world and is no part of its state: the forces of the last step.
+TdlStatus contacts_copy_told(const Contacts* from, Contacts* to);
+
 // The forces of a step: those of its parts, each by its share of the time, follow each other. What
-// an attempt adds goes with it unless it is kept.
+// an attempt adds goes with it unless it is kept. Over how long they are the mean is known at the
+// end.
 void contacts_start_step(Contacts* contacts);
 void contacts_start_attempt(Contacts* contacts);
 void contacts_keep_attempt(Contacts* contacts);
+void contacts_end_step(TdlWorld* world);
 const TdlContactForce* contacts_forces(const Contacts* contacts, int* count);
 
 #endif

@@ -4,6 +4,7 @@
 #include "friction/nodal.h"
 #include "friction/problem.h"
 #include "friction/solver.h"
+#include "friction/strain.h"
 #include "world/answer.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@ typedef struct Exact {
     TdlFrictionSolver* solver;
     TdlFrictionSolver* nodal;    // the same of bodies of many nodes
     TdlFrictionSolver* thorough; // for what the first one leaves, where there are few contacts
+    StrainSolver* strain;        // where something fills space
     bool s3;                     // its law is S3's, which nothing else solves
     double tolerance;            // of the last solve
     const TdlWorld* world;       // of the last solve
@@ -34,6 +36,7 @@ static void destroy(void* self) {
     tdl_friction_solver_destroy(exact->solver);
     tdl_friction_solver_destroy(exact->nodal);
     tdl_friction_solver_destroy(exact->thorough);
+    strain_solver_destroy(exact->strain);
     tdl_free(&exact->host.mem, exact);
 }
 
@@ -66,6 +69,9 @@ static TdlStatus create(const TdlHost* host, const TdlWorldDef* def, Pool* pool,
     if (status == TDL_STATUS_OK) {
         options.solver = TDL_FRICTION_AUTO;
         status = friction_solver_create_lent(host, &options, pool, &exact->thorough);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = strain_solver_create(host, pool, &exact->strain);
     }
     if (status != TDL_STATUS_OK) {
         destroy(exact);
@@ -116,26 +122,31 @@ static bool touches_nodes(const Problem* p) {
 
 // The solver, and where it stops short the thorough one.
 static TdlStatus run_solvers(const Exact* exact, Problem* p, const TdlFrictionProblem* problem,
-                             TdlFrictionInfo* info, ContactsSolved* out) {
+                             double allowed, TdlFrictionInfo* info, ContactsSolved* out) {
     TdlFrictionSolver* first = touches_nodes(p) ? exact->nodal : exact->solver;
+    friction_solver_set_budget(first, allowed);
     TdlStatus status = tdl_friction_solver_solve(first, problem, p->r, p->u, info);
     out->iterations = info->iterations;
+    out->effort = info->work;
     if (status == TDL_STATUS_OK && info->outcome == TDL_FRICTION_STOPPED) {
         return TDL_STATUS_STOPPED;
     }
     bool enough =
         info->outcome == TDL_FRICTION_CONVERGED || p->count > FEW || p->hurried || exact->s3;
+    enough = enough || out->effort >= allowed;
     if (status != TDL_STATUS_OK || enough) {
         return status;
     }
+    friction_solver_set_budget(exact->thorough, allowed - out->effort);
     status = tdl_friction_solver_solve(exact->thorough, problem, p->r, p->u, info);
     out->iterations += info->iterations;
+    out->effort += info->work;
     bool stopped = status == TDL_STATUS_OK && info->outcome == TDL_FRICTION_STOPPED;
     return stopped ? TDL_STATUS_STOPPED : status;
 }
 
 static TdlStatus solve_problem(const Exact* exact, Problem* p, const TdlFrictionProblem* problem,
-                               ContactsSolved* out) {
+                               double allowed, ContactsSolved* out) {
     TdlFrictionInfo info;
     double* guess = NULL;
     if (p->world->watch.problem != NULL) {
@@ -145,7 +156,7 @@ static TdlStatus solve_problem(const Exact* exact, Problem* p, const TdlFriction
         }
         memcpy(guess, p->r, 3 * (size_t)p->count * sizeof *guess);
     }
-    TdlStatus status = run_solvers(exact, p, problem, &info, out);
+    TdlStatus status = run_solvers(exact, p, problem, allowed, &info, out);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -225,11 +236,8 @@ static TdlStatus add_nodes(Exact* exact, Problem* p) {
                                     : TDL_STATUS_NO_MEMORY;
 }
 
-// Its memory goes with the arena.
-static TdlStatus make_friction(Exact* exact, Problem* p) {
-    TdlHost scratch = p->contacts->host;
-    scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
-    TdlFrictionBodiesDef def = {
+static TdlFrictionBodiesDef contacts_def(const Problem* p) {
+    return (TdlFrictionBodiesDef){
         .laws = {.block_size = 3,
                  .contact_count = p->law_count,
                  .mu = p->mu,
@@ -244,8 +252,103 @@ static TdlStatus make_friction(Exact* exact, Problem* p) {
         .y = p->y,
         .y_like_h = p->whitened,
     };
+}
+
+// Its memory goes with the arena.
+static TdlStatus make_friction(Exact* exact, Problem* p) {
+    TdlHost scratch = p->contacts->host;
+    scratch.mem = (TdlAllocator){scratch_resize, &p->contacts->arena};
+    TdlFrictionBodiesDef def = contacts_def(p);
     TdlStatus status = tdl_friction_problem_create_bodies(&scratch, &def, &exact->friction);
     return status == TDL_STATUS_OK && is_nodal(p) ? add_nodes(exact, p) : status;
+}
+
+// --- where something fills space -----------------------------------------------------------------
+
+// Velocities of the bed's nodes, taken and given back; and what was done to them, J.
+static double* gather_nodes(const Problem* p) {
+    const BodyStrain* strain = p->bed.strain;
+    double* v = ARENA_NEW(&p->contacts->arena, double, 3 * strain->node_count + 1);
+    for (int i = 0; i < strain->node_count && v != NULL; ++i) {
+        memcpy(v + (ptrdiff_t)3 * i, p->bed.body->v_free + strain->coordinate[i], 3 * sizeof *v);
+    }
+    return v;
+}
+
+static double hand_nodes(const Problem* p, const double* v) {
+    const BodyStrain* strain = p->bed.strain;
+    double work = 0.0;
+    for (int i = 0; i < strain->node_count; ++i) {
+        double* own = p->bed.body->v_free + strain->coordinate[i];
+        for (int k = 0; k < 3; ++k) {
+            work += strain->mass[i] * (v[3 * i + k] - own[k]) * v[3 * i + k];
+            own[k] = v[3 * i + k];
+        }
+        if (p->count > 0) { // bodies are given theirs from there
+            int at = p->dof_start[p->bed.body->index] + strain->coordinate[i];
+            memcpy(p->velocity + at, own, 3 * sizeof *own);
+        }
+    }
+    return work;
+}
+
+static bool bed_arrays(const Problem* p, int** node, TdlMat3** basis) {
+    Arena* arena = &p->contacts->arena;
+    *node = ARENA_NEW(arena, int, p->law_count + 1);
+    *basis = ARENA_NEW(arena, TdlMat3, p->law_count + 1);
+    for (int i = 0; i < p->law_count && *node != NULL && *basis != NULL; ++i) {
+        bool own = i < p->bed.count;
+        (*node)[i] = own ? p->bed.at[i].node : -1;
+        (*basis)[i] = own ? p->bed.at[i].basis : tdl_identity33();
+    }
+    return *node != NULL && *basis != NULL;
+}
+
+// What contacts did to nodes.
+static void note_reactions(const Problem* p) {
+    double* reaction = p->bed.strain->reaction;
+    memset(reaction, 0, 3 * (size_t)p->bed.strain->node_count * sizeof *reaction);
+    for (int i = 0; i < p->bed.count; ++i) {
+        TdlVec3 r = tdl_mul33_3(p->bed.at[i].basis, tdl_load3(p->r, i));
+        TdlVec3 sum = tdl_load3(reaction, p->bed.at[i].node);
+        tdl_store3(reaction, p->bed.at[i].node, tdl_axpy3(sum, -1.0 / p->unit, r));
+    }
+}
+
+// Rows of strain with all contacts, in one problem.
+static TdlStatus solve_bed(Exact* exact, Problem* p, const ContactsRound* round,
+                           ContactsSolved* out) {
+    const TdlWorldDef* def = &p->world->def;
+    StrainProblem problem = {.bed = p->bed.strain, .contacts = contacts_def(p), .unit = p->unit};
+    StrainAim aim = {.tolerance = round->tolerance,
+                     .max_iterations = def->contacts.max_iterations,
+                     .allowed = round->allowed,
+                     .stop = asked_to_stop,
+                     .stop_user = exact};
+    int* node;
+    TdlMat3* basis;
+    double *free = gather_nodes(p), *v = gather_nodes(p);
+    if (free == NULL || v == NULL || !bed_arrays(p, &node, &basis)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    problem.v = free;
+    problem.node = node;
+    problem.basis = basis;
+    StrainInfo info;
+    TdlStatus status = strain_solve(exact->strain, &problem, &aim, p->r, p->u, v, p->change, &info);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    out->iterations = info.iterations;
+    out->effort = info.work;
+    out->error = info.error;
+    out->converged = info.converged;
+    p->bed.strain->iterations = info.iterations;
+    p->bed.strain->error = info.error;
+    note_reactions(p);
+    p->bed.body->touched = true;
+    p->bed.body->touch += hand_nodes(p, v);
+    return info.stopped ? TDL_STATUS_STOPPED : TDL_STATUS_OK;
 }
 
 static TdlStatus solve_friction(Exact* exact, Problem* p, const ContactsRound* round,
@@ -263,20 +366,32 @@ static TdlStatus solve_friction(Exact* exact, Problem* p, const ContactsRound* r
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
         friction_solver_set_tolerance(all[k], round->tolerance);
     }
-    return solve_problem(exact, p, exact->friction, out);
+    return solve_problem(exact, p, exact->friction, round->allowed, out);
 }
 
 // How far the forces are from those that were expected, as a part of them.
 static double find_news(const Problem* p) {
     double news = 0.0, all = 0.0;
     for (int i = 0; i < p->count; ++i) {
-        const Candidate* x = &p->contacts->found.at[p->of[i]];
-        TdlVec3 r = tdl_scale3(1.0 / (p->unit * p->dt), tdl_load3(p->r, i));
-        TdlVec3 force = tdl_mul33_3(x->site.contact.basis, r), off = tdl_sub3(force, x->force);
+        const Candidate* x = problem_candidate(p, i);
+        TdlVec3 r = tdl_scale3(1.0 / (p->unit * problem_lasts(p, i)), tdl_load3(p->r, i));
+        TdlVec3 force = tdl_mul33_3(problem_basis(p, i), r);
+        TdlVec3 off = x == NULL ? (TdlVec3){0} : tdl_sub3(force, x->force);
         news += tdl_dot3(off, off);
         all += tdl_dot3(force, force);
     }
     return all > 0.0 ? sqrt(news / all) : 0.0;
+}
+
+// What a candidate carries, for the next step and the next attempt.
+static void note_candidate(Problem* p, int i, TdlVec3 r, bool sticks) {
+    Candidate* x = problem_candidate(p, i);
+    if (x != NULL) {
+        x->force = tdl_scale3(1.0 / problem_lasts(p, i), tdl_mul33_3(x->site.contact.basis, r));
+        x->sticks = sticks;
+        double asked = p->dt * p->bias[i] + fmax(x->site.contact.gap, 0.0);
+        p->contacts->retry.asked[p->of[i]] = asked;
+    }
 }
 
 static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
@@ -292,17 +407,13 @@ static TdlStatus note_forces(Problem* p, ContactsSolved* out) {
         return status;
     }
     for (int i = 0; i < p->count; ++i) {
-        Candidate* x = &c->found.at[p->of[i]];
-        const TdlContact* contact = &x->site.contact;
         TdlVec3 r = tdl_scale3(1.0 / p->unit, tdl_load3(p->r, i)), u = tdl_load3(p->u, i);
-        x->force = tdl_scale3(1.0 / p->dt, tdl_mul33_3(contact->basis, r));
-        c->retry.asked[p->of[i]] = p->dt * p->bias[i] + fmax(contact->gap, 0.0);
         forces->at[first + i] = answer_force(p, i, r);
         out->friction -= r.y * u.y + r.z * u.z;
         out->impact -= r.x * u.x;
         out->back -= tdl_dot3(r, tdl_load3(p->back, i));
         out->work -= tdl_dot3(r, tdl_sub3(tdl_load3(p->fixed, i), tdl_load3(p->back, i)));
-        x->sticks = r.x > 0.0 && !forces->at[first + i].sliding;
+        note_candidate(p, i, r, r.x > 0.0 && !forces->at[first + i].sliding);
     }
     forces->count = count;
     return TDL_STATUS_OK;
@@ -319,7 +430,9 @@ static void let_be(Problem* p) {
 }
 
 static TdlStatus answer(Exact* exact, Problem* p, const ContactsRound* round, ContactsSolved* out) {
-    TdlStatus status = p->law_count > 0 ? solve_friction(exact, p, round, out) : TDL_STATUS_OK;
+    TdlStatus status = p->bed.body != NULL ? solve_bed(exact, p, round, out)
+                       : p->law_count > 0  ? solve_friction(exact, p, round, out)
+                                           : TDL_STATUS_OK;
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -339,14 +452,17 @@ static TdlStatus answer(Exact* exact, Problem* p, const ContactsRound* round, Co
 static TdlStatus build(Exact* exact, TdlWorld* world, const BodyStep* step, bool same) {
     Contacts* c = world->contacts;
     if (same) {
-        problem_renew(&exact->problem);
+        if (exact->problem.count > 0) { // joints go on without contacts, too
+            problem_renew(&exact->problem);
+        }
         return TDL_STATUS_OK;
     }
     arena_release(&c->arena, (ArenaMark){0});
     exact->friction = NULL;
     exact->problem =
         (Problem){.world = world, .contacts = c, .dt = step->dt, .hurried = step->hurried};
-    return problem_build(&exact->problem);
+    TdlStatus status = bed_find(world, step->dt, &c->arena, &exact->problem.bed);
+    return status == TDL_STATUS_OK ? problem_build(&exact->problem) : status;
 }
 
 static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step,
@@ -361,10 +477,11 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step,
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    out->count = p->count;
-    out->skipped = c->found.count - p->count;
+    int rows = p->bed.body == NULL ? 0 : p->bed.strain->rows.count;
+    out->count = p->count + rows;
+    out->skipped = c->found.count - p->count + p->bed.count;
     c->forces.count = c->forces.kept;
-    if (p->count == 0) {
+    if (out->count == 0) {
         return answer_clear_forces(c);
     }
     double built = clock_now();

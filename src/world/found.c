@@ -3,6 +3,7 @@
 // Detection runs once a step, at its end: it judges the step (how deep, whether bodies passed each
 // other) and its contacts are those of the next step. All that the next step needs is kept with the
 // contacts, so that it is the same after a resume.
+#include "world/bed.h"
 #include "world/contact_data.h"
 
 #include "base/bytes.h"
@@ -48,6 +49,9 @@ static const double LOST_FOLLOWS = 0.5;
 static const double SAME_PLACE = 0.01;
 static const double SLID_MOST = 0.5;
 
+// Within so many radii of a ball in which bodies do not touch, what overlaps came out of it.
+static const double BESIDE = 2.0;
+
 // Of bodies placed in each other, an overlap counts as new when it is so many radii deeper than
 // any before.
 static const double DEEPER = 0.03;
@@ -70,6 +74,7 @@ static TdlStatus create_parts(TdlWorld* world, Contacts* c) {
         detector.tolerance = def->segment_length;
     }
     c->seen.segments = def->geometry == TDL_CONTACT_SEGMENTS ? def->segments : 0;
+    c->seen.solid = def->response == TDL_RESPONSE_BARRIER; // whose gaps are between curves
     TdlStatus status = detector_create_lent(&c->host, &detector, world->pool, &c->seen.detector);
     if (status != TDL_STATUS_OK) {
         return status;
@@ -157,6 +162,19 @@ static bool is_jointed(const Seen* seen, const TdlContact* contact) {
     return a != b && a->system == b->system;
 }
 
+// Whether it is near where one of them grows from the other, or a joint holds both.
+static bool is_cleared(const TdlWorld* world, const TdlContact* contact, double times) {
+    const Seen* seen = &world->contacts->seen;
+    if (!clearance_any(&world->clearances)) {
+        return false;
+    }
+    // of an obstacle the other place may be its axis or its centre
+    const TdlVec3 place[3] = {contact->point[0], seen_touch(seen, contact), contact->point[1]};
+    return clearance_covers(&world->clearances, seen_body(seen, contact, 0),
+                            seen_body(seen, contact, 1), place, contact->body[1] < 0 ? 2 : 3,
+                            times);
+}
+
 // How fast the gap shrinks beyond the end of a fibre's curve, on the next one; 0 elsewhere.
 static double falls_beyond(const Seen* seen, const TdlContact* contact, int side) {
     int body = contact->body[side], place = contact->element[side];
@@ -185,10 +203,11 @@ static bool winds(const Seen* seen, const TdlContact* contact, int side) {
 // Between fibres side by side it stays, as one of the places on which they lie, with its normal
 // across; and where fibres wind about each other, which are held apart in many places, as it is.
 // (W.7)
-static bool is_passed_on(const Seen* seen, TdlContact* contact) {
+static bool is_passed_on(const Seen* seen, ContactSite* site) {
+    TdlContact* contact = &site->contact;
     bool surface = seen_curve(seen, contact, 0) == NULL || seen_curve(seen, contact, 1) == NULL;
-    if (surface || (winds(seen, contact, 0) && winds(seen, contact, 1))) {
-        return false; // obstacles want these (X.24), surfaces have left them out
+    if (surface || site->wall || (winds(seen, contact, 0) && winds(seen, contact, 1))) {
+        return false; // obstacles and bores want these (X.24), surfaces have left them out
     }
     double fall = fmax(falls_beyond(seen, contact, 0), falls_beyond(seen, contact, 1));
     if (fall <= LEVEL) {
@@ -248,12 +267,14 @@ static void make_candidate(const TdlWorld* world, const ContactSite* site, const
                            int old_count, double dt, Candidate* x) {
     const Seen* seen = &world->contacts->seen;
     *x = (Candidate){.site = *site, .radius = seen_radius(seen, &site->contact), .fresh = true};
-    x->jointed = is_jointed(seen, &site->contact);
-    x->passed_on = is_passed_on(seen, &x->site.contact);
+    x->jointed = is_jointed(seen, &site->contact) || is_cleared(world, &site->contact, 1.0);
+    x->passed_on = is_passed_on(seen, &x->site);
     if (x->jointed || x->passed_on) {
         x->fresh = false;
         return;
     }
+    // what comes out of there may overlap already
+    x->beside = site->contact.gap < 0.0 && is_cleared(world, &site->contact, BESIDE);
     int previous = site->contact.previous;
     if (previous >= 0 && previous < old_count) {
         const Candidate* was = &old[previous];
@@ -276,6 +297,7 @@ static void make_candidate(const TdlWorld* world, const ContactSite* site, const
 typedef struct PairRange {
     int end;        // behind the last of them
     bool apart;     // one of them is marked so
+    bool beside;    // one that is sunk is beside a place where they do not touch
     double deepest; // m, the least gap; 0 when there is none
     bool sunk;      // by more than the slop
     bool deep;      // by more than a step may leave
@@ -290,6 +312,7 @@ static PairRange look_at_pair(const Candidate* all, int first, int count) {
         if (!x->jointed && !x->passed_on) {
             r.deepest = fmin(r.deepest, gap);
             r.sunk = r.sunk || gap < -SLOP * x->radius;
+            r.beside = r.beside || (x->beside && gap < -SLOP * x->radius);
             r.deep = r.deep || gap < -CONTACTS_DEEP * x->radius;
         }
     }
@@ -311,7 +334,7 @@ static void mark_apart(const TdlWorld* world, Candidates* found, const Candidate
         }
         bool known = at < old_count && contacts_same_bodies(&old[at], &found->at[i]);
         PairRange before = known ? look_at_pair(old, at, old_count) : (PairRange){0};
-        bool apart = now.sunk && (before.apart || placed || (now.deep && !loose));
+        bool apart = now.sunk && (before.apart || placed || now.beside || (now.deep && !loose));
         for (; i < now.end; ++i) {
             Candidate* x = &found->at[i];
             x->apart = apart;
@@ -319,8 +342,69 @@ static void mark_apart(const TdlWorld* world, Candidates* found, const Candidate
                 double limit = placed ? -INFINITY : before.deepest - DEEPER * x->radius;
                 x->fresh = x->fresh && x->site.contact.gap < limit;
             }
+            x->fresh = x->fresh && !x->beside;
         }
     }
+}
+
+// --- ends that are held in something ----------------------------------------------------------
+
+// Whether the place of a held end is in the other body, as a site at it tells, and no site beyond
+// the ball about it is deep in there: else one was placed in the other.
+static bool is_rooted(const Seen* seen, const ContactSite* sites, int count, int side,
+                      const ClearBall* ball) {
+    bool rooted = false;
+    for (int i = 0; i < count; ++i) {
+        const TdlContact* contact = &sites[i].contact;
+        double radius = seen_radius(seen, contact);
+        double away = tdl_norm3(tdl_sub3(contact->point[side], ball->centre));
+        rooted = rooted || (contact->gap < -SLOP * radius && away <= radius);
+        if (contact->gap < -CONTACTS_DEEP * radius && away > ball->radius) {
+            return false;
+        }
+    }
+    return rooted;
+}
+
+// Of the sites of two bodies: where a held end of the one is in the other, which a script moves.
+static bool root_pair(TdlWorld* world, const ContactSite* sites, int count) {
+    const Seen* seen = &world->contacts->seen;
+    for (int side = 0; side < 2; ++side) {
+        const Body *own = seen_body(seen, &sites->contact, side),
+                   *other = seen_body(seen, &sites->contact, 1 - side);
+        ClearBall ball[2];
+        bool asks = own->kind->held != NULL && other->system->dof_count == 0 &&
+                    !clearance_knows(&world->clearances, own, other);
+        int balls = asks ? own->kind->held(own, ball) : 0;
+        for (int k = 0; k < balls; ++k) {
+            RootedPair pair = {{own, other}, ball[k]};
+            if (is_rooted(seen, sites, count, side, &ball[k]) &&
+                !clearance_add_rooted(&world->host.mem, &world->clearances, &pair)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// Finds them anew; false: no memory. (W.35)
+static bool find_rooted(TdlWorld* world, const ContactSite* sites, int count) {
+    clearance_sort(&world->clearances);
+    clearance_unroot(&world->clearances);
+    for (int i = 0; i < count;) {
+        const int* body = sites[i].contact.body;
+        int end = i;
+        while (end < count && sites[end].contact.body[0] == body[0] &&
+               sites[end].contact.body[1] == body[1]) {
+            ++end;
+        }
+        if (!root_pair(world, &sites[i], end - i)) {
+            return false;
+        }
+        i = end;
+    }
+    clearance_sort(&world->clearances);
+    return true;
 }
 
 // Keeps the sites of the last update, with what is known of the contacts they continue.
@@ -332,7 +416,8 @@ static TdlStatus keep_sites(TdlWorld* world, Contacts* c, double dt, bool placed
     ArenaMark mark = arena_mark(&c->arena);
     Candidate* old = ARENA_NEW(&c->arena, Candidate, before + 1);
     if (old == NULL ||
-        !tdl_reserve(&c->host.mem, &found->at, &found->capacity, count, sizeof *found->at)) {
+        !tdl_reserve(&c->host.mem, &found->at, &found->capacity, count, sizeof *found->at) ||
+        !find_rooted(world, sites, count)) {
         return TDL_STATUS_NO_MEMORY;
     }
     if (before > 0) {
@@ -370,6 +455,17 @@ static void tell_crossing(void* user, const TdlCcdQuery* query, bool collision) 
     world->watch.crossing(world->watch.crossing_user, world->step_count + 1, query, collision);
 }
 
+// The body of one of the detector's numbers.
+static const Body* numbered(const Seen* s, int body) {
+    return body < 0 ? s->obstacle_body[-1 - body] : s->fibre_body[body];
+}
+
+static int tell_clear(const void* user, int a, int b, ClearBall out[CLEAR_BALLS]) {
+    const TdlWorld* world = user;
+    const Seen* s = &world->contacts->seen;
+    return clearance_balls(&world->clearances, numbered(s, a), numbered(s, b), out);
+}
+
 // What passed through each other in the step that led here; it joins what was missed.
 static TdlStatus find_crossings(TdlWorld* world, Contacts* c, ContactsFound* out) {
     const Seen* s = &c->seen;
@@ -388,6 +484,8 @@ static TdlStatus find_crossings(TdlWorld* world, Contacts* c, ContactsFound* out
                    .obstacle = s->obstacle,
                    .obstacle_count = s->obstacle_count,
                    .self = world->def.contacts.self,
+                   .clear = clearance_any(&world->clearances) ? tell_clear : NULL,
+                   .clear_user = world,
                    .watch = world->watch.crossing == NULL ? NULL : tell_crossing,
                    .watch_user = world};
     TdlStatus status =
@@ -410,6 +508,7 @@ static TdlStatus find_within(TdlWorld* world, double dt, bool placed, double mar
         seen_measure_travel(world->pool, s);
     }
     detector_set_margin(s->detector, margin, dt > 0.0 ? s->travel : NULL);
+    detector_set_stop(s->detector, (Stop){world->watch.stop, world->watch.stop_user});
     TdlStatus status = tdl_detector_update(s->detector, s->fibre, s->fibre_count, s->obstacle,
                                            s->obstacle_count, NULL);
     if (status != TDL_STATUS_OK) {
@@ -422,7 +521,9 @@ static TdlStatus find_within(TdlWorld* world, double dt, bool placed, double mar
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = dt > 0.0 ? find_crossings(world, c, out) : TDL_STATUS_OK;
+    if (dt > 0.0) {
+        status = world_asked_to_stop(world) ? TDL_STATUS_STOPPED : find_crossings(world, c, out);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -517,7 +618,8 @@ bool contacts_has_sheets(const Contacts* c) {
 }
 
 bool contacts_ask(const Contacts* c) {
-    return c->found.count > 0 || (contacts_look_back(c) && c->response->knows_more(c->responder));
+    return c->found.count > 0 || c->bed ||
+           (contacts_look_back(c) && c->response->knows_more(c->responder));
 }
 
 bool contacts_look_back(const Contacts* c) {
@@ -555,10 +657,11 @@ void contacts_tell_near(TdlWorld* world) {
     if (world->contacts == NULL) {
         return; // nothing ever is
     }
+    Contacts* c = world->contacts;
+    c->bed = bed_body(world) != NULL;
     for (int i = 0; i < world->body_count; ++i) {
-        world->body[i]->near = false;
+        world->body[i]->near = c->bed; // what meets a bed is not known before the step
     }
-    const Contacts* c = world->contacts;
     for (int i = 0; i < c->found.count; ++i) {
         const Candidate* x = &c->found.at[i];
         for (int side = 0; side < 2 && !x->jointed && !x->passed_on; ++side) {
@@ -578,6 +681,25 @@ double contacts_worst(const Contacts* c) {
     return worst;
 }
 
+void contacts_clear_again(TdlWorld* world, const Body* a, const Body* b) {
+    Contacts* c = world->contacts;
+    clearance_sort(&world->clearances);
+    for (int i = 0; i < c->found.count && c->found.ready; ++i) {
+        Candidate* x = &c->found.at[i];
+        const TdlContact* contact = &x->site.contact;
+        const Body *p = seen_body(&c->seen, contact, 0), *q = seen_body(&c->seen, contact, 1);
+        if (!(p == a && q == b) && !(p == b && q == a)) {
+            continue; // what else is kept clear goes by the shape in which it was found
+        }
+        bool before = x->jointed;
+        x->jointed = is_jointed(&c->seen, contact) || is_cleared(world, contact, 1.0);
+        if (before && !x->jointed) { // what overlaps there did so on purpose
+            x->apart = contact->gap < -SLOP * x->radius;
+        }
+        x->force = x->jointed ? (TdlVec3){0} : x->force;
+    }
+}
+
 void contacts_start_step(Contacts* c) {
     c->forces.count = c->forces.kept = 0;
 }
@@ -590,9 +712,37 @@ void contacts_keep_attempt(Contacts* c) {
     c->forces.kept = c->forces.count;
 }
 
+void contacts_end_step(TdlWorld* world) {
+    Forces* forces = &world->contacts->forces;
+    for (int i = 0; i < forces->count; ++i) {
+        TdlContactForce* own = &forces->at[i];
+        const Body* a = world_find_body(world, own->body[0], NULL);
+        const Body* b = world_find_body(world, own->body[1], NULL);
+        double lasts = body_lasted(a, b, world->def.step);
+        own->force = tdl_scale3(own->lasts / lasts, own->force);
+        own->lasts = lasts;
+    }
+}
+
 const TdlContactForce* contacts_forces(const Contacts* c, int* count) {
     *count = c->forces.count;
     return c->forces.at;
+}
+
+TdlStatus contacts_copy_told(const Contacts* from, Contacts* to) {
+    const Forces* own = &from->forces;
+    Forces* forces = &to->forces;
+    if (!tdl_reserve(&to->host.mem, &forces->at, &forces->capacity, own->count,
+                     sizeof *forces->at)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    if (own->count > 0) {
+        memcpy(forces->at, own->at, (size_t)own->count * sizeof *own->at);
+    }
+    forces->count = own->count;
+    forces->kept = own->kept;
+    to->told = from->told;
+    return TDL_STATUS_OK;
 }
 
 // --- state ----------------------------------------------------------------------------------
@@ -611,7 +761,8 @@ static void save_candidate(const Candidate* x, ByteWriter* out) {
     put_int(out, c->previous);
     put_int(out, (site->bends << 0) | (site->faced << 1) | (x->fresh << 2) | (x->missed << 3) |
                      (x->jointed << 4) | (x->passed_on << 5) | (x->apart << 6) | (x->spare << 7) |
-                     (site->feature << 8));
+                     (site->feature << 8) | (site->wall << 9) | (c->tube[0] << 10) |
+                     (c->tube[1] << 11));
     const TdlMat3* b = &c->basis;
     const double all[CANDIDATE_DOUBLES] = {
         c->u[0],       c->u[1],       c->v[0],       c->v[1],       c->point[0].x,
@@ -653,6 +804,9 @@ static Candidate load_candidate(ByteReader* in) {
     x.apart = flags >> 6 & 1;
     x.spare = flags >> 7 & 1;
     site->feature = flags >> 8 & 1;
+    site->wall = flags >> 9 & 1;
+    c->tube[0] = flags >> 10 & 1;
+    c->tube[1] = flags >> 11 & 1;
     double all[CANDIDATE_DOUBLES];
     get_doubles(in, all, CANDIDATE_DOUBLES);
     memcpy(c->u, all, sizeof c->u);

@@ -36,7 +36,7 @@ static TdlStatus observe_centre(const TdlWorld* world, const TdlObserver* o, Tdl
         sum = tdl_axpy3(sum, mass, centre);
         all += mass;
     }
-    *out = tdl_scale3(1.0 / all, sum);
+    *out = tdl_scale3(all > 0.0 ? 1.0 / all : 0.0, sum); // 0: nothing of it is left
     return TDL_STATUS_OK;
 }
 
@@ -71,7 +71,11 @@ TdlStatus tdl_world_observe(const TdlWorld* world, const TdlObserver* o, TdlVec3
             return TDL_STATUS_OK;
         }
         break;
-    case TDL_QUANTITY_COUNT:
+    default:
+        if (body->kind->observe != NULL &&
+            body->kind->observe(world, body, o->quantity, o->at, out)) {
+            return TDL_STATUS_OK;
+        }
         break;
     }
     return TDL_STATUS_BAD_ARGUMENT;

@@ -23,6 +23,7 @@ typedef struct OverlapList {
     TdlOverlap* at;
     int count, capacity;
     bool failed; // memory ran out
+    const ClearanceList* clearances;
 } OverlapList;
 
 static int compare_ids(const TdlOverlap* a, const TdlOverlap* b) {
@@ -85,8 +86,8 @@ typedef struct Probe {
     bool last; // its end counts, too
 } Probe;
 
-static void probe_surface(const Probe* probe, const SurfaceBody* other, const Body* owner,
-                          OverlapList* list) {
+static void probe_part(const Probe* probe, const SurfaceBody* other, const Body* owner,
+                       OverlapList* list) {
     const Surface* surface = other->surface;
     TdlPose back = pose_inverse(other->pose);
     TdlVec3 ends[2] = {pose_point(back, probe->from), pose_point(back, probe->to)};
@@ -108,6 +109,22 @@ static void probe_surface(const Probe* probe, const SurfaceBody* other, const Bo
         overlap.point = pose_point(other->pose, where);
         overlap.through = true;
         add(list, &overlap);
+    }
+}
+
+// But where the two are kept clear of each other.
+static void probe_surface(const Probe* probe, const SurfaceBody* other, const Body* owner,
+                          OverlapList* list) {
+    ClearBall ball[CLEAR_BALLS];
+    double part[CLEAR_BALLS + 1][2];
+    int balls = clearance_balls(list->clearances, probe->body, owner, ball);
+    int count = clearance_outside(ball, balls, probe->from, probe->to, part);
+    for (int k = 0; k < count; ++k) {
+        Probe own = *probe;
+        TdlVec3 way = tdl_sub3(probe->to, probe->from);
+        own.from = part[k][0] > 0.0 ? tdl_axpy3(probe->from, part[k][0], way) : probe->from;
+        own.to = part[k][1] < 1.0 ? tdl_axpy3(probe->from, part[k][1], way) : probe->to;
+        probe_part(&own, other, owner, list);
     }
 }
 
@@ -148,7 +165,7 @@ static void probe_edges(const SurfaceBody* own, const Body* body, const SurfaceB
     }
 }
 
-// Balls and capsules that are placed, which touch no surface otherwise.
+// Balls and capsules that are placed: their middles may be inside, where they touch nothing.
 static void probe_obstacle(const TdlColliderDef* o, const Body* body, const SurfaceBody* other,
                            const Body* owner, OverlapList* list) {
     bool capsule = o->shape == TDL_SHAPE_CAPSULE;
@@ -193,6 +210,9 @@ static void probe_inside(const TdlColliderDef* o, const Body* owner, const Body*
     o->implicit.at(o->implicit.data, x, &h);
     if (!(h.value < 0.0) || x.x < low.x || x.y < low.y || x.z < low.z || x.x > high.x ||
         x.y > high.y || x.z > high.z) {
+        return;
+    }
+    if (clearance_covers(list->clearances, owner, body, &point, 1, 1.0)) {
         return;
     }
     double steep = tdl_norm3(h.gradient);
@@ -309,7 +329,8 @@ TdlStatus tdl_world_overlaps(TdlWorld* world, int capacity, TdlOverlap* out, int
             return status;
         }
     }
-    OverlapList list = {.mem = &world->host.mem};
+    clearance_sort(&world->clearances);
+    OverlapList list = {.mem = &world->host.mem, .clearances = &world->clearances};
     add_candidates(c, &list);
     for (int i = 0; i < c->seen.surface_count && c->seen.moving_count > 0; ++i) {
         probe_all(&c->seen, i, &list);

@@ -5,14 +5,16 @@
 // stepping leaves as overlap is taken away by moving the bodies, not by giving them velocity.
 #include "world/problem.h"
 
+#include "world/immobile.h"
+
 #include "math/dense.h"
 
 #include <string.h>
 
-// Mobility (W.11), and W over its mean, below which there is no contact: next to a clamp. Of bodies
-// that were placed in each other; and of others, where what is left of W is rounding.
+// Mobility (W.11), and W over its mean, below which bodies that were placed in each other have no
+// contact: next to a clamp. Of others it is only suspected then that nothing can move.
 static const double IMMOBILE = 1.0e-8;
-static const double IMMOBILE_LAW = 1.0e-14;
+static const double IMMOBILE_SUSPECT = 1.0e-6;
 
 // Bodies placed in each other whose centrelines are nearer than this share of their radii are on no
 // side of each other: they are only pushed, in so many places of a pair.
@@ -43,7 +45,7 @@ static bool has_no_side(const Problem* p, int i) {
     const TdlContact* contact = &x->site.contact;
     const TdlCurve* a = seen_curve(&p->contacts->seen, contact, 0);
     const TdlCurve* b = seen_curve(&p->contacts->seen, contact, 1);
-    if (!x->apart || a == NULL || b == NULL) {
+    if (!x->apart || a == NULL || b == NULL || seen_in_tube(contact)) {
         return false;
     }
     double radii = tdl_curve_radius(a, contact->u[0]) + tdl_curve_radius(b, contact->u[1]);
@@ -74,7 +76,9 @@ static void thin_out(Problem* p, int first) {
 
 static void choose_contacts(Problem* p) {
     const Candidates* found = &p->contacts->found;
-    p->count = 0;
+    for (p->count = 0; p->count < p->bed.count; ++p->count) {
+        p->of[p->count] = -1;
+    }
     for (int turn = 0; turn < 2; ++turn) {
         for (int i = 0; i < found->count; ++i) {
             if (takes_part(p, i) && has_no_side(p, i) == (turn == 1)) {
@@ -86,8 +90,42 @@ static void choose_contacts(Problem* p) {
     thin_out(p, p->law_count);
 }
 
-static const TdlContact* contact_of(const Problem* p, int i) {
-    return &p->contacts->found.at[p->of[i]].site.contact;
+Body* problem_body(const Problem* p, int i, int side) {
+    const Candidate* x = problem_candidate(p, i);
+    if (x == NULL) {
+        return side == 0 ? p->bed.body : p->bed.at[i].other;
+    }
+    return seen_body(&p->contacts->seen, &x->site.contact, side);
+}
+
+BodyPlace problem_place(const Problem* p, int i, int side) {
+    const Candidate* x = problem_candidate(p, i);
+    if (x == NULL) {
+        const BedContact* own = &p->bed.at[i];
+        BodyPlace node = {.element = own->node, .point = p->bed.strain->place[own->node]};
+        node.touch = node.point;
+        return side == 0 ? node : own->place;
+    }
+    BodyPlace place = seen_place(&p->contacts->seen, &x->site.contact, side);
+    place.touch = seen_acting(&p->contacts->seen, &x->site.contact, side);
+    return place;
+}
+
+TdlMat3 problem_basis(const Problem* p, int i) {
+    const Candidate* x = problem_candidate(p, i);
+    return x == NULL ? p->bed.at[i].basis : x->site.contact.basis;
+}
+
+double problem_gap(const Problem* p, int i) {
+    const Candidate* x = problem_candidate(p, i);
+    return x == NULL ? p->bed.at[i].gap : x->site.contact.gap;
+}
+
+// The body whose coordinates move a side; null: the side has none here, or is a node of the bed.
+static Body* mover(const Problem* p, int side) {
+    Body* body = problem_body(p, side / 2, side % 2);
+    bool node = side % 2 == 0 && problem_candidate(p, side / 2) == NULL;
+    return node || body->system->dof_count == 0 ? NULL : body;
 }
 
 static bool allocate_contacts(Problem* p) {
@@ -120,46 +158,56 @@ static void count_coordinates(Problem* p) {
     int dofs = 0;
     for (int i = 0; i < p->body_count; ++i) {
         p->dof_start[i] = dofs;
-        dofs += p->world->body[i]->dof_count;
+        dofs += linkage_dofs(p->world->body[i]);
     }
     p->dof_start[p->body_count] = dofs;
 }
 
 static BodyRoot root_of(const Problem* p, int body) {
     const Body* own = p->world->body[body];
-    return own->kind->root == NULL ? (BodyRoot){0} : own->kind->root(own);
+    bool none = own->kind->root == NULL || own->linkage != NULL;
+    return none ? (BodyRoot){0} : own->kind->root(own);
+}
+
+// A list of coordinates that stand behind others of a linkage.
+static const int* list_behind(const Problem* p, BodySupport support, int at) {
+    if (support.list == NULL) {
+        return NULL;
+    }
+    int* list = ARENA_NEW(&p->contacts->arena, int, support.count);
+    for (int i = 0; i < support.count && list != NULL; ++i) {
+        list[i] = at + support.list[i];
+    }
+    return list;
 }
 
 // Which coordinates move a side. True when these are a list.
 static bool find_support(Problem* p, int side) {
-    const Seen* seen = &p->contacts->seen;
-    const TdlContact* x = contact_of(p, side / 2);
-    const Body* body = seen_body(seen, x, side % 2);
+    const Body* body = mover(p, side);
     p->body[side] = -1;
     p->span[side] = (TdlSpan){0};
     p->list[side] = NULL;
-    if (body->system->dof_count == 0) {
+    if (body == NULL) {
         return false;
     }
-    BodyPlace place = seen_place(seen, x, side % 2);
+    BodyPlace place = problem_place(p, side / 2, side % 2);
     BodySupport support = body->kind->support(body, &place);
-    p->body[side] = body->system->index;
-    p->span[side] = (TdlSpan){support.list == NULL ? support.first : 0, support.count};
-    p->list[side] = support.list;
+    int at = body->system->linked_at;
+    p->body[side] = linkage_head(body->system)->index;
+    p->span[side] = (TdlSpan){support.list == NULL ? at + support.first : 0, support.count};
+    p->list[side] = at == 0 ? support.list : list_behind(p, support, at);
     return support.list != NULL;
 }
 
 // The same of the solver's coordinates, where these are z.
 static bool find_root_support(Problem* p, int side) {
-    const Seen* seen = &p->contacts->seen;
-    const TdlContact* x = contact_of(p, side / 2);
-    const Body* body = seen_body(seen, x, side % 2);
+    const Body* body = problem_body(p, side / 2, side % 2);
     p->z_span[side] = p->span[side];
     p->z_list[side] = NULL;
     if (p->body[side] < 0 || body->kind->root_support == NULL) {
         return false;
     }
-    BodyPlace place = seen_place(seen, x, side % 2);
+    BodyPlace place = problem_place(p, side / 2, side % 2);
     BodySupport support = body->kind->root_support(body, &place);
     p->z_span[side] = (TdlSpan){support.list == NULL ? support.first : 0, support.count};
     p->z_list[side] = support.list;
@@ -271,17 +319,11 @@ static bool lay_out(Problem* p) {
         lay_out_plain(p, y_used);
     }
     p->change = ARENA_NEW(arena, double, p->z_start[p->body_count]);
-    return p->velocity && p->change && p->h && p->g && p->y;
+    return p->velocity && p->change && p->h && p->g && p->y && !arena->failed;
 }
 
 static void gather_velocities(Problem* p) {
-    for (int i = 0; i < p->body_count; ++i) {
-        const Body* body = p->world->body[i];
-        if (body->dof_count > 0) {
-            memcpy(p->velocity + p->dof_start[i], body->v_free,
-                   (size_t)body->dof_count * sizeof *body->v_free);
-        }
-    }
+    world_gather_free(p->world, p->velocity);
 }
 
 // --- rows -----------------------------------------------------------------------------------
@@ -310,21 +352,19 @@ double problem_side_product(const Problem* p, int side, int row, const double* a
 
 // The rows of one side, and the velocity that a script gives it.
 static void fill_side(const Problem* p, int i, int which, TdlVec3* fixed) {
-    const Seen* seen = &p->contacts->seen;
-    const TdlContact* x = contact_of(p, i);
-    const Body* body = seen_body(seen, x, which);
+    const Body* body = problem_body(p, i, which);
+    TdlMat3 basis = problem_basis(p, i);
     double sign = which == 0 ? -1.0 : 1.0;
-    BodyPlace place = seen_place(seen, x, which);
-    place.touch = seen_acting(seen, x, which);
+    BodyPlace place = problem_place(p, i, which);
     if (body->kind->prescribed != NULL) {
-        TdlVec3 v = tdl_tmul33_3(x->basis, body->kind->prescribed(body, &place));
+        TdlVec3 v = tdl_tmul33_3(basis, body->kind->prescribed(body, &place));
         *fixed = tdl_axpy3(*fixed, sign, v);
     }
     if (p->body[2 * i + which] < 0) {
         return;
     }
     double* h = p->h + p->h_at[2 * i + which];
-    body->kind->rows(body, &place, x->basis, h);
+    body->kind->rows(body, &place, basis, h);
     for (int j = 0; j < 3 * p->span[2 * i + which].count; ++j) {
         h[j] *= sign;
     }
@@ -357,22 +397,25 @@ static void scatter_rows(const Problem* p, int side, int n, double* y) {
 }
 
 // What unit impulses on one side, or on both of a body that touches itself, do to its body.
-static void fill_columns(const Problem* p, int side, bool both) {
+static void fill_columns(const Problem* p, int side, bool both, int worker) {
     const Body* body = p->world->body[p->body[side]];
-    int n = body->dof_count;
+    int n = problem_dofs(p, p->body[side]);
     double* y = p->y + p->y_at[side];
     memset(y, 0, 3 * (size_t)n * sizeof *y);
     for (int s = side; s <= side + both; ++s) {
         scatter_rows(p, s, n, y);
     }
-    body->kind->solve(body, 3, y);
+    if (body->linkage != NULL) {
+        linkage_solve(body->linkage, worker, 3, y);
+    } else {
+        body->kind->solve(body, 3, y);
+    }
 }
 
 // The rows of G of a side; what its list shares with that of the first side is added there.
 static void whiten_side(const Problem* p, int side) {
-    const TdlContact* x = contact_of(p, side / 2);
-    const Body* body = seen_body(&p->contacts->seen, x, side % 2);
-    BodyPlace place = seen_place(&p->contacts->seen, x, side % 2);
+    const Body* body = problem_body(p, side / 2, side % 2);
+    BodyPlace place = problem_place(p, side / 2, side % 2);
     int n = p->z_span[side].count, shared = side % 2 == 1 ? p->shared[side / 2] : 0;
     double whole[3 * SHARED_MOST], *g = p->g + p->g_at[side], scale = 1.0 / sqrt(p->unit);
     double* rows = shared > 0 ? whole : g;
@@ -410,14 +453,13 @@ static void sign_side(const Problem* p, int side) {
 }
 
 static void fill_contact_columns(void* user, int i, int worker) {
-    (void)worker;
     const Problem* p = user;
     bool both = problem_touches_itself(p, i);
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
         if (p->body[side] >= 0 && p->whitened) {
             whiten_side(p, side);
         } else if (p->body[side] >= 0 && (side == 2 * i || !both)) {
-            fill_columns(p, side, both);
+            fill_columns(p, side, both, worker);
         }
     }
     for (int side = 2 * i; side < 2 * i + 2 && p->whitened; ++side) {
@@ -428,9 +470,8 @@ static void fill_contact_columns(void* user, int i, int worker) {
 }
 
 // The normal velocity that the law asks for at least.
-static double normal_bias(const Problem* p, const TdlContact* x, TdlContactLaw law, bool bounces,
-                          double before) {
-    double gap = fmax(x->gap, 0.0);
+static double normal_bias(const Problem* p, int i, TdlContactLaw law, bool bounces, double before) {
+    double gap = fmax(problem_gap(p, i), 0.0);
     // slower than gravity makes it in two steps is no impact
     double rest = 2.0 * p->dt * tdl_norm3(p->world->def.gravity);
     if (law.restitution > 0.0 && bounces && gap + p->dt * before < 0.0 && before < -rest) {
@@ -452,14 +493,13 @@ static void fill_free(void* user, int i, int worker) {
     (void)worker;
     const Problem* p = user;
     const Retry* retry = &p->contacts->retry;
-    const Candidate* c = &p->contacts->found.at[p->of[i]];
-    const TdlContact* x = &c->site.contact;
-    const Body *a = seen_body(&p->contacts->seen, x, 0), *b = seen_body(&p->contacts->seen, x, 1);
+    const Candidate* c = problem_candidate(p, i);
+    const Body *a = problem_body(p, i, 0), *b = problem_body(p, i, 1);
     TdlVec3 u = free_velocity(p, i), fixed = tdl_load3(p->fixed, i);
     TdlContactLaw law = contact_law(p->world, a, b);
-    bool bounces = a->bounces && b->bounces && !c->apart;
-    p->bias[i] = normal_bias(p, x, law, bounces, u.x + fixed.x);
-    if (c->apart) {
+    bool bounces = a->bounces && b->bounces && c != NULL && !c->apart;
+    p->bias[i] = normal_bias(p, i, law, bounces, u.x + fixed.x);
+    if (c == NULL || c->apart) {
         // no deeper, and that is all: an opening asked for would be energy (W.11)
     } else if (c->held && retry->dof_count == p->dof_start[p->body_count]) {
         // so much more than in the attempt before (W.8)
@@ -477,20 +517,18 @@ static void fill_free(void* user, int i, int worker) {
 static void fill_rows(void* user, int i, int worker) {
     (void)worker;
     const Problem* p = user;
-    const Candidate* c = &p->contacts->found.at[p->of[i]];
-    const TdlContact* x = &c->site.contact;
-    TdlVec3 fixed = {0};
+    const Candidate* c = problem_candidate(p, i);
+    TdlVec3 fixed = {0}, none = {0};
     fill_side(p, i, 0, &fixed);
     fill_side(p, i, 1, &fixed);
-    TdlVec3 back = tdl_scale3(1.0 / p->dt, tdl_tmul33_3(x->basis, c->slid));
+    TdlMat3 basis = problem_basis(p, i);
+    TdlVec3 back = tdl_scale3(1.0 / p->dt, tdl_tmul33_3(basis, c == NULL ? none : c->slid));
     back.x = 0.0;
     tdl_store3(p->back, i, back);
     tdl_store3(p->fixed, i, tdl_add3(fixed, back));
-    p->mu[i] = contact_law(p->world, seen_body(&p->contacts->seen, x, 0),
-                           seen_body(&p->contacts->seen, x, 1))
-                   .mu;
-    TdlVec3 guess = tdl_tmul33_3(x->basis, c->force);
-    tdl_store3(p->r, i, tdl_scale3(p->dt, guess));
+    p->mu[i] = contact_law(p->world, problem_body(p, i, 0), problem_body(p, i, 1)).mu;
+    TdlVec3 guess = c == NULL ? p->bed.at[i].guess : tdl_scale3(problem_lasts(p, i), c->force);
+    tdl_store3(p->r, i, tdl_tmul33_3(basis, guess));
 }
 
 // --- rows as the solver has them -------------------------------------------------------------
@@ -563,7 +601,7 @@ void problem_solver_add(const Problem* p, int side, int row, double amount, doub
 static double lighter_mass(const Problem* p, int i) {
     double least = INFINITY;
     for (int side = 0; side < 2; ++side) {
-        const Body* body = seen_body(&p->contacts->seen, contact_of(p, i), side);
+        const Body* body = problem_body(p, i, side);
         if (p->body[2 * i + side] < 0 || body->kind->mass == NULL) {
             continue;
         }
@@ -586,6 +624,9 @@ static double find_unit(Problem* p) {
     double sum = 0.0;
     int taken = 0, stride = p->count / SCALE_SAMPLES + 1;
     p->unit = 1.0;
+    if (p->bed.body != NULL) {
+        return p->unit; // rows of strain have units of their own
+    }
     for (int i = 0; i < p->count; i += stride, ++taken) {
         fill_contact_columns(p, i, 0);
         sum += problem_row_product(p, i, 0) + problem_row_product(p, i, 1) +
@@ -628,11 +669,17 @@ void problem_renew(Problem* p) {
 }
 
 // Whether nothing can move a contact along its normal, for bodies placed in each other and for
-// others. W is compared with that of the other contacts, too: stiff bodies move little anywhere.
+// others. Of the former W is compared with that of the other contacts, too: stiff bodies move
+// little anywhere.
 static bool is_immobile(const Problem* p, int i) {
-    double least = p->contacts->found.at[p->of[i]].apart ? IMMOBILE : IMMOBILE_LAW;
+    if (problem_candidate(p, i) == NULL) {
+        return false; // its node moves
+    }
     double product = problem_row_product(p, i, 0);
-    return !(product > least) && !(problem_mobility(p, i) > least);
+    if (p->contacts->found.at[p->of[i]].apart) {
+        return !(product > IMMOBILE) && !(problem_mobility(p, i) > IMMOBILE);
+    }
+    return !(problem_mobility(p, i) > IMMOBILE_SUSPECT) && immobile_contact(p, i, product);
 }
 
 // Marks them; how many.
@@ -650,7 +697,7 @@ static int find_immobile(Problem* p) {
 static bool allocate_choice(Problem* p) {
     Arena* arena = &p->contacts->arena;
     size_t candidates = (size_t)p->contacts->found.count, bodies = (size_t)p->world->body_count;
-    p->of = ARENA_NEW(arena, int, candidates + 1);
+    p->of = ARENA_NEW(arena, int, candidates + (size_t)p->bed.count + 1);
     p->immobile = ARENA_NEW(arena, bool, candidates + 1);
     p->mass = ARENA_NEW(arena, double, bodies + 1);
     if (p->of == NULL || p->immobile == NULL || p->mass == NULL) {
@@ -685,7 +732,7 @@ void problem_build_columns(Problem* p) {
 void problem_unwhiten(const Problem* p, int body, const double* z, double* v) {
     const Body* own = p->world->body[body];
     if (!p->whitened) {
-        memcpy(v, z, (size_t)own->dof_count * sizeof *v);
+        memcpy(v, z, (size_t)problem_dofs(p, body) * sizeof *v);
         return;
     }
     own->kind->unwhiten(own, z, v);

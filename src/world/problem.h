@@ -6,6 +6,7 @@
 #ifndef TDL_WORLD_PROBLEM_H
 #define TDL_WORLD_PROBLEM_H
 
+#include "world/bed.h"
 #include "world/contact_data.h"
 
 typedef struct Problem {
@@ -13,9 +14,10 @@ typedef struct Problem {
     Contacts* contacts;
     double dt;
     bool hurried;        // no thorough solver
-    int count;           // of contacts
+    Bed bed;             // what fills space; its body null: nothing does
+    int count;           // of contacts: the bed's, then candidates
     int law_count;       // of those that obey the law: the first. The others are only pushed
-    int* of;             // [count] candidate of each
+    int* of;             // [count] candidate of each; -1 of the bed's
     int body_count;      // all bodies of the world; those without coordinates have none here
     int* dof_start;      // [body_count + 1]
     double* velocity;    // [dofs] without contacts
@@ -54,6 +56,22 @@ TdlStatus problem_build_rows(Problem* problem);
 void problem_build_columns(Problem* problem);
 // What follows from the bodies' v_free, where only that is another; r stays as the guess.
 void problem_renew(Problem* problem);
+
+// The candidate of a contact; null: it is the bed's.
+static inline Candidate* problem_candidate(const Problem* p, int i) {
+    return p->of[i] < 0 ? NULL : &p->contacts->found.at[p->of[i]];
+}
+
+// What a contact is between, and where: the body of a side, and its place as something acts there.
+Body* problem_body(const Problem* problem, int contact, int side);
+BodyPlace problem_place(const Problem* problem, int contact, int side);
+TdlMat3 problem_basis(const Problem* problem, int contact);
+double problem_gap(const Problem* problem, int contact); // m
+
+// How long the impulse of a contact acts, s.
+static inline double problem_lasts(const Problem* p, int i) {
+    return body_lasts(problem_body(p, i, 0), problem_body(p, i, 1), p->dt);
+}
 
 static inline int problem_dofs(const Problem* p, int body) {
     return body < 0 ? 0 : p->dof_start[body + 1] - p->dof_start[body];

@@ -11,7 +11,12 @@ static const double PUSH_MOST = 0.1;
 // bodies cannot part, and to bend them there costs the more the nearer it is.
 static const double PUSH_STEPS = 30.0;
 
-enum { PUSH_SWEEPS = 20 };
+// Sweeps, and the most where some place is still moved in by others, by more than this share of
+// what any place asks for: a taut wire on which a weight hangs would sink by that in every step.
+// Where that does not end it there is no such displacement, as between plates that press from both
+// sides, and more sweeps only make it larger: what the first ones found is taken. (W.11)
+enum { PUSH_SWEEPS = 20, PUSH_SWEEPS_MOST = 500 };
+static const double PUSH_HARM = 0.25;
 
 static void add_normal(const Problem* p, int i, double amount, double* move, bool* moved) {
     for (int side = 2 * i; side < 2 * i + 2; ++side) {
@@ -30,7 +35,10 @@ static double pushed_motion(const Problem* p, int i, const double* move) {
 
 // The displacement along the normal that a contact asks for at least, m.
 static double wanted_motion(const Problem* p, int i) {
-    const Candidate* x = &p->contacts->found.at[p->of[i]];
+    const Candidate* x = problem_candidate(p, i);
+    if (x == NULL) {
+        return -INFINITY; // nodes give way
+    }
     double gap = x->site.contact.gap, slop = SLOP * x->radius;
     double later = gap + p->dt * p->u[3 * i];
     if (gap < -slop && later < -slop && x->apart) {
@@ -53,8 +61,8 @@ static void find_parted(const Problem* p, double* radius) {
         radius[i] = INFINITY;
     }
     for (int side = 0; side < 2 * p->count; ++side) {
-        const Candidate* x = &p->contacts->found.at[p->of[side / 2]];
-        if (x->apart && p->body[side] >= 0) {
+        const Candidate* x = problem_candidate(p, side / 2);
+        if (x != NULL && x->apart && p->body[side] >= 0) {
             radius[p->body[side]] = fmin(radius[p->body[side]], x->radius);
         }
     }
@@ -120,12 +128,36 @@ static bool is_free(Body* body) {
     return body->kind->shift != NULL && body->kind->shift(body, (TdlVec3){0});
 }
 
+// The same of all that is joined to it.
+static bool all_free(Body* body) {
+    const Linkage* l = body->linkage;
+    bool all = l != NULL || is_free(body);
+    for (int i = 0; l != NULL && i < l->member_count; ++i) {
+        all = all && is_free(l->member[i]);
+    }
+    for (int i = 0; l != NULL && i < l->joint_count; ++i) {
+        all = all && l->joint[i]->h[0] != NULL && l->joint[i]->h[1] != NULL;
+    }
+    return all;
+}
+
+// What is told to a body, or to all that are joined to it.
+static void tell_push(Body* body, double* push, bool free, TdlVec3 frame) {
+    const Linkage* l = body->linkage;
+    for (int i = 0; i < (l == NULL ? 1 : l->member_count); ++i) {
+        Body* own = l == NULL ? body : l->member[i];
+        own->push = push == NULL ? own->push : push + own->linked_at;
+        own->push_free = free;
+        own->push_frame = frame;
+    }
+}
+
 // The velocity of a contact's second side.
 static TdlVec3 side_velocity(const Problem* p, int i) {
     TdlVec3 own = {problem_side_product(p, 2 * i + 1, 0, p->velocity),
                    problem_side_product(p, 2 * i + 1, 1, p->velocity),
                    problem_side_product(p, 2 * i + 1, 2, p->velocity)};
-    return tdl_mul33_3(p->contacts->found.at[p->of[i]].site.contact.basis, own);
+    return tdl_mul33_3(problem_basis(p, i), own);
 }
 
 // Tells the bodies that are pushed against free ones alone from what frame they keep their angular
@@ -137,7 +169,7 @@ static bool tell_frames(Problem* p, const double* lambda, const bool* moved) {
         return false;
     }
     for (int i = 0; i < p->body_count; ++i) {
-        groups[i] = (Group){.parent = i, .held = moved[i] && !is_free(p->world->body[i])};
+        groups[i] = (Group){.parent = i, .held = moved[i] && !all_free(p->world->body[i])};
     }
     for (int i = 0; i < p->count; ++i) {
         int a = p->body[2 * i], b = p->body[2 * i + 1];
@@ -153,8 +185,83 @@ static bool tell_frames(Problem* p, const double* lambda, const bool* moved) {
     }
     for (int i = 0; i < p->body_count; ++i) {
         const Group* own = &groups[group_root(groups, i)];
-        p->world->body[i]->push_free = moved[i] && own->seen && !own->held;
-        p->world->body[i]->push_frame = own->frame;
+        bool free = moved[i] && own->seen && !own->held;
+        if (moved[i] || p->world->body[i]->linkage == NULL) {
+            tell_push(p->world->body[i], NULL, free, own->frame);
+        }
+    }
+    return true;
+}
+
+// The displacements under way: what is asked for at each contact, the impulses and what they do.
+typedef struct Push {
+    double *wanted, *lambda, *stiff; // [count]
+    double* move;
+    bool* moved;
+} Push;
+
+// One sweep; how far in a contact was still moved at most, m.
+static double sweep_push(const Problem* p, Push* push) {
+    double harm = 0.0;
+    for (int i = 0; i < p->count; ++i) {
+        int a = p->body[2 * i], b = p->body[2 * i + 1];
+        double wanted = push->wanted[i];
+        bool moves = (a >= 0 && push->moved[a]) || (b >= 0 && push->moved[b]);
+        if (isinf(wanted) || (wanted <= 0.0 && !moves)) {
+            continue;
+        }
+        if (push->stiff[i] == 0.0) {
+            push->stiff[i] = problem_row_product(p, i, 0);
+        }
+        double now = pushed_motion(p, i, push->move);
+        double next = fmax(0.0, push->lambda[i] + (wanted - now) / push->stiff[i]);
+        harm = fmax(harm, fmin(wanted, 0.0) - now);
+        if (push->stiff[i] > 0.0 && next != push->lambda[i]) {
+            add_normal(p, i, next - push->lambda[i], push->move, push->moved);
+            push->lambda[i] = next;
+        }
+    }
+    return harm;
+}
+
+// False: no memory.
+static bool find_push(const Problem* p, int dofs, double most, Push* push) {
+    Arena* arena = &p->contacts->arena;
+    double harm = 0.0;
+    for (int sweep = 0; sweep < PUSH_SWEEPS; ++sweep) {
+        harm = sweep_push(p, push);
+    }
+    if (harm <= PUSH_HARM * most) {
+        return true;
+    }
+    double* move = ARENA_NEW(arena, double, dofs);
+    double* lambda = ARENA_NEW(arena, double, p->count);
+    if (move == NULL || lambda == NULL) {
+        return false;
+    }
+    memcpy(move, push->move, (size_t)dofs * sizeof *move);
+    memcpy(lambda, push->lambda, (size_t)p->count * sizeof *lambda);
+    for (int sweep = PUSH_SWEEPS; sweep < PUSH_SWEEPS_MOST && harm > PUSH_HARM * most; ++sweep) {
+        harm = sweep_push(p, push);
+    }
+    if (harm > PUSH_HARM * most) {
+        push->move = move;
+        push->lambda = lambda;
+    }
+    return true;
+}
+
+static bool hand_out(const Problem* p, const Push* push) {
+    for (int i = 0; i < p->body_count; ++i) {
+        if (push->moved[i]) {
+            Body* body = p->world->body[i];
+            double* own = ARENA_NEW(&p->contacts->arena, double, problem_dofs(p, i));
+            if (own == NULL) {
+                return false;
+            }
+            problem_unwhiten(p, i, push->move + p->z_start[i], own);
+            tell_push(body, own, body->push_free, body->push_frame);
+        }
     }
     return true;
 }
@@ -162,56 +269,30 @@ static bool tell_frames(Problem* p, const double* lambda, const bool* moved) {
 // Displacements that take overlaps away without opening others: a projected Gauss-Seidel on the
 // normals, over the contacts of the bodies that move.
 bool problem_push(Problem* p) {
-    int overlaps = 0;
-    for (int i = 0; i < p->count; ++i) {
-        overlaps += wanted_motion(p, i) > 0.0;
-    }
-    if (overlaps == 0) {
-        return true;
-    }
     Arena* arena = &p->contacts->arena;
+    double most = 0.0, *wanted = ARENA_NEW(arena, double, p->count);
+    for (int i = 0; i < p->count && wanted != NULL; ++i) {
+        wanted[i] = wanted_motion(p, i);
+        most = fmax(most, wanted[i]);
+    }
+    if (wanted == NULL || most == 0.0) {
+        return wanted != NULL || p->count == 0;
+    }
     int dofs = p->z_start[p->body_count];
-    double* move = ARENA_NEW(arena, double, dofs);
-    double* lambda = ARENA_NEW(arena, double, p->count);
-    double* stiff = ARENA_NEW(arena, double, p->count);
-    bool* moved = ARENA_NEW(arena, bool, p->body_count + 1);
-    if (!move || !lambda || !stiff || !moved) {
+    Push push = {wanted, ARENA_NEW(arena, double, p->count), ARENA_NEW(arena, double, p->count),
+                 ARENA_NEW(arena, double, dofs), ARENA_NEW(arena, bool, p->body_count + 1)};
+    if (!push.move || !push.lambda || !push.stiff || !push.moved) {
         return false;
     }
-    memset(move, 0, (size_t)dofs * sizeof *move);
-    memset(lambda, 0, (size_t)p->count * sizeof *lambda);
-    memset(stiff, 0, (size_t)p->count * sizeof *stiff);
-    memset(moved, 0, (size_t)p->body_count + 1);
-    for (int sweep = 0; sweep < PUSH_SWEEPS; ++sweep) {
-        for (int i = 0; i < p->count; ++i) {
-            double wanted = wanted_motion(p, i);
-            int a = p->body[2 * i], b = p->body[2 * i + 1];
-            if (wanted <= 0.0 && !(a >= 0 && moved[a]) && !(b >= 0 && moved[b])) {
-                continue;
-            }
-            if (stiff[i] == 0.0) {
-                stiff[i] = problem_row_product(p, i, 0);
-            }
-            double missing = wanted - pushed_motion(p, i, move);
-            double next = fmax(0.0, lambda[i] + missing / stiff[i]);
-            if (stiff[i] > 0.0 && next != lambda[i]) {
-                add_normal(p, i, next - lambda[i], move, moved);
-                lambda[i] = next;
-            }
-        }
-    }
-    if (!limit_cost(p, lambda, move) || !tell_frames(p, lambda, moved)) {
+    memset(push.move, 0, (size_t)dofs * sizeof *push.move);
+    memset(push.lambda, 0, (size_t)p->count * sizeof *push.lambda);
+    memset(push.stiff, 0, (size_t)p->count * sizeof *push.stiff);
+    memset(push.moved, 0, (size_t)p->body_count + 1);
+    if (!find_push(p, dofs, most, &push)) {
         return false;
     }
-    for (int i = 0; i < p->body_count; ++i) {
-        if (moved[i]) {
-            double* push = ARENA_NEW(arena, double, p->world->body[i]->dof_count);
-            if (push == NULL) {
-                return false;
-            }
-            problem_unwhiten(p, i, move + p->z_start[i], push);
-            p->world->body[i]->push = push;
-        }
+    if (!limit_cost(p, push.lambda, push.move) || !tell_frames(p, push.lambda, push.moved)) {
+        return false;
     }
-    return true;
+    return hand_out(p, &push);
 }

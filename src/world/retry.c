@@ -106,10 +106,7 @@ void contacts_mark_missed(Contacts* c) {
 TdlStatus contacts_note_tried(TdlWorld* world) {
     Contacts* c = world->contacts;
     Retry* retry = &c->retry;
-    int dofs = 0;
-    for (int i = 0; i < world->body_count; ++i) {
-        dofs += world->body[i]->dof_count;
-    }
+    int dofs = world_dof_count(world);
     const TdlAllocator* mem = &c->host.mem;
     if (!tdl_reserve(mem, &retry->force, &retry->force_capacity, c->found.count,
                      sizeof *retry->force) ||
@@ -120,15 +117,8 @@ TdlStatus contacts_note_tried(TdlWorld* world) {
         retry->force[i] = c->found.at[i].force;
     }
     retry->force_count = c->found.count;
-    retry->dof_count = 0;
-    for (int i = 0; i < world->body_count; ++i) {
-        const Body* body = world->body[i];
-        if (body->dof_count > 0) {
-            memcpy(retry->velocity + retry->dof_count, body->v_free,
-                   (size_t)body->dof_count * sizeof *body->v_free);
-            retry->dof_count += body->dof_count;
-        }
-    }
+    retry->dof_count = dofs;
+    world_gather_free(world, retry->velocity);
     return TDL_STATUS_OK;
 }
 
@@ -188,8 +178,8 @@ static bool is_sunk(const Seen* seen, const Candidate* x) {
     const TdlContact* contact = &x->site.contact;
     bool curves = seen_curve(seen, contact, 0) != NULL && seen_curve(seen, contact, 1) != NULL;
     bool sunk = x->fresh && contact->gap < -SUNK_RADII * x->radius;
-    // where obstacles and surfaces are touched does not run away
-    return sunk && curves && !x->jointed && !x->passed_on;
+    // where obstacles, surfaces and bores are touched does not run away
+    return sunk && curves && !seen_in_tube(contact) && !x->jointed && !x->passed_on;
 }
 
 // A place of a sheet that touches, or nearly so, at the end of the step: all of them are asked for

@@ -4,6 +4,8 @@
 // and W. So the next one keeps these and changes v_free alone where that leads on fast enough.
 #include "world/rounds.h"
 
+#include "world/answer.h"
+
 #include <string.h>
 
 // Bodies that are not linear are linearised anew with their contacts at most so often in a step,
@@ -17,6 +19,10 @@ static const double ROUGH = 1.0e-3;
 
 // With less than this left a round keeps A, and the next again if that divided it by ten.
 static const double SAME_BELOW = 1.0e-5, SAME_GAIN = 0.1;
+
+// What joints are off where a step ends, relative. It is found from poses, which are known to some
+// roundings.
+static const double JOINTS_CLOSED = 1.0e-12;
 
 enum { GRAIN = 4 }; // bodies, as in a step
 
@@ -56,8 +62,6 @@ static double worst_residual(Round* round, Body** whose) {
     return worst;
 }
 
-// --- v_free of all bodies, one after the other ---------------------------------------------------
-
 static bool is_asked_again(const TdlWorld* world) {
     for (int i = 0; i < world->body_count; ++i) {
         if (body_has_rounds(world->body[i])) {
@@ -82,7 +86,7 @@ static void forget_contacts(TdlWorld* world) {
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
         body->touched = false;
-        body->touch = 0.0;
+        body->touch = body->pressed = 0.0;
         body->impulse = NULL;
     }
 }
@@ -91,7 +95,6 @@ static void forget_contacts(TdlWorld* world) {
 // predicted. Returns the first that cannot be, or null.
 static Body* linearise_again(Round* round) {
     TdlWorld* world = round->world;
-    const double* kept = world->free_velocity;
     Body* failed = NULL;
     pool_run(world->pool, world->body_count, GRAIN, linearise_body, round);
     for (int i = 0; i < world->body_count; ++i) {
@@ -99,9 +102,9 @@ static Body* linearise_again(Round* round) {
         if (takes_part(body)) {
             failed = failed == NULL && body->account.failed ? body : failed;
         } else if (body->dof_count > 0) {
-            memcpy(body->v_free, kept, (size_t)body->dof_count * sizeof *kept);
+            memcpy(body->v_free, world->free_velocity + body->dof_at,
+                   (size_t)body->dof_count * sizeof *body->v_free);
         }
-        kept += body->dof_count;
     }
     world_gather_free(world, world->free_velocity);
     forget_contacts(world);
@@ -111,45 +114,89 @@ static Body* linearise_again(Round* round) {
 // v_free,k+1 = v_free,k + A^-1 (H' r - F(v)), with A as it is. (W.15) False when one of the bodies
 // has to be linearised anew: all are, then, from where they were led.
 static bool correct(TdlWorld* world) {
-    double* kept = world->free_velocity;
     for (int i = 0; i < world->body_count; ++i) {
         const Body* body = world->body[i];
-        if (takes_part(body) && (body->kind->correct == NULL || !body->kind->correct(body, kept))) {
+        if (takes_part(body) && (body->kind->correct == NULL ||
+                                 !body->kind->correct(body, world->free_velocity + body->dof_at))) {
             return false;
         }
-        kept += body->dof_count;
     }
     world_hand_free(world, world->free_velocity);
     forget_contacts(world);
     return true;
 }
 
-static TdlStatus solve_round(Round* round, const ContactsRound* how, Rounds* out) {
+// Joints, then contacts between what they hold together, then what that makes of the joints.
+static TdlStatus solve_round(Round* round, const ContactsRound* how, JointsOff* joints,
+                             Rounds* out) {
+    TdlWorld* world = round->world;
     ContactsSolved before = out->solved;
-    TdlStatus status = contacts_solve(round->world, round->step, how, &out->solved);
-    out->solved.iterations += before.iterations;
-    out->solved.build_seconds += before.build_seconds;
-    out->solved.solve_seconds += before.solve_seconds;
+    ContactsRound own = *how;
+    own.allowed = fmax(0.0, round->step->allowed - before.effort);
+    TdlStatus status = TDL_STATUS_OK;
+    *joints = (JointsOff){0};
     ++out->count;
+    if (joints_act(world)) {
+        answer_forget_felt(world);
+        status = joints_apply(world, round->step, out->count == 1);
+    }
+    if (status == TDL_STATUS_OK && world->contacts != NULL && contacts_ask(world->contacts)) {
+        status = contacts_solve(world, round->step, &own, &out->solved);
+        out->solved.iterations += before.iterations;
+        out->solved.effort += before.effort;
+        out->solved.build_seconds += before.build_seconds;
+        out->solved.solve_seconds += before.solve_seconds;
+    }
+    if (status == TDL_STATUS_OK && joints_act(world)) {
+        status = joints_answer(world, round->step, joints);
+    }
     return status;
+}
+
+// Room for v_free of all bodies, where it is asked for again.
+static TdlStatus keep_free(TdlWorld* world) {
+    if (!tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity,
+                     world_dof_count(world), sizeof *world->free_velocity)) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    world_gather_free(world, world->free_velocity);
+    return TDL_STATUS_OK;
+}
+
+// What the next round is about: v_free alone, or all anew. Null: it can be made; else whose fault
+// it is that it cannot.
+static TdlStatus begin_again(Round* round, ContactsRound* how, const JointsOff* joints,
+                             double before, Rounds* out) {
+    TdlWorld* world = round->world;
+    bool gains = out->residual <= SAME_GAIN * before || out->residual <= ROUND_TOLERANCE;
+    how->same = !joints->changed && out->residual < SAME_BELOW && gains && correct(world);
+    if (how->same) {
+        return TDL_STATUS_OK;
+    }
+    Body* failed = linearise_again(round);
+    out->failed = failed != NULL;
+    out->culprit = out->failed ? failed : out->culprit; // else the one that is off most
+    return out->failed || !joints_act(world) ? TDL_STATUS_OK
+                                             : joints_build(world, round->step, false);
 }
 
 TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
     Round round = {world, step};
     *out = (Rounds){0};
-    bool asked = is_asked_again(world);
+    bool asked = is_asked_again(world), joined = joints_act(world), stopped = false;
     double tolerance = world->def.contacts.tolerance;
-    ContactsRound how = {false,
-                         contacts_has_sheets(world->contacts) ? fmax(tolerance, ROUGH) : tolerance};
-    if (asked && !tdl_reserve(&world->host.mem, &world->free_velocity, &world->free_capacity,
-                              world_dof_count(world), sizeof *world->free_velocity)) {
-        return TDL_STATUS_NO_MEMORY;
+    bool sheets = world->contacts != NULL && contacts_has_sheets(world->contacts);
+    ContactsRound how = {.tolerance = sheets ? fmax(tolerance, ROUGH) : tolerance};
+    TdlStatus status = asked || joined ? keep_free(world) : TDL_STATUS_OK;
+    if (status == TDL_STATUS_OK && joined) {
+        status = joints_build(world, step, true);
     }
-    if (asked) {
-        world_gather_free(world, world->free_velocity);
-    }
-    for (double before = INFINITY; out->count < MAX_ROUNDS; before = out->residual) {
-        TdlStatus status = solve_round(&round, &how, out);
+    for (double before = INFINITY; out->count < MAX_ROUNDS && !stopped; before = out->residual) {
+        JointsOff joints;
+        if (world_asked_to_stop(world)) {
+            return TDL_STATUS_STOPPED;
+        }
+        status = status == TDL_STATUS_OK ? solve_round(&round, &how, &joints, out) : status;
         if (status != TDL_STATUS_OK) {
             return status;
         }
@@ -158,18 +205,16 @@ TdlStatus rounds_solve(TdlWorld* world, const BodyStep* step, Rounds* out) {
             return TDL_STATUS_OK;
         }
         out->residual = asked ? worst_residual(&round, &out->culprit) : 0.0;
-        out->ended = !(out->residual > ROUND_TOLERANCE) && how.tolerance <= tolerance;
+        bool closed = !(joints.off > JOINTS_CLOSED) && !joints.changed;
+        out->ended = !(out->residual > ROUND_TOLERANCE) && how.tolerance <= tolerance && closed;
         if (out->ended) {
-            return contacts_push(world);
+            status = world->contacts == NULL ? TDL_STATUS_OK : contacts_push(world);
+            return status == TDL_STATUS_OK && joined ? joints_push(world) : status;
         }
+        out->open = closed ? NULL : joints.worst;
         how.tolerance = fmin(fmax(tolerance, out->residual), how.tolerance);
-        how.same =
-            out->residual < SAME_BELOW && out->residual <= SAME_GAIN * before && correct(world);
-        Body* failed = how.same ? NULL : linearise_again(&round);
-        if (failed != NULL) {
-            out->culprit = failed;
-            return TDL_STATUS_OK;
-        }
+        status = begin_again(&round, &how, &joints, before, out);
+        stopped = out->failed;
     }
-    return TDL_STATUS_OK;
+    return status;
 }

@@ -9,11 +9,11 @@ static void free_layout(const TdlAllocator* mem, Seen* s) {
     void* arrays[] = {s->fibre,    s->fibre_body,      s->shape,        s->first,
                       s->family,   s->obstacle_body,   s->surface_body, s->curve,
                       s->before,   s->travel,          s->node,         s->last,
-                      s->obstacle, s->obstacle_before, s->surface};
+                      s->obstacle, s->obstacle_before, s->surface,      s->bore};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
         tdl_free(mem, arrays[i]);
     }
-    *s = (Seen){.detector = s->detector, .segments = s->segments};
+    *s = (Seen){.detector = s->detector, .segments = s->segments, .solid = s->solid};
 }
 
 void seen_free(const TdlAllocator* mem, Seen* s) {
@@ -59,9 +59,10 @@ static bool allocate(const TdlAllocator* mem, Seen* s) {
     s->obstacle = tdl_alloc_array(mem, obstacles, sizeof *s->obstacle);
     s->obstacle_before = tdl_alloc_array(mem, obstacles, sizeof *s->obstacle_before);
     s->surface = tdl_alloc_array(mem, surfaces, sizeof *s->surface);
+    s->bore = tdl_alloc_array(mem, 2 * curves, sizeof *s->bore);
     return s->fibre && s->fibre_body && s->shape && s->first && s->family && s->obstacle_body &&
            s->surface_body && s->curve && s->before && s->travel && s->node && s->last &&
-           s->obstacle && s->obstacle_before && s->surface;
+           s->obstacle && s->obstacle_before && s->surface && s->bore;
 }
 
 // Numbers of the next ones.
@@ -84,6 +85,10 @@ static void place_body(Seen* s, Body* body, Counter* next) {
                                      .pieces = shape.pieces,
                                      .stiff = shape.stiff,
                                      .fixed = !moves};
+        if (shape.hollow && !s->solid) {
+            s->fibre[fibre].bore = s->bore + 2 * (size_t)next->curve;
+            body->kind->bores(body, s->segments, s->bore + 2 * (size_t)next->curve);
+        }
         next->curve += shape.curve_count;
         ++next->fibre;
     }
@@ -91,7 +96,7 @@ static void place_body(Seen* s, Body* body, Counter* next) {
         s->surface_body[next->surface] = body;
         s->surface[next->surface++] =
             moves ? (SurfaceBody){shape.surface, .body = fibre, .element = shape.curve_count,
-                                  .self = !shape.stiff}
+                                  .self = !shape.stiff, .cylinder = shape.cylinder}
                   : (SurfaceBody){shape.surface, .body = -1 - next->obstacle};
     }
     if (shape.obstacle) {
@@ -243,7 +248,10 @@ static double side_radius(const Seen* s, const TdlContact* x, int side) {
 
 TdlVec3 seen_touch(const Seen* s, const TdlContact* x) {
     double ra = side_radius(s, x, 0), rb = side_radius(s, x, 1);
-    if (x->body[1] < 0) {
+    if (x->tube[0]) {
+        return tdl_axpy3(x->point[1], -rb - 0.5 * x->gap, x->basis.cx);
+    }
+    if (x->body[1] < 0 || x->tube[1]) {
         return tdl_axpy3(x->point[0], ra + 0.5 * x->gap, x->basis.cx);
     }
     TdlVec3 a = tdl_axpy3(x->point[0], ra, x->basis.cx);

@@ -14,12 +14,14 @@
 typedef struct Seen {
     TdlDetector* detector;
     int segments; // an element, of bodies that bend; 0: curves
+    bool solid;   // tubes are seen as if they had no bore
 
     // made anew when bodies were added or removed
     bool laid_out;
     int fibre_count, curve_count, obstacle_count, surface_count;
     int moving_count;        // fibres of bodies that have coordinates: the first ones
     TdlFibre* fibre;         // [fibre_count]
+    double* bore;            // [2 curve_count] m, of tubes at both ends of their curves
     Body** fibre_body;       // [fibre_count]
     BodyShape* shape;        // [fibre_count]
     int* first;              // [fibre_count] first curve
@@ -75,6 +77,11 @@ bool seen_displacement(const Seen* seen, const TdlContact* contact, int side, do
                        TdlVec3* out);
 
 BodyPlace seen_place(const Seen* seen, const TdlContact* contact, int side);
+
+// Whether it is inside of a tube or at its mouth.
+static inline bool seen_in_tube(const TdlContact* contact) {
+    return contact->tube[0] || contact->tube[1];
+}
 
 // Where a contact acts: between the two surfaces.
 TdlVec3 seen_touch(const Seen* seen, const TdlContact* contact);

@@ -47,7 +47,7 @@ static void sort_along(Row* row, int first) {
 
 // The next seat from p on at which the gap is closed; the count: none.
 static int next_seat(const Row* row, int p) {
-    while (p < row->count && !(along(row, p)->site.seat &&
+    while (p < row->count && !(along(row, p)->site.seat && !along(row, p)->jointed &&
                                along(row, p)->site.contact.gap <= SLOP * along(row, p)->radius)) {
         ++p;
     }

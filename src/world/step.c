@@ -9,6 +9,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "world/balance.h"
+#include "world/bed.h"
+#include "world/budget.h"
+#include "world/culprits.h"
 #include "world/rounds.h"
 #include "world/world.h"
 
@@ -48,6 +51,15 @@ static const double ERROR_ROOM = 0.8;
 // that took one by a longer one. (W.34)
 enum { MANY_TRIES = 3, MAX_SHEET_HALVINGS = 4 };
 
+// What may be left of a joint at the end of a step, relative or rad: of bodies that do not tell
+// where they will be. It is asked for in the next step.
+static const double JOINT_OPEN = 1.0e-3;
+
+// Work of joints that is an error of the step, over what is at play, above which it is halved, at
+// most so often: four times the energy's wobble, (angle of a joint's turn in it)^2. (J.9)
+static const double FEIGNED_MOST = 0.04;
+enum { MAX_JOINT_HALVINGS = 7 };
+
 enum { FAULT_TEXT = 700 }; // bytes of a message
 
 // Items of work for one body are small; enough of them make a block worth a lock.
@@ -73,7 +85,10 @@ typedef struct Attempt {
     BodyAccount sum; // over all bodies
     ContactsSolved solved;
     ContactsFound found;
-    bool overlaps; // the fault is that bodies overlap or passed through each other
+    double feigned;   // over what is at play, by joints
+    double open;      // relative, how far the worst joint is from closed
+    TdlJointId joint; // that it is
+    bool overlaps;    // the fault is that bodies overlap or passed through each other
     ContactsVerdict verdict;
 } Attempt;
 
@@ -105,6 +120,8 @@ typedef struct Step {
     double sunk;       // new overlap in the attempt before, in radii
     bool told_kept;    // that a part was kept that should not have been
     bool told_giving;  // that a hold gave way
+    Body* riser;       // whose energy rose most in a part that was kept; null: nobody's
+    double risen;      // J, by so much
     double reach;      // m that bodies came closer in the attempt that missed contacts
     BodyStep body_step;
     Attempt attempt;
@@ -124,8 +141,11 @@ static void prepare_bodies(TdlWorld* world, const BodyStep* step) {
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
         body->touched = body->expects = false;
-        body->touch = 0.0;
+        body->touch = body->pressed = 0.0;
         body->push = body->impulse = NULL;
+        body->push_free = false;
+        body->push_frame = (TdlVec3){0};
+        body->lasts = 0.0;
         body->account = (BodyAccount){0};
         balance_begin(body);
         if (body->kind->prepare != NULL) {
@@ -134,17 +154,37 @@ static void prepare_bodies(TdlWorld* world, const BodyStep* step) {
     }
 }
 
+// The first body that was told what is no number, by name.
+static TdlStatus refuse_senseless(const TdlWorld* world, const BodyStep* step) {
+    for (int i = 0; i < world->body_count; ++i) {
+        const char* what = world->body[i]->account.senseless;
+        if (what != NULL) {
+            char name[TDL_BODY_NAME_SIZE];
+            world_name_body(world->body[i], name);
+            return tdl_fail(&world->host, TDL_STATUS_BAD_INPUT,
+                            "in the step from %.6g s to %.6g s %s is told %s that is not a number",
+                            step->start, step->end, name, what);
+        }
+    }
+    return TDL_STATUS_OK;
+}
+
 // What a task of the pool is about.
 typedef struct Task {
     TdlWorld* world;
     const BodyStep* step;
+    bool filling; // it is the turn of bodies that fill space
 } Task;
+
+static bool has_turn(const Task* task, const Body* body) {
+    return (body->kind->strain != NULL) == task->filling;
+}
 
 static void predict_body(void* user, int index, int worker) {
     (void)worker;
     const Task* task = user;
     Body* body = task->world->body[index];
-    if (body->kind->predict != NULL) {
+    if (body->kind->predict != NULL && has_turn(task, body)) {
         body->kind->predict(body, task->step);
     }
 }
@@ -153,7 +193,7 @@ static void advance_body(void* user, int index, int worker) {
     (void)worker;
     const Task* task = user;
     Body* body = task->world->body[index];
-    if (body->kind->advance != NULL) {
+    if (body->kind->advance != NULL && has_turn(task, body)) {
         body->kind->advance(body, task->step);
     }
 }
@@ -164,12 +204,33 @@ static void step_body(void* user, int index, int worker) {
     advance_body(user, index, worker);
 }
 
+// All bodies by all threads; one that fills space by itself, as it shares its own work out.
+static void run_bodies(const Task* task, PoolFn act) {
+    Task own = *task;
+    pool_run(own.world->pool, own.world->body_count, GRAIN, act, &own);
+    own.filling = true;
+    for (int i = 0; i < own.world->body_count; ++i) {
+        if (has_turn(&own, own.world->body[i])) {
+            act(&own, i, 0);
+        }
+    }
+}
+
 static void blame(Attempt* attempt, const char* fault, Body* culprit) {
     attempt->fault = fault;
     attempt->culprit = culprit;
 }
 
-// Contacts and the bodies that are not linear, in turn.
+static void blame_joint(Attempt* attempt, const Joint* joint) {
+    if (joint != NULL) {
+        attempt->joint = joint->id;
+        attempt->culprit = joint->side[joint->side[1].body == NULL ? 0 : 1].body;
+    }
+}
+
+static const char NOT_FOUND[] = "a body that is not linear found no velocity with its contacts";
+
+// Joints, contacts and the bodies that are not linear, in turn.
 static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* attempt) {
     Rounds rounds;
     TdlStatus status = rounds_solve(world, step, &rounds);
@@ -177,8 +238,9 @@ static TdlStatus solve_rounds(TdlWorld* world, const BodyStep* step, Attempt* at
     attempt->rounds = rounds.count;
     attempt->residual = rounds.residual;
     if (status == TDL_STATUS_OK && !rounds.ended) {
-        blame(attempt, "a body that is not linear found no velocity with its contacts",
-              rounds.culprit);
+        const char* joint = rounds.open == NULL ? NULL : "a joint could not be closed";
+        blame(attempt, joint == NULL ? NOT_FOUND : joint, rounds.culprit);
+        blame_joint(attempt, rounds.open);
     }
     bool solved = status == TDL_STATUS_OK && attempt->solved.count > 0;
     return solved ? contacts_note_tried(world) : status;
@@ -202,35 +264,9 @@ static bool is_adaptive(const TdlWorld* world) {
     return world->def.error > 0.0;
 }
 
-// What a body's account has of one fault; the body with most of it, or null.
-typedef double (*FaultFn)(const BodyAccount*);
-
-static double fault_failed(const BodyAccount* a) {
-    return a->failed;
-}
-
-static double fault_missed(const BodyAccount* a) {
-    return a->missed;
-}
-
-static double fault_energy(const BodyAccount* a) {
-    return a->energy_rise;
-}
-
-static Body* find_culprit(const TdlWorld* world, FaultFn fault) {
-    Body* worst = NULL;
-    double most = 0.0;
-    for (int i = 0; i < world->body_count; ++i) {
-        double own = fault(&world->body[i]->account);
-        worst = own > most ? world->body[i] : worst;
-        most = fmax(own, most);
-    }
-    return worst;
-}
-
-static void sum_up(TdlWorld* world, int halvings, bool estimated, Attempt* attempt) {
+static void sum_up(TdlWorld* world, const BodyStep* step, int halvings, Attempt* attempt) {
     BodyAccount* sum = &attempt->sum;
-    Body* gainer = balance_judge(world);
+    Body* gainer = balance_judge(world, step);
     for (int i = 0; i < world->body_count; ++i) {
         const BodyAccount* own = &world->body[i]->account;
         sum->failed = sum->failed || own->failed;
@@ -245,17 +281,22 @@ static void sum_up(TdlWorld* world, int halvings, bool estimated, Attempt* attem
     }
     if (sum->failed) {
         blame(attempt, "the state is not finite, or not to be believed",
-              find_culprit(world, fault_failed));
+              culprit_find(world, fault_failed));
     } else if (sum->missed) {
-        blame(attempt, "a held end is not where it has to be", find_culprit(world, fault_missed));
+        blame(attempt, "a held end is not where it has to be", culprit_find(world, fault_missed));
     } else if (gainer != NULL) {
         blame(attempt, "energy came from nowhere", gainer);
         attempt->unbalanced = true;
     } else if (sum->energy_rise > 0.0) {
-        blame(attempt, "energy rose", find_culprit(world, fault_energy));
+        blame(attempt, "energy rose", culprit_find(world, fault_energy));
     }
     Body* whose = NULL;
-    attempt->error = estimated ? worst_error(world, halvings, &whose) : 0.0;
+    attempt->feigned = balance_feigned(world, &whose);
+    if (attempt->fault == NULL && attempt->feigned > FEIGNED_MOST &&
+        halvings < MAX_JOINT_HALVINGS) {
+        blame(attempt, "its joints turn too far", whose);
+    }
+    attempt->error = step->estimate ? worst_error(world, halvings, &whose) : 0.0;
     if (attempt->fault == NULL && is_adaptive(world) && attempt->error > world->def.error) {
         blame(attempt, "its estimated error is too large", whose);
     }
@@ -286,8 +327,12 @@ static void make_attempt(Step* s) {
     TdlWorld* world = s->world;
     TdlStepInfo* info = s->info;
     Attempt* attempt = &s->attempt;
-    Task task = {world, &s->body_step};
-    *attempt = (Attempt){0};
+    Task task = {.world = world, .step = &s->body_step};
+    *attempt = (Attempt){.status = joints_lay_out(world)};
+    if (attempt->status != TDL_STATUS_OK) {
+        return;
+    }
+    world_lay_out_coordinates(world);
 
     // predict
     double t0 = clock_now();
@@ -295,10 +340,22 @@ static void make_attempt(Step* s) {
         contacts_start_attempt(world->contacts);
     }
     contacts_tell_near(world);
+    attempt->status = bed_confine(world);
+    if (attempt->status != TDL_STATUS_OK) {
+        return;
+    }
     prepare_bodies(world, &s->body_step);
-    if (world->contacts != NULL && contacts_ask(world->contacts)) {
-        contacts_expect(world->contacts, s->body_step.dt);
-        pool_run(world->pool, world->body_count, GRAIN, predict_body, &task);
+    attempt->status = refuse_senseless(world, &s->body_step);
+    if (attempt->status != TDL_STATUS_OK) {
+        return;
+    }
+    bool asks = world->contacts != NULL && contacts_ask(world->contacts);
+    if (asks || joints_act(world)) {
+        joints_expect(world);
+        if (asks) {
+            contacts_expect(world->contacts, s->body_step.dt);
+        }
+        run_bodies(&task, predict_body);
         info->predict_seconds += clock_now() - t0;
 
         // answer contacts
@@ -312,20 +369,28 @@ static void make_attempt(Step* s) {
         if (attempt->fault != NULL) {
             return;
         }
-        pool_run(world->pool, world->body_count, GRAIN, advance_body, &task);
+        run_bodies(&task, advance_body);
     } else {
-        pool_run(world->pool, world->body_count, GRAIN, step_body, &task);
+        run_bodies(&task, step_body);
     }
 
     // advance
     attempt->moved = true;
     attempt->status = world_place_bodies(world, s->body_step.end);
+    attempt->status =
+        attempt->status == TDL_STATUS_OK ? bed_part(world, &s->body_step) : attempt->status;
     double t1 = clock_now();
     info->advance_seconds += t1 - t0;
     if (attempt->status != TDL_STATUS_OK) {
         return;
     }
-    sum_up(world, s->left[s->left_count - 1].halvings, s->body_step.estimate, attempt);
+    sum_up(world, &s->body_step, s->left[s->left_count - 1].halvings, attempt);
+    const Joint* worst;
+    attempt->open = joints_miss(world, &worst);
+    if (attempt->fault == NULL && attempt->open > JOINT_OPEN) {
+        attempt->fault = "a joint is open";
+        blame_joint(attempt, worst);
+    }
 
     // detect; a response that goes by the new shape looks at it whatever became of energy
     bool looks = world->contacts != NULL && contacts_look_back(world->contacts);
@@ -343,7 +408,7 @@ static void make_attempt(Step* s) {
 // Whether no part may be halved any more: those that are left are made as they are.
 static bool is_spent(const Step* s) {
     return s->info->attempts >= MAX_ATTEMPTS || s->contact_halvings >= MAX_CONTACT_HALVINGS ||
-           s->failed_halvings >= MAX_FAILED_HALVINGS;
+           s->failed_halvings >= MAX_FAILED_HALVINGS || budget_is_spent(s->world, s->info->effort);
 }
 
 // --- the verdict ------------------------------------------------------------------------------
@@ -394,9 +459,13 @@ static Verdict count_halving(Step* s) {
 // Those whose fault it is, in brackets; nothing where that is not known.
 static void name_culprits(const Step* s, char out[WHO_SIZE]) {
     const Attempt* attempt = &s->attempt;
-    const Body* body[2] = {attempt->culprit, NULL};
+    Body* body[2] = {attempt->culprit, NULL};
     for (int k = 0; k < 2 && attempt->overlaps; ++k) {
-        body[k] = attempt->found.pair[k];
+        const Body* met = attempt->found.pair[k];
+        body[k] = met == NULL ? NULL : s->world->body[met->index];
+    }
+    if (body[0] == NULL && attempt->solved.count > 0) { // of contacts that were not solved
+        culprits_find_pressed(s->world, body);
     }
     char name[2][TDL_BODY_NAME_SIZE];
     world_name_body(body[0], name[0]);
@@ -516,6 +585,7 @@ static TdlStatus begin_part(Step* s) {
                               .settling = settling(&world->def, part->start),
                               .losses = world->def.losses,
                               .holds = world->def.holds,
+                              .forces = world->def.forces,
                               .hurried = is_spent(s),
                               .estimate = world->def.losses || is_adaptive(world)};
     if (world->contacts != NULL) {
@@ -540,25 +610,26 @@ static void choose_sheet_level(Step* s) {
     s->world->level = level < MAX_SHEET_HALVINGS ? level : MAX_SHEET_HALVINGS;
 }
 
-// Which of the holds gave way, the first time in a step.
-static void tell_giving(Step* s) {
-    for (int i = 0; i < s->world->body_count && !s->told_giving; ++i) {
-        const Body* body = s->world->body[i];
-        if (body->account.gave > 0.0) {
-            char name[TDL_BODY_NAME_SIZE];
-            world_name_body(body, name);
-            tdl_log(&s->world->host, TDL_LOG_WARNING,
-                    "step %ld at %.6g s: the hold of %s gives way: it pulls with %.3g N and no "
-                    "more, and its end is not where it has to be",
-                    s->world->step_count + 1, s->body_step.start, name, body->account.gave);
-            s->told_giving = true;
-        }
+// The same where there are joints.
+static void choose_joint_level(Step* s) {
+    int halvings = s->left[s->left_count - 1].halvings;
+    bool longer = 4.0 * s->attempt.feigned < ERROR_ROOM * FEIGNED_MOST;
+    int level = longer && halvings > 0 ? halvings - 1 : halvings;
+    s->world->level = level < MAX_JOINT_HALVINGS ? level : MAX_JOINT_HALVINGS;
+}
+
+static void note_riser(Step* s) {
+    Body* body = culprit_find(s->world, fault_energy);
+    if (body != NULL && body->account.energy_rise > s->risen) {
+        s->riser = body;
+        s->risen = body->account.energy_rise;
     }
 }
 
 static void keep_part(Step* s) {
     const Attempt* attempt = &s->attempt;
     TdlStepInfo* info = s->info;
+    note_riser(s);
     ++info->substeps;
     info->energy_rise += attempt->sum.energy_rise;
     info->contact_count = attempt->solved.count;
@@ -577,15 +648,25 @@ static void keep_part(Step* s) {
     info->residual = fmax(info->residual, attempt->residual);
     info->rounds = attempt->rounds > info->rounds ? attempt->rounds : info->rounds;
     info->nowhere += balance_keep(s->world);
+    info->joint_error = fmax(info->joint_error, attempt->open);
+    info->joints += joints_keep(s->world, &s->body_step, &info->work);
     info->forced += attempt->fault != NULL || attempt->sum.gave > 0.0;
-    if (attempt->sum.gave > 0.0) {
-        tell_giving(s);
+    if (attempt->sum.gave > 0.0 && !s->told_giving) {
+        culprits_tell_giving(s->world, s->body_step.start);
+        s->told_giving = true;
     }
     info->estimate += s->body_step.dt * attempt->error;
     if (is_adaptive(s->world)) {
         choose_level(s);
     } else if (s->world->contacts != NULL && contacts_has_sheets(s->world->contacts)) {
         choose_sheet_level(s);
+    } else if (joints_act(s->world)) {
+        choose_joint_level(s);
+    } else {
+        s->world->level = 0; // joints that let go leave none
+    }
+    for (int i = 0; i < s->world->body_count; ++i) {
+        s->world->body[i]->lasted += s->world->body[i]->lasts;
     }
     if (s->world->contacts != NULL) {
         contacts_keep_attempt(s->world->contacts);
@@ -658,8 +739,40 @@ static void split_to_level(Step* s) {
 
 static TdlStatus give_up(const Step* s) {
     TdlStatus status = s->attempt.status;
-    bool hopeless = status == TDL_STATUS_NO_MEMORY || status == TDL_STATUS_BAD_INPUT;
+    bool hopeless = status == TDL_STATUS_NO_MEMORY || status == TDL_STATUS_BAD_INPUT ||
+                    status == TDL_STATUS_STOPPED;
     return hopeless ? status : TDL_STATUS_DIVERGED;
+}
+
+static void make_attempt_within_budget(Step* s) {
+    TdlStepInfo* info = s->info;
+    s->body_step.allowed = budget_allowed(s->world, info->effort);
+    s->body_step.hurried = s->body_step.hurried || budget_is_spent(s->world, info->effort);
+    make_attempt(s);
+    ++info->attempts;
+    ++s->tries;
+    info->effort += s->attempt.solved.effort + budget_of_attempt(s->world, s->attempt.solved.count);
+}
+
+// Whether the budget ended what would have gone on, for the first time in the step.
+static bool lacks_budget(const Step* s, Verdict verdict) {
+    bool unsolved = s->attempt.solved.count > 0 && !s->attempt.solved.converged;
+    bool done = verdict == KEEP && s->left_count == 1 && !unsolved;
+    return !done && !s->info->spent && budget_is_spent(s->world, s->info->effort);
+}
+
+// Tells so. True: the step is to fail.
+static bool spend_all(Step* s) {
+    Body* pair[2];
+    s->info->spent = true;
+    culprits_find_pressed(s->world, pair);
+    if (s->world->def.spent == TDL_SPENT_END) {
+        s->info->reason = "its budget of work is spent (time.budget)";
+        s->attempt.culprit = pair[0] == NULL ? s->attempt.culprit : pair[0];
+        return true;
+    }
+    budget_tell(s->world, s->body_step.start, s->info->attempts, s->attempt.solved.count, pair);
+    return false;
 }
 
 // Makes the parts that are left, from the first to the last.
@@ -676,14 +789,15 @@ static TdlStatus make_parts(Step* s) {
         if (status != TDL_STATUS_OK) {
             return status;
         }
-        make_attempt(s);
-        ++s->info->attempts;
-        ++s->tries;
+        make_attempt_within_budget(s);
         if (s->attempt.status == TDL_STATUS_STOPPED) {
             return TDL_STATUS_STOPPED;
         }
         Verdict verdict = judge(s);
         begin = verdict == KEEP || verdict == HALVE;
+        if (lacks_budget(s, verdict) && spend_all(s)) {
+            return give_up(s);
+        }
         switch (verdict) {
         case KEEP:
             keep_part(s);
@@ -718,18 +832,32 @@ static TdlStatus make_parts(Step* s) {
     return TDL_STATUS_OK;
 }
 
+// The culprit of the last attempt; else one of those that met, or that press on each other most.
+static Body* find_to_blame(const Step* s) {
+    const Attempt* attempt = &s->attempt;
+    Body* body[2] = {attempt->culprit, NULL};
+    if (body[0] == NULL && attempt->overlaps && attempt->found.pair[0] != NULL) {
+        body[0] = s->world->body[attempt->found.pair[0]->index];
+    }
+    if (body[0] == NULL && attempt->solved.count > 0) {
+        culprits_find_pressed(s->world, body);
+    }
+    return body[0];
+}
+
 // Tells of a step that failed what can be told, and goes back to before it.
 static TdlStatus fail_step(const Step* s, TdlStatus status) {
     TdlWorld* world = s->world;
     TdlStepInfo* info = s->info;
     double start = tdl_world_time(world);
     bool diverged = status == TDL_STATUS_DIVERGED;
-    Body* culprit = diverged ? s->attempt.culprit : NULL;
+    Body* culprit = diverged ? find_to_blame(s) : NULL;
     FaultPlace failed = balance_note_failed(world, culprit == NULL ? NULL : culprit->system);
     if (s->attempt.unbalanced && failed.head != NULL) {
         info->fault.gained = failed.head->balance.gained;
         info->fault.at_play = balance_at_play(failed.head);
     }
+    info->fault.joint = s->attempt.joint;
     world->level = s->level;
     if (world->step_start.size > 0) {
         world_load_state(world, world->step_start.bytes, world->step_start.size, start);
@@ -765,17 +893,22 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     info = info == NULL ? &local : info;
     *info = (TdlStepInfo){.fault.element = -1};
     world->step_start.size = 0; // nothing to go back to yet
+    double start = tdl_world_time(world);
+    double end = world_next_time(world);
     double parted = 0.0;
-    TdlStatus status =
-        world->contacts == NULL ? TDL_STATUS_OK : contacts_look_at_start(world, &parted);
+    TdlStatus status = joints_heed_time(world, start, end);
+    if (status == TDL_STATUS_OK && world->contacts != NULL) {
+        status = contacts_look_at_start(world, &parted);
+    }
     if (status != TDL_STATUS_OK) {
         return status;
     }
     if (world->contacts != NULL) {
         contacts_start_step(world->contacts);
     }
-    double start = tdl_world_time(world);
-    double end = (double)(world->step_count + 1) * world->def.step; // as tdl_world_time
+    for (int i = 0; i < world->body_count; ++i) {
+        world->body[i]->lasted = 0.0;
+    }
     Step step = {.world = world,
                  .info = info,
                  .left = {{start, end, world->def.step, 0}},
@@ -789,9 +922,11 @@ TdlStatus tdl_world_step(TdlWorld* world, TdlStepInfo* info) {
     if (status != TDL_STATUS_OK) {
         return fail_step(&step, status);
     }
+    if (world->contacts != NULL) {
+        contacts_end_step(world);
+    }
     if (info->energy_rise > 0.0) {
-        tdl_log(&world->host, TDL_LOG_WARNING, "step %ld at %.6g s: energy rose by %.3g J",
-                world->step_count + 1, start, info->energy_rise);
+        culprits_tell_rise(world, start, info->energy_rise, step.riser);
     }
     info->push += parted;
     info->energy_rise += fmax(info->push, 0.0); // nobody gave it, either

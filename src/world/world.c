@@ -123,6 +123,11 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
     if (!(def->energy_limit > 0.0)) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: energy_limit must be positive");
     }
+    if (!(isfinite(def->budget) && def->budget >= 0.0) || (int)def->spent < TDL_SPENT_KEEP ||
+        def->spent > TDL_SPENT_END) {
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
+                        "world: budget must not be negative, and spent be keep or end");
+    }
     const char* fault = find_contact_fault(&def->contacts);
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "world: contacts: %s", fault);
@@ -133,6 +138,7 @@ TdlStatus tdl_world_create(const TdlHost* host, const TdlWorldDef* def, TdlWorld
     }
     world->host = *host;
     world->def = *def;
+    arena_init(&world->joints.arena, &world->host.mem);
     TdlStatus status = pool_create(host, def->thread_count, &world->pool);
     if (status == TDL_STATUS_OK) {
         status = create_laws(world);
@@ -161,6 +167,8 @@ void tdl_world_destroy(TdlWorld* world) {
         tdl_free(&host.mem, world->kind[i].body);
     }
     contacts_destroy(world->contacts);
+    joints_destroy(world);
+    clearance_free(&world->host.mem, &world->clearances);
     pool_destroy(world->pool);
     void* arrays[] = {world->body,
                       world->kind,
@@ -181,6 +189,10 @@ const TdlHost* world_host(const TdlWorld* world) {
     return &world->host;
 }
 
+Pool* world_pool(const TdlWorld* world) {
+    return world->pool;
+}
+
 double world_now(const TdlWorld* world) {
     return tdl_world_time(world);
 }
@@ -191,6 +203,10 @@ TdlIntegrator world_integrator(const TdlWorld* world) {
 
 bool world_finds_holds(const TdlWorld* world) {
     return world->def.holds;
+}
+
+bool world_finds_forces(const TdlWorld* world) {
+    return world->def.forces;
 }
 
 TdlVec3 world_contact_force(const TdlWorld* world, const Body* body) {
@@ -207,6 +223,7 @@ void world_count_energy(const TdlWorld* world, Body* body) {
 
 // Bodies were added, removed or moved from outside: contacts have to be looked for again.
 static void lay_out_contacts(TdlWorld* world) {
+    joints_lay_out_again(world);
     if (world->contacts != NULL) {
         contacts_lay_out_again(world->contacts);
     }
@@ -319,6 +336,13 @@ TdlStatus tdl_world_remove(TdlWorld* world, TdlBodyId id) {
     if (body == NULL) {
         return TDL_STATUS_BAD_ARGUMENT;
     }
+    if (body->riders > 0) {
+        char name[TDL_BODY_NAME_SIZE];
+        world_name_body(body, name);
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
+                        "%s stays until the %d bodies that ride on it are removed", name,
+                        body->riders);
+    }
     if (body->kind->leave != NULL) {
         TdlStatus status = body->kind->leave(&world->host, body);
         if (status != TDL_STATUS_OK) {
@@ -337,6 +361,8 @@ TdlStatus tdl_world_remove(TdlWorld* world, TdlBodyId id) {
     }
     --list->count;
     world->slot[id.index - 1].body = NULL;
+    joints_forget_body(world, body);
+    clearance_forget(&world->clearances, body);
     lay_out_contacts(world);
     tdl_free(&world->host.mem, body->name);
     body_destroy(&world->host, body);
@@ -398,13 +424,23 @@ TdlStatus tdl_body_set_name(TdlWorld* world, TdlBodyId id, const char* name) {
     return TDL_STATUS_OK;
 }
 
+int world_lay_out_coordinates(TdlWorld* world) {
+    int used = 0;
+    for (int i = 0; i < world->body_count; ++i) {
+        Body* body = world->body[i];
+        const Body* head = linkage_head(body);
+        body->dof_at = head == body ? used : head->dof_at + body->linked_at;
+        used += linkage_dofs(body);
+    }
+    return used;
+}
+
 void world_gather_free(const TdlWorld* world, double* v) {
     for (int i = 0; i < world->body_count; ++i) {
         const Body* body = world->body[i];
         if (body->dof_count > 0) {
-            memcpy(v, body->v_free, (size_t)body->dof_count * sizeof *v);
+            memcpy(v + body->dof_at, body->v_free, (size_t)body->dof_count * sizeof *v);
         }
-        v += body->dof_count;
     }
 }
 
@@ -412,9 +448,8 @@ void world_hand_free(TdlWorld* world, const double* v) {
     for (int i = 0; i < world->body_count; ++i) {
         Body* body = world->body[i];
         if (body->dof_count > 0) {
-            memcpy(body->v_free, v, (size_t)body->dof_count * sizeof *v);
+            memcpy(body->v_free, v + body->dof_at, (size_t)body->dof_count * sizeof *v);
         }
-        v += body->dof_count;
     }
 }
 
@@ -436,6 +471,8 @@ void tdl_world_tell_fault(const TdlWorld* world, const TdlStepInfo* info, size_t
     const TdlStepFault* fault = &info->fault;
     const Body* body = body_of(world, fault->body);
     char name[TDL_BODY_NAME_SIZE], element[32] = "", where[400] = "", much[160] = "";
+    char joint[TDL_BODY_NAME_SIZE + 8] = "";
+    joints_tell_fault(world, fault->joint, joint);
     if (fault->element >= 0) {
         snprintf(element, sizeof element, ", element %d", fault->element);
     }
@@ -450,7 +487,8 @@ void tdl_world_tell_fault(const TdlWorld* world, const TdlStepInfo* info, size_t
                  "%g of that)",
                  fault->gained, fault->at_play, world->def.energy_limit);
     }
-    snprintf(out, size, "%s%s%s", info->reason == NULL ? "unknown" : info->reason, where, much);
+    snprintf(out, size, "%s%s%s%s", info->reason == NULL ? "unknown" : info->reason, joint, where,
+             much);
 }
 
 TdlStatus tdl_body_curves(TdlWorld* world, TdlBodyId id, int capacity, TdlCurve* out, int* count) {
@@ -496,6 +534,10 @@ TdlStatus tdl_body_energy(const TdlWorld* world, TdlBodyId id, TdlEnergy* out) {
 
 TdlWorldDef tdl_world_def(const TdlWorld* world) {
     return world->def;
+}
+
+double world_next_time(const TdlWorld* world) {
+    return (double)(world->step_count + 1) * world->def.step; // as tdl_world_time
 }
 
 double tdl_world_time(const TdlWorld* world) {
@@ -584,13 +626,28 @@ TdlStatus tdl_world_set_energy_limit(TdlWorld* world, double limit) {
 TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
     double worst = 0.0;
     TdlStatus status = TDL_STATUS_OK;
+    if (world->joints.count > 0) {
+        char name[TDL_BODY_NAME_SIZE];
+        joint_name(world->joints.at[0], name);
+        return tdl_fail(&world->host, TDL_STATUS_BAD_ARGUMENT,
+                        "statics knows no joints, as %s is one: let the world go on until it rests",
+                        name);
+    }
+    Stop stop = {world->watch.stop, world->watch.stop_user};
     for (int i = 0; i < world->body_count && status == TDL_STATUS_OK; ++i) {
         Body* body = world->body[i];
         double remains = 0.0;
         if (body->kind->settle != NULL) {
-            status = body->kind->settle(&world->host, body, world->def.gravity, &remains);
+            status = stop_asked(stop) ? TDL_STATUS_STOPPED
+                                      : body->kind->settle(&world->host, body, world->def.gravity,
+                                                           stop, &remains);
         }
         worst = fmax(worst, remains);
+        if (status != TDL_STATUS_OK && status != TDL_STATUS_STOPPED) {
+            char name[TDL_BODY_NAME_SIZE];
+            world_name_body(body, name);
+            tdl_log(&world->host, TDL_LOG_ERROR, "%s could not be brought to rest", name);
+        }
     }
     count_energies(world);
     if (world->contacts != NULL) {
@@ -605,7 +662,7 @@ TdlStatus tdl_world_settle(TdlWorld* world, double* residual) {
 // --- saved states ---------------------------------------------------------------------------
 
 static size_t bodies_size(const TdlWorld* world) {
-    size_t size = balance_size(world);
+    size_t size = balance_size(world) + joints_state_size(world);
     for (int i = 0; i < world->body_count; ++i) {
         size += body_state_size(world->body[i]);
     }
@@ -617,7 +674,7 @@ static char* save_bodies(const TdlWorld* world, char* bytes) {
         body_save(world->body[i], bytes);
         bytes += body_state_size(world->body[i]);
     }
-    return balance_save(world, bytes);
+    return joints_save(world, balance_save(world, bytes));
 }
 
 TdlStatus world_place_bodies(TdlWorld* world, double time) {
@@ -638,7 +695,7 @@ static TdlStatus load_bodies(TdlWorld* world, const char** from, double time) {
         body_load(world->body[i], bytes);
         bytes += body_state_size(world->body[i]);
     }
-    *from = balance_load(world, bytes);
+    *from = joints_load(world, balance_load(world, bytes));
     count_energies(world); // mates that share data are right once the last one is in
     return world_place_bodies(world, time);
 }
@@ -688,7 +745,7 @@ static int64_t layout_hash(const TdlWorld* world) {
         hash = hash_bytes(hash, name, strlen(name) + 1);
         hash = hash_bytes(hash, &size, sizeof size);
     }
-    return (int64_t)hash;
+    return (int64_t)joints_layout_hash(world, hash);
 }
 
 // What a state begins with.
@@ -743,5 +800,5 @@ uint64_t tdl_world_state_hash(const TdlWorld* world) {
     for (int i = 0; i < world->body_count; ++i) {
         hash = body_hash(world->body[i], hash);
     }
-    return hash;
+    return joints_hash(world, hash);
 }

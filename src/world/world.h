@@ -5,7 +5,9 @@
 #include "base/threads.h"
 #include "body/body.h"
 #include "tendril/world.h"
+#include "world/clearance.h"
 #include "world/contacts.h"
+#include "world/joint.h"
 
 // A saved state of the bodies and contacts.
 typedef struct SavedState {
@@ -52,6 +54,8 @@ struct TdlWorld {
     int slot_count, slot_capacity;
     TdlContactLaw* laws; // [TDL_MATERIAL_LIMIT^2]
     Contacts* contacts;  // null: nothing touches
+    ClearanceList clearances;
+    Joints joints;
     SavedState step_start, part_start;
     double* free_velocity; // of all bodies, as predicted; for rounds
     int free_capacity;
@@ -75,10 +79,15 @@ static inline bool world_asked_to_stop(const TdlWorld* world) {
     return world->watch.stop != NULL && world->watch.stop(world->watch.stop_user);
 }
 
-// v_free of all bodies, one after the other: taken, and given back.
+// Says where the coordinates of every body are among those of all (Body.dof_at): one after the
+// other, those of a linkage together. Returns how many there are.
+int world_lay_out_coordinates(TdlWorld* world);
+
+// v_free of all bodies in that order: taken, and given back.
 void world_gather_free(const TdlWorld* world, double* v);
 void world_hand_free(TdlWorld* world, const double* v);
 
+double world_next_time(const TdlWorld* world); // s, at the end of the step under way
 void world_name_body(const Body* body, char out[TDL_BODY_NAME_SIZE]); // see tdl_body_name
 
 // Puts what a script moves where it is at a time.

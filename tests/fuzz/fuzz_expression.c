@@ -1,6 +1,6 @@
 // A libFuzzer target for expressions. Whatever comes, parsing ends with an expression or with
 // exactly one message; an expression can be evaluated anywhere, and its bounds hold what it is in
-// the middle of a box.
+// the middle of a box. The same text is tried as a function of the time, too.
 //
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_expression -dict=tests/fuzz/expression.dict CORPUS
@@ -16,6 +16,24 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 static void count_error(void* user, TdlLogLevel level, const char* message) {
     (void)message;
     *(int*)user += level == TDL_LOG_ERROR;
+}
+
+static void try_time(const TdlHost* host, const char* text, const int* errors) {
+    const char* const texts[6] = {text, NULL, NULL, NULL, NULL, text};
+    int before = *errors;
+    TdlTimeFn fn;
+    TdlStatus status = tdl_time_fn_parse(host, texts, &fn);
+    if (*errors - before != (status != TDL_STATUS_OK)) {
+        abort();
+    }
+    if (status == TDL_STATUS_OK) {
+        TdlVec3 value[2];
+        fn.at(fn.data, 0.25, value);
+        if (memcmp(&value[0].x, &value[1].z, sizeof(double)) != 0) { // each runs for itself
+            abort();
+        }
+        tdl_time_fn_free(host, &fn);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -41,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         }
         tdl_implicit_free(&host, &h);
     }
+    try_time(&host, text, &errors);
     free(text);
     return 0;
 }

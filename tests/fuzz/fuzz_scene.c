@@ -26,7 +26,10 @@ static void listen(void* user, TdlLogLevel level, const char* message) {
 
 // A scene that loads and is small must also build.
 static void build(const TdlScene* scene) {
-    if (tdl_scene_info(scene).element_count > 200) {
+    TdlSceneInfo info = tdl_scene_info(scene);
+    TdlSceneGrains grains = info.has_grains ? tdl_scene_grains(scene) : (TdlSceneGrains){0};
+    double cells = (double)grains.cells[0] * grains.cells[1] * grains.cells[2];
+    if (info.element_count > 200 || cells > 1000.0) {
         return;
     }
     TdlWorld* world;

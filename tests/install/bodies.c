@@ -52,7 +52,7 @@ static TdlBodyId add_floor(TdlWorld* world) {
 static void check_refused(TdlWorld* world, TdlBodyId id) {
     TdlRodInfo info;
     TdlVec3 a, b, points[9];
-    TdlPose pose;
+    TdlPose pose = {{0.0, 0.0, 0.0}, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
     TdlRigidDef rigid;
     TdlColliderDef collider;
     TdlEnergy energy;
@@ -68,8 +68,14 @@ static void check_refused(TdlWorld* world, TdlBodyId id) {
     REFUSED(tdl_rod_coordinates(world, id, &q));
     REFUSED(tdl_rod_velocities(world, id, &q));
     REFUSED(tdl_rod_stability(world, id, &number));
-    REFUSED(tdl_rod_pull(world, id, 0.0, zero));
-    REFUSED(tdl_rod_lead(world, id, false, zero));
+    REFUSED(tdl_rod_frames(world, id, 2, NULL, &pose));
+    REFUSED(tdl_rod_point_velocities(world, id, 2, NULL, points));
+    REFUSED(tdl_body_pull(world, id, 0, NULL));
+    REFUSED(tdl_body_move_to(world, id, TDL_LED_START, pose));
+    REFUSED(tdl_body_set_velocity(world, id, TDL_LED_START, zero, zero));
+    REFUSED(tdl_body_let_go(world, id, TDL_LED_START));
+    REFUSED(tdl_body_led_pose(world, id, TDL_LED_START, &pose));
+    REFUSED(tdl_body_contacts(world, id, 0, NULL, &count));
     REFUSED(tdl_rigid_def(world, id, &rigid));
     REFUSED(tdl_rigid_pose(world, id, &pose));
     REFUSED(tdl_rigid_velocity(world, id, &a, &b));

@@ -1,13 +1,15 @@
 // Writes a result whose every number is known, for the tests of the page: fibres on helices that
 // swing, a ball, a floor, a comb, a mesh, a rigid box, a sheet that waves and a cloth beside it,
 // contacts, and a log.
-//   make_result FOLDER RODS POINTS FRAMES
+// With `forces` also what the rods bear inside, and joints; with `grains` a bed of them.
+//   make_result FOLDER RODS POINTS FRAMES [forces|grains]
 // test_page.mjs has the same formulas.
 #include "result/result.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static const double FRAME_TIME = 0.01, LENGTH = 0.2;
@@ -47,6 +49,57 @@ static double strain(int k, double t) {
     return 1.0e-3 * (1.0 + sin(0.4 * k + 5.0 * t));
 }
 
+// What point i of n of rod r bears: tension and shears, then twist and bending.
+static TdlVec3 inner_force(int r, int i, int n, double t) {
+    double u = (double)i / (n - 1);
+    return (TdlVec3){3.0 * cos(3.0 * u + r + t), 0.3 * u, 0.4 * u};
+}
+
+static TdlVec3 inner_moment(int r, int i, int n, double t) {
+    double u = (double)i / (n - 1);
+    return (TdlVec3){0.01 * sin(2.0 * u + t) - 0.002 * r, 0.0, -0.05 * u * t};
+}
+
+// Joint k of frame f; the second breaks in the middle of fifteen frames.
+enum { JOINTS = 2, BREAKS = 8 };
+static const TdlResultJoint NAMES[JOINTS] = {{"pin <1>", "hinge"}, {"tie", "distance"}};
+
+static void fill_joint(ResultFrame* frame, int k, int f) {
+    tdl_store3(frame->joint_points, k, (TdlVec3){0.2 * k, 0.05, 0.01 * f});
+    tdl_store3(frame->joint_forces, k, (TdlVec3){0.0, 3.0, 4.0 * (k + 1)});
+    tdl_store3(frame->joint_torques, k, (TdlVec3){0.25 * k, 0.0, 0.0});
+    frame->joint_coordinates[k] = 0.1 * f;
+    frame->joint_broken[k] = k == 1 && f >= BREAKS;
+}
+
+// Particle k of a bed of 10 by 10 by 10 that rises and spreads: the farther one is from its middle,
+// the faster. They come in another order than that of their numbers, and the last layer is lost in
+// the middle of sixteen frames.
+enum { SIDE = 10, GRAINS = SIDE * SIDE * SIDE, LEAVES = 8 };
+static const TdlResultGrains BED = {"sand", 3, 0.02, 0.01, 1.0, 0.6};
+
+static TdlResultParticle particle(int k, double t) {
+    TdlVec3 at = {0.01 * (k % SIDE), 0.01 * (k / SIDE % SIDE), 0.01 * (k / SIDE / SIDE)};
+    double speed = 0.001 * k;
+    return (TdlResultParticle){.number = k,
+                               .position = {0.2 + at.x + t, -0.1 + at.y, at.z + speed * t},
+                               .velocity = {0.0, 0.0, speed},
+                               .fraction = 0.6 - 0.0001 * k,
+                               .pressure = 2.0 * k};
+}
+
+static void fill_grains(ResultFrame* frame, int f) {
+    TdlHost host = tdl_host_default();
+    int count = f < LEAVES ? GRAINS : GRAINS - SIDE * SIDE;
+    if (result_frame_reserve_particles(&host, frame, count) != TDL_STATUS_OK) {
+        abort();
+    }
+    for (int i = 0; i < count; ++i) {
+        frame->particles[i] = particle((7 * i) % count, frame->time); // 7 divides neither count
+    }
+    frame->particle_count = count;
+}
+
 static void list_corners(int corner[CORNERS]) {
     for (int k = 0; k < CORNERS; ++k) {
         static const int two[6] = {0, 1, COLUMNS + 1, 0, COLUMNS + 1, COLUMNS};
@@ -57,6 +110,17 @@ static void list_corners(int corner[CORNERS]) {
 
 static TdlPose moved(double x, double z) {
     return (TdlPose){{x, 0.0, z}, tdl_identity33()};
+}
+
+static void fill_inner(ResultFrame* frame, int rods, int points) {
+    for (int k = 0; k < rods * points; ++k) {
+        TdlVec3 n = inner_force(k / points, k % points, points, frame->time);
+        TdlVec3 m = inner_moment(k / points, k % points, points, frame->time);
+        for (int c = 0; c < 3; ++c) {
+            frame->forces[3 * k + c] = (float)(&n.x)[c];
+            frame->moments[3 * k + c] = (float)(&m.x)[c];
+        }
+    }
 }
 
 static void fill(ResultFrame* frame, int rods, int points, int f) {
@@ -111,7 +175,8 @@ static bool write_log(const char* folder, int frames) {
     return fclose(file) == 0;
 }
 
-static TdlStatus write_result(const char* folder, int rods, int points, int frames) {
+static TdlStatus write_result(const char* folder, int rods, int points, int frames, bool forces,
+                              bool grains) {
     TdlHost host = tdl_host_default();
     ResultRod* table = calloc((size_t)rods, sizeof *table);
     for (int r = 0; r < rods; ++r) {
@@ -170,7 +235,11 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
                      .surface_count = 2,
                      .surfaces = sheets,
                      .cloth_count = 1,
-                     .cloths = &cloth};
+                     .cloths = &cloth,
+                     .forces = forces,
+                     .joint_count = forces ? JOINTS : 0,
+                     .joints = NAMES,
+                     .grains = grains ? &BED : NULL};
     char path[4096];
     snprintf(path, sizeof path, "%s/result.h5", folder);
     ResultWriter* writer = NULL;
@@ -181,6 +250,15 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
     }
     for (int f = 0; status == TDL_STATUS_OK && f < frames; ++f) {
         fill(&frame, rods, points, f);
+        if (forces) {
+            fill_inner(&frame, rods, points);
+        }
+        if (grains) {
+            fill_grains(&frame, f);
+        }
+        for (int k = 0; k < def.joint_count; ++k) {
+            fill_joint(&frame, k, f);
+        }
         status = result_writer_append(writer, &frame);
     }
     TdlStatus closed = result_writer_close(writer);
@@ -190,13 +268,15 @@ static TdlStatus write_result(const char* folder, int rods, int points, int fram
 }
 
 int main(int argc, char** argv) {
-    if (argc != 5) {
-        fprintf(stderr, "usage: make_result FOLDER RODS POINTS FRAMES\n");
+    bool forces = argc == 6 && strcmp(argv[5], "forces") == 0;
+    bool grains = argc == 6 && strcmp(argv[5], "grains") == 0;
+    if (argc != 5 && !forces && !grains) {
+        fprintf(stderr, "usage: make_result FOLDER RODS POINTS FRAMES [forces|grains]\n");
         return 2;
     }
     mkdir(argv[1], 0777);
     int rods = atoi(argv[2]), points = atoi(argv[3]), frames = atoi(argv[4]);
-    return write_result(argv[1], rods, points, frames) == TDL_STATUS_OK &&
+    return write_result(argv[1], rods, points, frames, forces, grains) == TDL_STATUS_OK &&
                    write_log(argv[1], frames)
                ? 0
                : 1;

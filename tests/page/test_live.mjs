@@ -274,6 +274,35 @@ colliders:
 }
 
 // Cloth falls on the page as it does in the run, seen from both sides, with its strain.
+// A rope that hangs from a hinge with a weight at its end: 0.02 kg pull with 0.196 N and more.
+const HUNG = `title: A rope on a hinge
+time: {step: 1e-3, end: 1000}
+output: {frame: 10, samples: 4, forces: true}
+materials: [{name: rubber, young: 1e7, density: 1000, damping: 0.02, mass_damping: 2}]
+rods:
+  - {name: a, material: rubber, model: der, length: 0.2, radius: 1e-3, elements: 8, start: free, clamp: {direction: [0, 0, -1]}, loads: [{at: 0.2, force: [0, 0, -0.2]}]}
+joints: [{name: hook, kind: ball, from: {of: a, at: 0}}]
+`;
+
+async function showsForces(browser) {
+  const { run, url, ended } = await begin('hung', HUNG);
+  const { page, faults, context } = await openPage(browser, url);
+  await shown(page);
+  await page.selectOption('#colour', 'tension');
+  const most = async () => Number((await page.textContent('#colour-most')).replace(' N', ''));
+  await waitUntil(page, async () => (await most()) > 0.19, 'the tension of the rope');
+  await page.keyboard.press('n');
+  await waitUntil(page, async () => / tension \S+ to 0\.2\d* N/.test(await page.textContent('#picked-facts')), 'what the rope bears');
+  const hook = async () => (await page.textContent('#joint-list')).match(/^hook \(ball\)(.*) N, /)?.[1];
+  // the load and the weight: pi 1e-6 m^2 of 1000 kg/m^3, 0.2 m, once it hardly swings
+  await waitUntil(page, async () => Math.abs(Number(await hook()) - 0.2 - Math.PI * 2e-4 * 9.81) < 0.004, 'what the hook bears');
+  await look(page, 'live-forces', [0, 0, 0]);
+  equal(faults.join('; '), '', 'faults');
+  await context.close();
+  run.kill('SIGINT');
+  equal(await ended, 1, 'exit of a stopped run');
+}
+
 async function showsCloth(browser) {
   const scene = `time: {step: 5e-3, end: 1000}
 cloths:
@@ -318,6 +347,7 @@ await test('ends cleanly', async () => {
 });
 await test('opens the browser', () => opensTheBrowser(browser));
 await test('shows cloth', () => showsCloth(browser));
+await test('shows forces and joints', () => showsForces(browser));
 await test('slow ones do not slow it', () => slowOnesDoNotSlowIt(browser));
 await browser.close();
 runs.forEach((left) => left.kill('SIGKILL'));

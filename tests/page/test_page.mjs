@@ -4,17 +4,17 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
-import { decodeFrame, layoutOf } from '../../viewer/src/frame.js';
+import { GRAINS, INNER, decodeFrame, layoutOf } from '../../viewer/src/frame.js';
 import { check, cover, data, equal, finish, launch, look, near, openPage, shown, test, until, work } from './driver.mjs';
 
 const { TENDRIL_COMMAND: tendril, TENDRIL_MAKE_RESULT: makeResult } = process.env;
 const ORANGE = [212, 74, 0]; // the picked fibre, where light falls on it
 const FLOOR = [229, 231, 234]; // over the background
 
-function makePage(name, rods, points, frames) {
+function makePage(name, rods, points, frames, ...forces) {
   const folder = join(work, name);
   rmSync(folder, { recursive: true, force: true });
-  execFileSync(makeResult, [folder, rods, points, frames].map(String));
+  execFileSync(makeResult, [folder, rods, points, frames, ...forces].map(String));
   const said = execFileSync(tendril, ['view', folder, '--json'], { encoding: 'utf8' });
   return JSON.parse(said);
 }
@@ -42,6 +42,20 @@ function vertex(k, t) {
 const BESIDE = 0.15;
 const strain = (k, t) => 1e-3 * (1 + Math.sin(0.4 * k + 5 * t));
 
+// What point i of n of a fibre bears, in the order of the page.
+function bears(r, i, n, t) {
+  const u = i / (n - 1);
+  return [3 * Math.cos(3 * u + r + t), 0.5 * u, 0.05 * u * t, 0.01 * Math.sin(2 * u + t) - 0.002 * r];
+}
+
+// Particle k: its place, then speed, pressure and fraction. From frame 8 on the last hundred are lost.
+function grain(k, t) {
+  const at = [k % 10, Math.floor(k / 10) % 10, Math.floor(k / 100)].map((n) => 0.01 * n);
+  const speed = 0.001 * k;
+  return [0.2 + at[0] + t, -0.1 + at[1], at[2] + speed * t, speed, 2 * k, 0.6 - 0.0001 * k];
+}
+const grainCount = (f) => (f < 8 ? 1000 : 900);
+
 // A helix of this radius that turns by `turns` over the length along x.
 function curvature(r, t) {
   const radius = 0.01 * (1 + (r % 7)) * (1 + 0.3 * Math.sin(9 * t + r));
@@ -65,7 +79,7 @@ function decodesToWhatWentIn(html) {
   let worstCurvature = 0;
   let worstStrain = 0;
   for (let f = 0; f < head.times.length; ++f) {
-    const frame = decodeFrame(frameIn(html, f), layout, before?.points);
+    const frame = decodeFrame(frameIn(html, f), layout, before);
     near(frame.time, 0.01 * f, 1e-12, 'time');
     for (let r = 0; r < 5; ++r) {
       for (let i = 0; i < 21; ++i) {
@@ -107,11 +121,66 @@ function decodesToWhatWentIn(html) {
   check(worstCurvature < 0.01, `curvature is right to ${worstCurvature} only`); // of a polygon
 }
 
+function decodesForces(html) {
+  const head = JSON.parse(html.match(/id="tendril-head">(.*?)<\/script>/)[1]);
+  equal(head.forces, true, 'the head has forces');
+  equal(JSON.stringify(head.joints), '[{"name":"pin <1>","kind":"hinge"},{"name":"tie","kind":"distance"}]', 'joints');
+  const layout = layoutOf(head);
+  let before;
+  let worst = 0;
+  for (let f = 0; f < head.times.length; ++f) {
+    const frame = decodeFrame(frameIn(html, f), layout, before);
+    for (let k = 0; k < 5 * 21; ++k) {
+      bears(Math.floor(k / 21), k % 21, 21, frame.time).forEach((x, c) => {
+        const seen = frame.origin[INNER + c] + frame.scale[INNER + c] * frame.inner[4 * k + c];
+        worst = Math.max(worst, Math.abs(seen - x) / frame.scale[INNER + c]);
+      });
+    }
+    equal(frame.joints.length, 16, 'numbers of joints');
+    near(frame.joints[8], 0.2, 1e-7, 'x of the second');
+    near(frame.joints[2], 0.01 * f, 1e-7, 'z of the first');
+    near(frame.joints[13], 8, 0, 'its force');
+    near(frame.joints[14], 0.25, 0, 'its torque');
+    equal(frame.joints[7], 0, 'the first holds');
+    equal(frame.joints[15], f >= 8 ? 1 : 0, 'the second breaks');
+    before = frame;
+  }
+  check(worst < 0.51, `forces are right to ${worst} of a step, not to half of one`); // and float32
+}
+
+function decodesGrains(html) {
+  const head = JSON.parse(html.match(/id="tendril-head">(.*?)<\/script>/)[1]);
+  const { name, dimension, size, every, ends } = head.grains;
+  equal([name, dimension, size, every].join(), 'sand,3,0.01,1', 'what the head says of grains');
+  near(ends[0][1], 0.989, 2e-3, 'the speed of all but a hundredth'); // counted in whole particles
+  equal(ends[1][0], 0, 'pressure begins at nothing');
+  near(ends[2][1], 0.599, 3e-4, 'the fraction of all but a hundredth');
+  const layout = layoutOf(head);
+  let worst = 0;
+  let before;
+  for (let f = 0; f < head.times.length; ++f) {
+    const frame = decodeFrame(frameIn(html, f), layout, before);
+    const count = grainCount(f);
+    equal(frame.grains.length, 6 * count, 'numbers of grains');
+    for (let k = 0; k < count; ++k) {
+      grain(k, frame.time).forEach((x, c) => {
+        const span = c < 3 ? c : GRAINS + c - 3;
+        const seen = frame.origin[span] + frame.scale[span] * frame.grains[c * count + k];
+        worst = Math.max(worst, Math.abs(seen - x) / frame.scale[span]);
+      });
+    }
+    before = frame;
+  }
+  check(worst < 0.51, `grains are right to ${worst} of a step, not to half of one`); // and float32
+}
+
 // --- in the browser ------------------------------------------------------------------------------
 
 async function showsAndPlays(page) {
   equal(await data(page, 'fibres'), '5', 'fibres');
   equal(await page.textContent('#facts'), '5 fibres, 105 points, 4 colliders, 1 rigid body, 1 cloth, 1 moving surface', 'facts');
+  check(!(await page.isVisible('#joints')), 'no joints are spoken of where there are none');
+  equal((await page.$$('#colour option:not([hidden])')).length, 3, 'colours without forces');
   equal(await page.title(), 'Made <for> the "page" - Tendril', 'title');
   const back = await look(page, 'desktop', [246, 247, 249], 12);
   const { width, height } = await page.evaluate(() => {
@@ -230,7 +299,8 @@ async function showsACloth(page) {
   const own = await look(page, 'cloth-own', [175, 106, 82], 30);
   await page.selectOption('#colour', 'strain');
   near(await page.evaluate(() => window.tendril.surfaces.strainMax), 2e-3, 1e-5, 'the largest strain');
-  equal(await page.textContent('#colour + output'), 'to 0.002', 'what the colours end at');
+  equal(await page.textContent('#colour-least'), '0', 'what the colours begin at');
+  equal((await page.textContent('#colour-most')).trim(), '0.002', 'what the colours end at');
   const strained = await look(page, 'cloth-strain', [175, 106, 82], 30);
   check(own.length > 1000 && strained.length < 0.2 * own.length, `${own.length} pixels of its own colour, ${strained.length} by strain`);
   await page.selectOption('#colour', 'fibre');
@@ -321,6 +391,81 @@ async function fitsAPhone(browser, path) {
   await context.close();
 }
 
+// What fibres bear colours them, blue to red; joints are marked and listed.
+async function showsForces(browser, html, path) {
+  decodesForces(html);
+  const { page, faults, context } = await openPage(browser, url(path));
+  await shown(page);
+  await page.keyboard.press('Home');
+  await until(page, 'unpacked', true);
+  const choices = await page.$$eval('#colour option:not([hidden])', (all) => all.map(({ value }) => value).join());
+  equal(choices, 'fibre,curvature,strain,tension,shear,moment,twist', 'colours to choose from');
+  check(!(await page.isVisible('#colour-legend')), 'no legend where fibres have their own colours');
+  await page.fill('#thickness', '0.5');
+  await page.uncheck('#show-contacts');
+  // the eye of frame 0: along fibre 0 the tension goes from 3 to 3 cos 3, along fibre 3 the other way
+  await page.selectOption('#colour', 'tension');
+  equal((await page.textContent('#colour-most')).trim(), '3 N', 'the most');
+  equal((await page.textContent('#colour-least')).trim(), '-3', 'the least');
+  const red = await look(page, 'tension', [190, 45, 30], 45);
+  const blue = await look(page, 'tension-blue', [25, 68, 150], 45);
+  check(red.length > 100 && blue.length > 100, `${red.length} red pixels, ${blue.length} blue ones`);
+  await page.selectOption('#colour', 'twist');
+  check(/ N m$/.test(await page.textContent('#colour-most')), 'twist has its unit');
+  await page.selectOption('#colour', 'shear');
+  equal((await page.textContent('#colour-least')).trim(), '0', 'a size begins at nothing');
+  await look(page, 'shear', [0, 0, 0]);
+  await page.keyboard.press('n');
+  check(/tension -2.971 to 3 N; shear 0 to 0.5 N; moment 0 to 0 N m; twist 0 to 0.009996 N m/.test(await page.textContent('#picked-facts')), await page.textContent('#picked-facts'));
+  await page.keyboard.press('Escape');
+  const rows = () => page.$$eval('#joint-list > *', (all) => all.map((one) => one.textContent).join('|'));
+  equal(await rows(), 'pin <1> (hinge)|5 N, 0 N m|tie (distance)|8.544 N, 0.25 N m', 'joints');
+  await page.selectOption('#colour', 'fibre');
+  const marks = await cover(page, 'joints', [250, 194, 31], 40);
+  await page.keyboard.press('j');
+  const hidden = await cover(page, 'joints-hidden', [250, 194, 31], 40);
+  check(marks > 30 && hidden < 0.2 * marks, `${marks} pixels of marks, ${hidden} when they are hidden`);
+  await page.keyboard.press('j');
+  await page.keyboard.press('End');
+  await until(page, 'unpacked', true);
+  check(/tie \(distance\)\|broken$/.test(await rows()), `at the end: ${await rows()}`);
+  await look(page, 'joints-broken', [0, 0, 0]);
+  equal(faults.join('; '), '', 'faults');
+  await context.close();
+}
+
+// Grains are balls from blue to yellow, between frames as long as none is lost.
+async function showsGrains(browser, html, path) {
+  decodesGrains(html);
+  const { page, faults, context } = await openPage(browser, url(path));
+  await shown(page);
+  await page.keyboard.press('Home');
+  await until(page, 'unpacked', true);
+  check((await page.textContent('#facts')).endsWith(', grains'), await page.textContent('#facts'));
+  const choices = await page.$$eval('#colour option:not([hidden])', (all) => all.map(({ value }) => value).join());
+  equal(choices, 'fibre,curvature,strain,speed,pressure,fraction', 'colours to choose from');
+  equal(await page.inputValue('#colour'), 'speed', 'what they are coloured by at first');
+  await page.uncheck('#show-contacts');
+  await page.selectOption('#colour', 'pressure');
+  check(/^19\d\d Pa$/.test((await page.textContent('#colour-most')).trim()), await page.textContent('#colour-most'));
+  const blue = await look(page, 'grains', [33, 61, 140], 40);
+  const yellow = await look(page, 'grains-yellow', [225, 186, 58], 40);
+  check(blue.length > 100 && yellow.length > 100, `${blue.length} blue pixels, ${yellow.length} yellow ones`);
+  await page.selectOption('#colour', 'fibre');
+  const sand = await look(page, 'grains-plain', [190, 162, 112], 40);
+  check(sand.length > 500, `${sand.length} pixels of sand`);
+  // half way between two frames, and where the last layer has gone from one to the next
+  for (const [time, f, count] of [[0.025, 2.5, 1000], [0.0725, 7, 1000], [0.0775, 8, 900]]) {
+    await page.fill('#slider', String(time));
+    await until(page, 'unpacked', true);
+    equal(await data(page, 'grains'), String(count), `grains at ${time} s`);
+    const seen = await page.evaluate(() => window.tendril.grains.place(777));
+    grain(777, 0.01 * f).forEach((x, c) => c < 3 && near(seen[c], x, 1e-4, `place ${c} at ${time} s`));
+  }
+  equal(faults.join('; '), '', 'faults');
+  await context.close();
+}
+
 async function saysWhatIsDamaged(browser, html) {
   const path = join(work, 'cut.html');
   writeFileSync(path, html.slice(0, html.indexOf('id="tendril-frame-20"') + 100));
@@ -350,6 +495,10 @@ async function small() {
   await test('asks for nothing and complains of nothing', () => equal(faults.join('; '), '', 'faults'));
   await context.close();
   await test('fits a phone', () => fitsAPhone(browser, made.page));
+  const forced = makePage('forces', 5, 21, 16, 'forces');
+  await test('shows forces and joints', () => showsForces(browser, readFileSync(forced.page, 'utf8'), forced.page));
+  const sandy = makePage('grains', 5, 21, 16, 'grains');
+  await test('shows grains', () => showsGrains(browser, readFileSync(sandy.page, 'utf8'), sandy.page));
   await test('says what is damaged', () => saysWhatIsDamaged(browser, html));
   await browser.close();
 }

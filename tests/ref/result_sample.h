@@ -57,6 +57,10 @@ static const int HOLDS[7] = {-1, 0, 0, -1, 1, -1, 0};
 static const TdlResultCloth CLOTHS[2] = {{0, 0, 4, 0.25, FACES, 1, HOLDS},
                                          {1, 4, 3, 0.5, FACES + 4, 1, HOLDS + 4}};
 
+static const TdlResultJoint JOINTS[2] = {{"pin", "hinge"}, {"a longer name 1", "distance"}};
+
+static const TdlResultGrains GRAINS = {"sand", 2, 0.01, 0.0025, 0.5, 0.6};
+
 static inline ResultDef sample_def(void) {
     return (ResultDef){.title = "two rods \xc3\xa0 la \"carte\"",
                        .step = 1.0e-3,
@@ -75,7 +79,10 @@ static inline ResultDef sample_def(void) {
                        .surface_count = 2,
                        .surfaces = SURFACES,
                        .cloth_count = 2,
-                       .cloths = CLOTHS};
+                       .cloths = CLOTHS,
+                       .joint_count = 2,
+                       .joints = JOINTS,
+                       .grains = &GRAINS};
 }
 
 // A number that single precision holds. Volatile: gcc 12 drops a rounding to it and back where it
@@ -102,7 +109,7 @@ static inline void fill_contacts(ResultFrame* frame, Rng* rng, long index) {
     for (int i = 0; i < count; ++i) {
         TdlResultContact* c = &frame->contacts[i];
         for (int k = 0; k < 2; ++k) {
-            c->kind[k] = (TdlResultKind)rng_below(rng, 4);
+            c->kind[k] = (TdlResultKind)rng_below(rng, 5);
             c->index[k] = (int)rng_below(rng, 1000);
             c->element[k] = (int)rng_below(rng, 100);
             c->u[k] = random_single(rng);
@@ -116,6 +123,27 @@ static inline void fill_contacts(ResultFrame* frame, Rng* rng, long index) {
         c->sliding = rng_below(rng, 2) == 1;
     }
     frame->contact_count = count;
+}
+
+// Particles of a frame: they come and go, and are sometimes more than a chunk of rows.
+static inline void fill_particles(ResultFrame* frame, Rng* rng, long index) {
+    TdlHost host = tdl_host_default();
+    int count = index % 5 == 1 ? 0 : index % 400 == 150 ? 9000 : (int)(20 - index % 9);
+    for (int i = 0; i < RESULT_BED_NUMBERS; ++i) {
+        frame->bed[i] = rng_normal(rng);
+    }
+    if (result_frame_reserve_particles(&host, frame, count) != TDL_STATUS_OK) {
+        abort();
+    }
+    for (int i = 0; i < count; ++i) {
+        frame->particles[i] = (TdlResultParticle){.number = (int)rng_below(rng, 100000),
+                                                  .position = random_vector(rng),
+                                                  .velocity = random_vector(rng),
+                                                  .fraction = random_single(rng),
+                                                  .pressure = random_single(rng),
+                                                  .shear = random_single(rng)};
+    }
+    frame->particle_count = count;
 }
 
 // Frame `index`, different in every number.
@@ -152,7 +180,17 @@ static inline void fill_frame(ResultFrame* frame, ResultCounts counts, long inde
     for (int i = 0; i < counts.cloth_points; ++i) {
         frame->strains[i] = (float)rng_normal(&rng);
     }
+    for (int i = 0; i < counts.joints; ++i) {
+        tdl_store3(frame->joint_points, i, random_vector(&rng));
+        tdl_store3(frame->joint_forces, i, random_vector(&rng));
+        tdl_store3(frame->joint_torques, i, random_vector(&rng));
+        frame->joint_coordinates[i] = rng_normal(&rng);
+        frame->joint_broken[i] = (int32_t)rng_below(&rng, 3);
+    }
     fill_contacts(frame, &rng, index);
+    if (counts.beds > 0) {
+        fill_particles(frame, &rng, index);
+    }
 }
 
 // The reader sets every field, so no padding is compared.
@@ -172,6 +210,31 @@ static inline bool same_contacts(const ResultFrame* a, const ResultFrame* b) {
     return same;
 }
 
+static inline bool same_vector(TdlVec3 a, TdlVec3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static inline bool same_particles(const ResultFrame* a, const ResultFrame* b) {
+    bool same =
+        a->particle_count == b->particle_count && memcmp(a->bed, b->bed, sizeof a->bed) == 0;
+    for (int i = 0; same && i < a->particle_count; ++i) {
+        const TdlResultParticle *x = &a->particles[i], *y = &b->particles[i];
+        same = x->number == y->number && same_vector(x->position, y->position) &&
+               same_vector(x->velocity, y->velocity) && x->fraction == y->fraction &&
+               x->pressure == y->pressure && x->shear == y->shear;
+    }
+    return same;
+}
+
+static inline bool same_joints(const ResultFrame* a, const ResultFrame* b, int count) {
+    size_t axes = 3 * (size_t)count * sizeof(double);
+    return memcmp(a->joint_points, b->joint_points, axes) == 0 &&
+           memcmp(a->joint_forces, b->joint_forces, axes) == 0 &&
+           memcmp(a->joint_torques, b->joint_torques, axes) == 0 &&
+           memcmp(a->joint_coordinates, b->joint_coordinates, axes / 3) == 0 &&
+           memcmp(a->joint_broken, b->joint_broken, (size_t)count * sizeof(int32_t)) == 0;
+}
+
 static inline bool same_frame(const ResultFrame* a, const ResultFrame* b, ResultCounts counts) {
     return a->time == b->time && a->step == b->step &&
            memcmp(a->energy, b->energy, sizeof a->energy) == 0 &&
@@ -185,7 +248,8 @@ static inline bool same_frame(const ResultFrame* a, const ResultFrame* b, Result
            memcmp(a->strains, b->strains, (size_t)counts.cloth_points * sizeof(float)) == 0 &&
            memcmp(a->surface_points, b->surface_points,
                   3 * (size_t)counts.surface_points * sizeof(float)) == 0 &&
-           same_contacts(a, b);
+           same_joints(a, b, counts.joints) && same_contacts(a, b) &&
+           (counts.beds == 0 || same_particles(a, b));
 }
 
 // Writes frames [0, count); live from frame `live_from` on. Leaves the writer open when asked.

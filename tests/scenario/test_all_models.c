@@ -98,7 +98,8 @@ TEST(both_ends_held_and_one_led) {
             def.mass_damping = 8.0;
             def.start = def.end = HOLDS[h];
             def.curvature = def.natural_curvature = (TdlVec3){0.0, 6.0, 0.0};
-            def.end_motion = (TdlMotionDef){keys, 3, TDL_INTERPOLATION_SMOOTH};
+            def.end_motion = (TdlMotionDef){
+                .keys = keys, .key_count = 3, .interpolation = TDL_INTERPOLATION_SMOOTH};
             TdlBodyId rod = add(world, &def);
             TdlVec3 start = look_rod_point(world, rod, 0.0), end = look_rod_point(world, rod, 0.3);
             off[h] = 0.0;

@@ -133,7 +133,8 @@ static TdlBodyId add_rod(TdlWorld* world, const char* model, const Winding* w, c
         move_start(&rod.clamp, curvature, w, line->piece);
     }
     rod.start = TDL_HOLD_PINNED;
-    rod.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
+    rod.motion =
+        (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_LINEAR};
     rod.loads = &load;
     rod.load_count = 1;
     TdlBodyId id = {0};

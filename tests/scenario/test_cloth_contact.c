@@ -215,7 +215,8 @@ TEST(a_stick_that_hits_does_not_go_in) {
     stick.shape = TDL_SHAPE_CYLINDER;
     stick.radius = 0.02;
     stick.pose = placed(0.0, -0.9, -0.4);
-    stick.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
+    stick.motion =
+        (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_LINEAR};
     REQUIRE(tdl_world_add_collider(world, &stick, &other) == TDL_STATUS_OK);
     TdlClothDef def = tdl_cloth_def_default();
     int corner[2] = {0, 6};
@@ -253,7 +254,8 @@ TEST(a_sheet_is_drawn_over_a_table_by_its_corner) {
     int corner = 0;
     TdlClothHold hold = {.vertices = &corner, .count = 1};
     TdlBodyId id;
-    hold.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
+    hold.motion =
+        (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_LINEAR};
     def.mesh = tdl_cloth_rectangle(0.4, 0.4, 17, 17, vertices, faces);
     for (int i = 0; i < 289; ++i) {
         vertices[i].z = 0.5 * def.thickness;
@@ -293,7 +295,8 @@ static double draw_lower(double a, double mu, int steps, double step) {
         int edge[4] = {3, 7, 11, 15};
         TdlClothHold hold = {.vertices = edge, .count = 4};
         double size = k == 0 ? 0.3 : 0.12;
-        hold.motion = (TdlMotionDef){keys, steps + 1, TDL_INTERPOLATION_LINEAR};
+        hold.motion = (TdlMotionDef){
+            .keys = keys, .key_count = steps + 1, .interpolation = TDL_INTERPOLATION_LINEAR};
         def.mesh = tdl_cloth_rectangle(size, size, 4, 4, vertices, faces);
         def.damping = 0.0;
         for (int i = 0; i < 16; ++i) {

@@ -148,8 +148,11 @@ TEST(a_loop_is_as_high_as_the_elastica) {
         {.time = 0.0}, {.time = 0.5, .position = {way, 0.0, 0.0}, .rotation = {0.0, turn, 0.0}}};
     const TdlKeyframe two[2] = {
         {.time = 0.0}, {.time = 0.5, .position = {-way, 0.0, 0.0}, .rotation = {0.0, -turn, 0.0}}};
-    TdlClothHold hold[2] = {{.vertices = left, .count = 6, .motion = {one, 2, 0}},
-                            {.vertices = right, .count = 6, .motion = {two, 2, 0}}};
+    TdlClothHold hold[2] = {
+        {.vertices = left, .count = 6, .motion = {.keys = one, .key_count = 2, .interpolation = 0}},
+        {.vertices = right,
+         .count = 6,
+         .motion = {.keys = two, .key_count = 2, .interpolation = 0}}};
     def.holds = hold;
     def.hold_count = 2;
     REQUIRE(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
@@ -181,7 +184,9 @@ TEST(a_slack_strip_is_a_catenary) {
     }
     const TdlKeyframe keys[2] = {{.time = 0.0}, {.time = 0.5, .position = {span - L, 0.0, 0.0}}};
     TdlClothHold hold[2] = {{.vertices = left, .count = across},
-                            {.vertices = right, .count = across, .motion = {keys, 2, 0}}};
+                            {.vertices = right,
+                             .count = across,
+                             .motion = {.keys = keys, .key_count = 2, .interpolation = 0}}};
     def.holds = hold;
     def.hold_count = 2;
     CHECK(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
@@ -310,7 +315,9 @@ TEST(a_ribbon_pulled_over_a_cylinder_obeys_the_capstan_law) {
     const TdlKeyframe keys[2] = {{.time = 0.0},
                                  {.time = 10.0, .position = {0.0, 0.0, -10.0 * speed}}};
     TdlClothHold hold = {
-        .vertices = held, .count = across, .motion = {keys, 2, TDL_INTERPOLATION_LINEAR}};
+        .vertices = held,
+        .count = across,
+        .motion = {.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_LINEAR}};
     def.holds = &hold;
     def.hold_count = 1;
     CHECK(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);

@@ -154,7 +154,8 @@ TEST(a_clamp_that_moves_takes_the_rod_along) {
                            {.time = 0.5, .position = {0.1, 0.0, 0.0}, .rotation = {0.0, 0.0, 3.0}}};
     TdlRodDef def = bent(TDL_HOLD_CLAMPED), still = def;
     TdlMat3 turn = tdl_rotation_exp(keys[1].rotation);
-    def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
+    def.motion =
+        (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_SMOOTH};
     def.damping = 0.05;
     def.mass_damping = 20.0;
     TdlBodyId rod, other;

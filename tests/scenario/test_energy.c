@@ -74,7 +74,8 @@ TEST(the_books_of_a_led_rod_close) {
         TdlWorld* world = create_world(1.0e-3, false, false);
         TdlRodDef def = cable(MODELS[k]);
         def.damping = 2.0e-3;
-        def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
+        def.motion =
+            (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_SMOOTH};
         def.curvature = def.natural_curvature = (TdlVec3){0.0, 8.0, 0.0};
         def.end = TDL_HOLD_PINNED;
         add_cable(world, &def);

@@ -99,9 +99,10 @@ static const char* checks(void) {
 TEST(csv_has_every_point) {
     Result* r = open_result();
     CHECK_INT(COMMAND(&r->scratch, "export", "run", "--format", "csv", "--json"), 0);
-    CHECK(command_wrote(&r->scratch, "stdout",
-                        "{\"format\": \"csv\", \"output\": \"run.csv\", \"frames\": 4, "
-                        "\"rods\": 2, \"points\": 70, \"bodies\": 5, \"surfaces\": 0}"));
+    CHECK(command_wrote(
+        &r->scratch, "stdout",
+        "{\"format\": \"csv\", \"output\": \"run.csv\", \"frames\": 4, "
+        "\"rods\": 2, \"points\": 70, \"bodies\": 5, \"surfaces\": 0, \"grains\": false}"));
     char* text = scratch_read(scratch_path(&r->scratch, "run.csv"), NULL);
     REQUIRE(text != NULL);
     const char* line = strchr(text, '\n') + 1;
@@ -364,27 +365,30 @@ TEST(a_point_cache_of_bodies_is_read_again) {
     close_result(r);
 }
 
-// A result of bodies only: a plate with a rim, a comb of two teeth, a box that was turned.
+// A result of bodies only: a plate with a rim, a comb of two teeth, a box that was turned, a
+// cylinder and a pipe.
 static void write_bodies(const char* path) {
     TdlHost host = tdl_host_default();
     const TdlPose here = {{0}, tdl_identity33()};
     const TdlPose down = {{0.01, 0.0, -0.02}, {{0, 0, -1}, {0, 1, 0}, {1, 0, 0}}};
     const ResultCollider colliders[] = {{TDL_SHAPE_PLATE, 0.005, 0.1},
                                         {TDL_SHAPE_COMB, 0.001, 0.04}};
-    const ResultBody bodies[] = {{TDL_RIGID_BOX}};
+    const ResultBody bodies[] = {{TDL_RIGID_BOX}, {TDL_RIGID_CYLINDER}, {TDL_RIGID_CYLINDER}};
     const TdlResultShape shapes[] = {
         {.shape = "disc", .body = 0, .size = {0.1, 0.005}, .pose = here},
         {.shape = "capsule", .body = 1, .size = {0.002, 0.02}, .pose = here},
         {.shape = "capsule", .body = 1, .size = {0.001, 0.04}, .pose = down},
         {.shape = "box", .body = 2, .size = {0.01, 0.02, 0.03}, .pose = here},
+        {.shape = "cylinder", .body = 3, .size = {0.02, 0.05}, .pose = here},
+        {.shape = "cylinder", .body = 4, .size = {0.02, 0.05, 0.015}, .pose = here},
     };
     ResultDef def = {.title = "bodies",
                      .step = 1e-3,
                      .step_total = 1,
                      .samples = 1,
                      .collider_count = 2,
-                     .body_count = 1,
-                     .shape_count = 4,
+                     .body_count = 3,
+                     .shape_count = 6,
                      .colliders = colliders,
                      .bodies = bodies,
                      .shapes = shapes};
@@ -399,6 +403,9 @@ static void write_bodies(const char* path) {
     // a quarter turn about z, at x = 0.5
     const double turned[] = {0.5, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0, 1};
     memcpy(frame.body_poses, turned, sizeof turned);
+    for (int i = 0; i < 9; i += 4) {
+        frame.body_poses[12 + 3 + i] = frame.body_poses[24 + 3 + i] = 1.0;
+    }
     CHECK(result_writer_append(writer, &frame) == TDL_STATUS_OK);
     CHECK(result_writer_close(writer) == TDL_STATUS_OK);
     result_frame_destroy(&host, &frame);
@@ -413,11 +420,19 @@ TEST(bodies_of_several_shapes_are_drawn_whole) {
     REQUIRE(text != NULL);
     read_obj(text, &obj);
     free(text);
-    REQUIRE(obj.body_count == 3 && obj.line_count == 0);
+    REQUIRE(obj.body_count == 5 && obj.line_count == 0);
     const Body *plate = &obj.bodies[0], *comb = &obj.bodies[1], *box = &obj.bodies[2];
-    for (int i = 0; i < 3; ++i) {
+    const Body *solid = &obj.bodies[3], *pipe = &obj.bodies[4];
+    for (int i = 0; i < 5; ++i) {
         CHECK_INT(obj.bodies[i].open_edges, 0);
     }
+    // of a prism of n sides (pi/n)^2 2/3 is missing: n is 48 or more
+    double around = 3.14159265 * 4.0e-4 * 0.05, bore = 3.14159265 * 2.25e-4 * 0.05;
+    CHECK_NEAR(solid->volume, around, 0.003 * around);
+    CHECK_NEAR(pipe->volume, around - bore, 0.003 * around);
+    CHECK_NEAR(solid->high.x, 0.025, 1.0e-7);
+    CHECK_NEAR(pipe->low.x, -0.025, 1.0e-7);
+    CHECK(pipe->worst_normal > 0.9 && solid->worst_normal > 0.9);
     CHECK_NEAR(plate->high.x, 0.105, 1.0e-4);
     CHECK_NEAR(plate->high.z, 0.005, 1.0e-4);
     // the disc has no volume, its rim that of a torus
@@ -431,7 +446,7 @@ TEST(bodies_of_several_shapes_are_drawn_whole) {
     static const char* const formats[] = {"vtp", "usda", "pc2", "hair", "csv"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; ++i) {
         CHECK_INT(COMMAND(&s, "export", "b.h5", "-f", formats[i], "--json"), 0);
-        CHECK(command_wrote(&s, "stdout", "\"rods\": 0, \"points\": 0, \"bodies\": 3"));
+        CHECK(command_wrote(&s, "stdout", "\"rods\": 0, \"points\": 0, \"bodies\": 5"));
     }
     CHECK(access(scratch_path(&s, "b-0000.vtp"), F_OK) != 0);
     CHECK_INT(COMMAND(&s, "render", "b.h5", "-o", "b.png", "-q"), 0);

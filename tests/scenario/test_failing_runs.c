@@ -213,6 +213,29 @@ TEST(the_worst_of_several_is_named) {
     }
     CHECK(tdl_world_step(world, NULL) == TDL_STATUS_OK);
     CHECK(strstr(heard.text, "energy rose (bead 'three')") != NULL);
+    CHECK(strstr(heard.text, ", of bead 'three' the most") != NULL);
+    tdl_world_destroy(world);
+}
+
+// Statics that find nothing tell of which rod: this one is under a torque.
+TEST(a_rod_that_does_not_come_to_rest_is_named) {
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    TdlWorldDef world_def = tdl_world_def_default();
+    TdlWorld* world;
+    REQUIRE(tdl_world_create(&host, &world_def, &world) == TDL_STATUS_OK);
+    TdlRodLoad load = {.at = 0.5, .torque = {0.0, 0.0, 1.0}}; // which has no potential
+    TdlRodDef def = tdl_rod_def_default();
+    def.length = 0.5;
+    def.radius[0] = def.radius[1] = 1.0e-3;
+    TdlBodyId id[2];
+    REQUIRE(tdl_world_add_rod(world, &def, &id[0]) == TDL_STATUS_OK);
+    def.loads = &load;
+    def.load_count = 1;
+    REQUIRE(tdl_world_add_rod(world, &def, &id[1]) == TDL_STATUS_OK);
+    CHECK(tdl_body_set_name(world, id[1], "turned") == TDL_STATUS_OK);
+    CHECK_INT(tdl_world_settle(world, NULL), TDL_STATUS_BAD_ARGUMENT);
+    CHECK(strstr(heard.last, "rod 'turned' could not be brought to rest") != NULL);
     tdl_world_destroy(world);
 }
 

@@ -32,8 +32,12 @@ static Hung hang(int columns, int rows, double width, double height, double apar
     TdlKeyframe keys[2][2] = {{{.time = 0.0}, {.time = 0.5}}, {{.time = 0.0}, {.time = 0.5}}};
     keys[0][1].position.x = 0.5 * (1.0 - apart) * width;
     keys[1][1].position.x = -0.5 * (1.0 - apart) * width;
-    TdlClothHold hold[2] = {{.vertices = &corner[0], .count = 1, .motion = {keys[0], 2, 0}},
-                            {.vertices = &corner[1], .count = 1, .motion = {keys[1], 2, 0}}};
+    TdlClothHold hold[2] = {{.vertices = &corner[0],
+                             .count = 1,
+                             .motion = {.keys = keys[0], .key_count = 2, .interpolation = 0}},
+                            {.vertices = &corner[1],
+                             .count = 1,
+                             .motion = {.keys = keys[1], .key_count = 2, .interpolation = 0}}};
     def.holds = hold;
     def.hold_count = apart > 0.0 ? 2 : 1;
     CHECK(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);

@@ -4,6 +4,8 @@
 #include "result/result.h"
 #include "test.h"
 
+#include <sys/stat.h>
+
 static const char SOURCE[] =
     "time: {step: 1e-3, end: 0.1}\n"
     "output: {frame: 0.1, samples: 4}\n"
@@ -138,11 +140,13 @@ TEST(what_is_wrong_is_told) {
     scratch_write(scratch_path(&s, "t.csv"), TABLE, strlen(TABLE));
     scratch_write(scratch_path(&s, "cut.hair"), "HAIR\1\0\0\0", 8);
     scratch_write(scratch_path(&s, "same.csv"), "x,y,z\n1,1,1\n1,1,1\n", 18);
+    REQUIRE(mkdir(scratch_path(&s, "dir.csv"), 0700) == 0);
     static const struct {
         const char *curves, *message;
     } cases[] = {
         {"none.hair", "s.yaml:6:"},
         {"none.hair", "cannot be read: there is no such file"},
+        {"dir.csv", "cannot be read: there is no such file"},
         {"., every: 1", "curves come from .hair, .obj, .csv or .h5 (strands)"},
         {"t.csv, every: 0", "every"},
         {"t.csv, limit: -1", "limit"},

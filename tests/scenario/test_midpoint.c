@@ -192,8 +192,10 @@ TEST(what_is_left_to_euler_has_its_bits) {
             TdlWorld* world =
                 create_world((TdlIntegrator)rule, 1.0e-3, (TdlVec3){0.0, 0.0, -9.81}, false);
             TdlRodDef def = cable("super-helix");
-            def.motion =
-                kind == 0 ? (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH} : (TdlMotionDef){0};
+            def.motion = kind == 0 ? (TdlMotionDef){.keys = keys,
+                                                    .key_count = 2,
+                                                    .interpolation = TDL_INTERPOLATION_SMOOTH}
+                                   : (TdlMotionDef){0};
             def.curvature = (TdlVec3){0.0, 5.0, 0.0};
             def.end = kind == 1 ? TDL_HOLD_PINNED : TDL_HOLD_FREE;
             TdlBodyId rod = add_cable(world, &def);
@@ -221,7 +223,8 @@ static double taut_losses(int company, double* kinetic) {
     TdlKeyframe keys[2] = {{0.0, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}},
                            {1.0, {0.0, 0.5, 0.2}, {0.0, 0.4, 0.0}}};
     TdlRodLoad load = {.at = def.length, .force = {20.0, 0.0, 0.0}};
-    def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
+    def.motion =
+        (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_SMOOTH};
     def.loads = &load;
     def.load_count = 1;
     add_cable(world, &def);
@@ -257,7 +260,8 @@ static void change_over(const char* model, double dt, double change[2]) {
     TdlRodDef def = cable(model);
     TdlKeyframe keys[2] = {{0.0, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}},
                            {0.1, {0.0, 0.1, 0.05}, {0.0, 0.0, 0.5}}};
-    def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
+    def.motion =
+        (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_LINEAR};
     add_cable(world, &def);
     TdlStepInfo info = {0};
     int led = (int)lround(0.1 / dt) + 1; // the last one from the moving start to the still one

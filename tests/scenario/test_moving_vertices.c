@@ -119,7 +119,8 @@ static void shake(const TdlKeyframe* keys, WayFn way, double step, double radius
         def.shape = TDL_SHAPE_MESH;
         def.mesh = grid;
         def.radius = radius;
-        def.motion = (TdlMotionDef){keys, 3, TDL_INTERPOLATION_SMOOTH};
+        def.motion =
+            (TdlMotionDef){.keys = keys, .key_count = 3, .interpolation = TDL_INTERPOLATION_SMOOTH};
         REQUIRE(tdl_world_add_collider(world, &def, &id) == TDL_STATUS_OK);
         free((void*)grid.vertices);
         free((void*)grid.triangles);

@@ -122,7 +122,8 @@ TEST(a_stiff_wire_follows_its_clamp) {
             def.poisson = 0.3;
             def.density = 7800.0;
             def.element_count = 30;
-            def.motion = (TdlMotionDef){keys, 3, TDL_INTERPOLATION_SMOOTH};
+            def.motion = (TdlMotionDef){
+                .keys = keys, .key_count = 3, .interpolation = TDL_INTERPOLATION_SMOOTH};
             TdlWorld* world = create_world(dt, 1, DOWN);
             TdlBodyId id = add(world, &def);
             int substeps = 0;

@@ -295,7 +295,7 @@ TEST(the_log_has_a_column_for_each_component) {
     char* text = scratch_read(in_folder(folder, "log.csv"), NULL);
     REQUIRE(text != NULL);
     char* line_end = strchr(text, '\n');
-    static const char NAMES[] = ",stored,force_ball_x,force_ball_y,force_ball_z,"
+    static const char NAMES[] = ",joint_error,effort,force_ball_x,force_ball_y,force_ball_z,"
                                 "torque_ball_x,torque_ball_y,torque_ball_z,centre_a_x,centre_a_y,"
                                 "centre_a_z,point_shaken_x,point_shaken_y,point_shaken_z";
     CHECK(line_end - text > (long)strlen(NAMES) &&

@@ -168,7 +168,8 @@ static Hung hang(TdlClothIsometry isometry) {
     Hung out = {0};
     def.mesh = tdl_cloth_rectangle(0.42, 0.594, 7, 9, vertices, faces);
     def.isometry = isometry;
-    hold[1].motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_SMOOTH};
+    hold[1].motion =
+        (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_SMOOTH};
     def.holds = hold;
     def.hold_count = 2;
     CHECK(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);

@@ -252,7 +252,8 @@ TEST(a_knot_pulled_with_a_hundred_times_its_weight_stays_a_knot) {
     TdlStepInfo step = {0};
     for (int i = 0; i < 6400 && status == TDL_STATUS_OK; ++i) {
         double force = 9.81 * info.mass * pow(100.0, fmin(1.0, i * STEP / 1.2));
-        tdl_rod_pull(stage.world, rod, info.length, (TdlVec3){force, 0.0, 0.0});
+        TdlPull pull = {.at = info.length, .force = {force, 0.0, 0.0}};
+        CHECK(tdl_body_pull(stage.world, rod, 1, &pull) == TDL_STATUS_OK);
         status = tdl_world_step(stage.world, &step);
         deepest = fmin(deepest, step.deepest);
         if (i % 16 == 0) {

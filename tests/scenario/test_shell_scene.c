@@ -85,8 +85,9 @@ static void check_mistake(const char* more, const char* set, const char* says) {
 }
 
 TEST(mistakes_are_told_with_their_place) {
-    check_mistake("", "observe=[{force: leaf}]",
-                  "'leaf' is one of the shells: a force is of rods, bodies, a cloth or a collider");
+    check_mistake(
+        "", "observe=[{force: leaf}]",
+        "'leaf' is one of the shells: a force is of rods, bodies, a cloth, grains or a collider");
     check_mistake("contacts: {pairs: [{between: [film, film]}]}\n", NULL,
                   "s.yaml:17:20: shells touch nothing, and of 'film' there are only shells");
     check_mistake("", "shells.leaf.natural=[300, 0, 0]", "turn it by 50 rad at most");

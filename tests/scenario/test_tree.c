@@ -47,7 +47,7 @@ TEST(a_rod_cut_into_branches_moves_as_the_whole) {
     TdlKeyframe keys[3] = {{0.0, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}},
                            {0.1, {0.05, 0.0, 0.02}, {0.3, 0.5, 0.0}},
                            {0.2, {-0.05, 0.02, 0.0}, {0.0, -0.4, 0.3}}};
-    TdlMotionDef motion = {keys, 3, TDL_INTERPOLATION_SMOOTH};
+    TdlMotionDef motion = {.keys = keys, .key_count = 3, .interpolation = TDL_INTERPOLATION_SMOOTH};
     TdlVec3 wind = {1.0, -2.0, 0.5}, g = {0.0, 0.0, -9.81};
     TdlWorld *whole = create_world(g, wind), *cut = create_world(g, wind);
     TdlRodDef def = twig(10);

@@ -57,14 +57,14 @@ TEST(a_linear_map_comes_to_its_fixed_point) {
         for (int k = 0; k < 12; ++k) {
             rest = apply(&m, &from, &now);
             first = k == 0 ? rest : first;
-            REQUIRE(mixing_add(&mem, &mixing, N, &from, &now));
+            REQUIRE(barrier_mix_add(&mem, &mixing, N, &from, &now));
             Velocities swap = from;
             from = now;
             now = swap;
         }
         // (I - B)^-1 and eight decades of units cost some digits
         CHECK_BELOW(rest, 1.0e-6 * first);
-        mixing_free(&mem, &mixing);
+        barrier_mix_free(&mem, &mixing);
         velocities_free(&mem, &from);
         velocities_free(&mem, &now);
     }
@@ -90,10 +90,10 @@ TEST(what_is_not_known_is_not_mixed) {
     CHECK(!out.known); // what 0 takes is not
     CHECK_NEAR(out.v[3], 1.75, 1.0e-15);
     for (int k = 0; k < 3; ++k) {
-        REQUIRE(mixing_add(&mem, &mixing, N, &out, &b));
+        REQUIRE(barrier_mix_add(&mem, &mixing, N, &out, &b));
         CHECK(mixing.count == 0 && mixing.moved == 0.0 && b.v[3] == 7.0);
     }
-    mixing_free(&mem, &mixing);
+    barrier_mix_free(&mem, &mixing);
     velocities_free(&mem, &a);
     velocities_free(&mem, &b);
     velocities_free(&mem, &out);

@@ -269,9 +269,14 @@ TEST(a_pull_moves_its_mass) {
     def.mesh = tdl_cloth_rectangle(0.3, 0.2, 4, 3, vertices, faces);
     def.damping = 0.0;
     REQUIRE(tdl_world_add_cloth(world, &def, &id) == TDL_STATUS_OK);
-    CHECK(tdl_cloth_pull(world, id, 12, force) == TDL_STATUS_BAD_ARGUMENT);
-    CHECK(tdl_cloth_pull(world, id, 5, (TdlVec3){NAN, 0.0, 0.0}) == TDL_STATUS_BAD_ARGUMENT);
-    REQUIRE(tdl_cloth_pull(world, id, 5, force) == TDL_STATUS_OK);
+    const TdlPull bad[3] = {{.vertex = 12, .force = force},
+                            {.vertex = 5, .force = {NAN, 0.0, 0.0}},
+                            {.vertex = 5, .torque = force}};
+    for (int i = 0; i < 3; ++i) {
+        CHECK(tdl_body_pull(world, id, 1, &bad[i]) == TDL_STATUS_BAD_ARGUMENT);
+    }
+    TdlPull pull = {.vertex = 5, .force = force};
+    REQUIRE(tdl_body_pull(world, id, 1, &pull) == TDL_STATUS_OK);
     tdl_body_centre(world, id, &before, &mass);
     for (int i = 0; i < 20; ++i) {
         TdlStepInfo info;

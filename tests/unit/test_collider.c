@@ -130,7 +130,8 @@ TEST(velocities_come_on_top_of_keys) {
 
     def.velocity = (TdlVec3){0.5, 0, 0};
     def.angular_velocity = (TdlVec3){0, 0, 7.0};
-    def.motion = (TdlMotionDef){keys, 2, TDL_INTERPOLATION_LINEAR};
+    def.motion =
+        (TdlMotionDef){.keys = keys, .key_count = 2, .interpolation = TDL_INTERPOLATION_LINEAR};
     REQUIRE(collider_motion(&host, &def, &m) == TDL_STATUS_OK);
     for (int i = 0; i < 20; ++i) {
         double t = 0.2 * i, share = fmin(1.0, fmax(0.0, 0.5 * (t - 1.0)));
@@ -148,4 +149,28 @@ TEST(velocities_come_on_top_of_keys) {
     REQUIRE(collider_motion(&host, &def, &m) == TDL_STATUS_OK);
     CHECK_NEAR3(motion_pose(&m, placed, 2.0).position, placed.position, 0.0);
     motion_destroy(&host, &m);
+}
+
+// A clamp that turns about a point with many others goes on a circle about it, and then further.
+TEST(a_motion_about_a_point_turns_the_place_too) {
+    TdlHost host = tdl_host_default();
+    const TdlKeyframe keys[2] = {{.time = 0.0}, {2.0, {0.0, 0.0, 1.0}, {0.0, 0.0, PI}}};
+    TdlMotionDef def = {.keys = keys,
+                        .key_count = 2,
+                        .interpolation = TDL_INTERPOLATION_LINEAR,
+                        .about_point = true,
+                        .about = {1.0, 0.0, 5.0}};
+    Motion m;
+    REQUIRE(motion_create(&host, &def, &m) == TDL_STATUS_OK);
+    TdlPose placed = {{3.0, 0.0, 0.0}, tdl_frame_from_tangent((TdlVec3){0.0, 1.0, 0.0})};
+    for (int i = 0; i <= 8; ++i) {
+        double t = 0.25 * i, angle = 0.5 * PI * t;
+        TdlPose pose = motion_pose(&m, placed, t);
+        TdlVec3 expected = {1.0 + 2.0 * cos(angle), 2.0 * sin(angle), 0.5 * t};
+        CHECK_NEAR3(pose.position, expected, 1.0e-15);
+        CHECK_NEAR3(pose.rotation.cx, ((TdlVec3){-sin(angle), cos(angle), 0.0}), 1.0e-15);
+    }
+    motion_destroy(&host, &m);
+    def.about.x = INFINITY;
+    CHECK_INT(motion_create(&host, &def, &m), TDL_STATUS_BAD_ARGUMENT);
 }

@@ -239,3 +239,90 @@ TEST(hostile_texts_end) {
     }
     free(text);
 }
+
+// --- of the time --------------------------------------------------------------------------------
+
+TEST(functions_of_the_time_are_what_is_written) {
+    static const struct {
+        const char* text;
+        double value; // at t = 0.3
+    } CASES[] = {
+        {"t", 0.3},
+        {"0.25", 0.25},
+        {"-1.5e-3", -1.5e-3},
+        {"49/49", 1.0},
+        {"2*t + t/0.3", 1.6},
+        {"floor(10*t + 0.5) + floor(-t)", 2.0},
+        {"step(t - 0.3) + 2*step(t - 0.31) + 4*step(0.3 - t)", 5.0},
+        {"ramp(t) + ramp(2*t - 1) + ramp(10*t)", 1.3},
+        {"smooth(t + 0.2) + smooth(-t) + smooth(9)", 1.5},
+        {"min(t, 0.1, 5) + max(t, 0.1)", 0.4},
+        {"tan(t) - tanh(t) + log(exp(t)) + sqrt(t^2) - abs(-t)", 0.0},
+    };
+    TdlHost host = tdl_host_default();
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; ++i) {
+        const char* const text[6] = {NULL, CASES[i].text, "1", "t", NULL, CASES[i].text};
+        TdlTimeFn fn;
+        REQUIRE(tdl_time_fn_parse(&host, text, &fn) == TDL_STATUS_OK);
+        TdlVec3 value[2];
+        fn.at(fn.data, 0.3, value);
+        double expected = CASES[i].value;
+        expected = i == 10 ? tan(0.3) - tanh(0.3) + 0.3 : expected;
+        CHECK_NEAR(value[0].y, expected, 4.0e-15); // some roundings of numbers about 1
+        CHECK(value[0].x == 0.0 && value[0].z == 1.0 && value[1].x == 0.3 && value[1].y == 0.0);
+        CHECK(value[1].z == value[0].y);
+        tdl_time_fn_free(&host, &fn);
+    }
+}
+
+// It is 0 and 1 beyond its ends, and what it says there is met without a kink: by its velocity and
+// acceleration from differences.
+TEST(smooth_goes_from_rest_to_rest) {
+    TdlHost host = tdl_host_default();
+    const char* const text[6] = {"smooth(t)"};
+    TdlTimeFn fn;
+    REQUIRE(tdl_time_fn_parse(&host, text, &fn) == TDL_STATUS_OK);
+    for (int k = 0; k < 2; ++k) {
+        double h = 1.0e-4;
+        TdlVec3 a[2], b[2], c[2];
+        fn.at(fn.data, k - h, a);
+        fn.at(fn.data, k, b);
+        fn.at(fn.data, k + h, c);
+        CHECK_NEAR(b[0].x, k, 0.0);
+        CHECK_NEAR((c[0].x - a[0].x) / (2.0 * h), 0.0, 6.0 * h * h); // 10 h^3 / 2 h
+        CHECK_NEAR((c[0].x - 2.0 * b[0].x + a[0].x) / (h * h), 0.0, 11.0 * h);
+    }
+    tdl_time_fn_free(&host, &fn);
+}
+
+TEST(what_is_no_function_of_the_time_is_told_with_its_place) {
+    static const struct {
+        const char *text, *message;
+    } BAD[] = {
+        {"", "expression, at character 1: it ends too early"},
+        {"2*x",
+         "expression, at character 3: 'x' is not t, pi, sin, cos, exp, sqrt, abs, min or max, "
+         "nor tan, tanh, log, floor, step, ramp or smooth"},
+        {"t^t", "expression, at character 2: a power must be a number, without t"},
+        {"3.5 N", "expression, at character 5: an operation belongs here: + - * / or ^"},
+        {"log(0)", "expression, at character 1: this is not a finite number"},
+        {"step t", "expression, at character 6: '(' is missing"},
+        {"ramp(t, 1)", "expression, at character 7: ')' is missing"},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; ++i) {
+        Capture heard;
+        TdlHost host = capture_host(&heard);
+        const char* const text[6] = {"t", NULL, BAD[i].text};
+        TdlTimeFn fn;
+        CHECK_INT(tdl_time_fn_parse(&host, text, &fn), TDL_STATUS_BAD_INPUT);
+        CHECK_INT(heard.errors, 1);
+        CHECK_TEXT(heard.text, BAD[i].message);
+        CHECK(fn.at == NULL && fn.data == NULL);
+    }
+    // those of the time have no bounds
+    Capture heard;
+    TdlHost host = capture_host(&heard);
+    TdlImplicit h = {0};
+    CHECK_INT(tdl_implicit_parse(&host, "step(x)", &h), TDL_STATUS_BAD_INPUT);
+    CHECK_INT(tdl_implicit_parse(&host, "t + x", &h), TDL_STATUS_BAD_INPUT);
+}

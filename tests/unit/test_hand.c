@@ -50,13 +50,15 @@ TEST(a_pull_is_a_load) {
         TdlWorld* loaded = make_world(models[m], true, DOWN);
         TdlWorld* pulled = make_world(models[m], false, DOWN);
         TdlBodyId id = look_body(pulled, "rod", 3);
-        CHECK_INT(tdl_rod_pull(pulled, id, 0.05, (TdlVec3){1.0, 1.0, 1.0}), TDL_STATUS_OK);
-        CHECK_INT(tdl_rod_pull(pulled, id, 0.1, PULL), TDL_STATUS_OK); // in the other's place
+        TdlPull other = {.at = 0.05, .force = {1.0, 1.0, 1.0}};
+        TdlPull pull = {.at = 0.1, .force = PULL};
+        CHECK_INT(tdl_body_pull(pulled, id, 1, &other), TDL_STATUS_OK);
+        CHECK_INT(tdl_body_pull(pulled, id, 1, &pull), TDL_STATUS_OK); // in the other's place
         CHECK(run(loaded, 50) == run(pulled, 50));
         // let go, it comes to rest where one does that nobody held
         TdlWorld* free_one = make_world(models[m], false, DOWN);
         TdlVec3 far = look_rod_point(pulled, id, 0.1);
-        CHECK_INT(tdl_rod_pull(pulled, id, 0.1, (TdlVec3){0}), TDL_STATUS_OK);
+        CHECK_INT(tdl_body_pull(pulled, id, 0, NULL), TDL_STATUS_OK);
         run(pulled, 1000);
         run(free_one, 1000);
         TdlVec3 a = look_rod_point(pulled, id, 0.1), b = look_rod_point(free_one, id, 0.1);
@@ -78,6 +80,13 @@ TEST(gravity_can_be_changed) {
     tdl_world_destroy(changed);
 }
 
+static TdlStatus lead_start(TdlWorld* world, TdlBodyId id, TdlVec3 to) {
+    TdlPose pose = {.rotation = tdl_identity33()};
+    CHECK_INT(tdl_body_led_pose(world, id, TDL_LED_START, &pose), TDL_STATUS_OK);
+    pose.position = to;
+    return tdl_body_move_to(world, id, TDL_LED_START, pose);
+}
+
 TEST(a_held_start_is_led_and_the_rod_follows) {
     TdlWorld* world = make_world("super-helix", false, DOWN);
     TdlBodyId id = look_body(world, "rod", 2);
@@ -85,7 +94,7 @@ TEST(a_held_start_is_led_and_the_rod_follows) {
     TdlVec3 place = look_rod_point(world, id, 0.0);
     for (int i = 1; i <= 200; ++i) {
         TdlVec3 to = {place.x + 1.0e-4 * i, place.y, place.z + 2.0e-4 * i};
-        CHECK_INT(tdl_rod_lead(world, id, false, to), TDL_STATUS_OK);
+        CHECK_INT(lead_start(world, id, to), TDL_STATUS_OK);
         CHECK_INT(tdl_world_step(world, NULL), TDL_STATUS_OK);
         CHECK_NEAR3(look_rod_point(world, id, 0.0), to, 1.0e-12); // a few roundings
     }
@@ -109,16 +118,23 @@ TEST(what_makes_no_sense_is_refused) {
     TdlBodyId id;
     REQUIRE(tdl_world_add_rod(world, &rod, &id) == TDL_STATUS_OK);
     TdlVec3 zero = {0}, wrong = {NAN, 0.0, 0.0};
-    CHECK_INT(tdl_rod_pull(world, id, -0.1, zero), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(tdl_rod_pull(world, id, 1.0e9, zero), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(tdl_rod_pull(world, id, 0.0, wrong), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(tdl_rod_pull(world, (TdlBodyId){0}, 0.0, zero), TDL_STATUS_BAD_ARGUMENT);
+    const TdlPull bad[3] = {{.at = -0.1}, {.at = 1.0e9}, {.force = wrong}};
+    for (int i = 0; i < 3; ++i) {
+        CHECK_INT(tdl_body_pull(world, id, 1, &bad[i]), TDL_STATUS_BAD_ARGUMENT);
+    }
+    CHECK_INT(tdl_body_pull(world, (TdlBodyId){0}, 1, &bad[0]), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_world_set_gravity(world, wrong), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_world_set_friction(world, -0.1), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_world_set_friction(world, NAN), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(heard.count, 7);
-    CHECK_INT(tdl_rod_lead(world, id, true, zero), TDL_STATUS_BAD_ARGUMENT); // its end is free
-    CHECK_INT(tdl_rod_lead(world, id, false, wrong), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(tdl_rod_lead(world, (TdlBodyId){5, 1}, false, zero), TDL_STATUS_BAD_ARGUMENT);
+    TdlPose pose = {.rotation = tdl_identity33()}, askew = {.position = wrong};
+    CHECK_INT(tdl_body_move_to(world, id, TDL_LED_END, pose),
+              TDL_STATUS_BAD_ARGUMENT); // it is free
+    CHECK_INT(tdl_body_move_to(world, id, 2, pose), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_body_move_to(world, id, TDL_LED_START, askew), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_body_set_velocity(world, id, TDL_LED_START, zero, wrong),
+              TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(tdl_body_let_go(world, (TdlBodyId){5, 1}, TDL_LED_START), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(heard.count, 12);
     tdl_world_destroy(world);
 }

@@ -83,7 +83,7 @@ TEST(answers_of_held_rods_are_those_of_their_steps) {
                         .gravity = GRAVITY,
                         .base_end = rod->base.now,
                         .end_end = rod->end.now};
-        RodLoad load = {k % ELEMENTS, 0.4, {1.0e-5, -2.0e-5, 3.0e-5}, {0.0, 0.0, 0.0}};
+        RodLoad load = {.element = k % ELEMENTS, .s = 0.4, .force = {1.0e-5, -2.0e-5, 3.0e-5}};
         Off off = compare(rod, &step, load);
         worst[shorter].velocity = fmax(worst[shorter].velocity, off.velocity);
         worst[shorter].rate = fmax(worst[shorter].rate, off.rate);

@@ -72,6 +72,41 @@ TEST(a_sphere_is_a_disc_at_its_place_from_anywhere) {
     canvas_destroy(canvas);
 }
 
+// Drawn pixel by pixel, it has the colours of a mesh of it to what that is rounded by its
+// triangles.
+TEST(a_ball_is_a_sphere) {
+    Canvas *canvas = canvas_create(WIDTH, HEIGHT), *meshed = canvas_create(WIDTH, HEIGHT);
+    Camera camera = camera_make(30.0, 20.0);
+    camera.scale = 100.0;
+    TdlVec3 centre = tdl_axpy3(tdl_scale3(0.3, camera.right), 0.2, camera.up);
+    canvas_draw_ball(canvas, &camera, centre, 0.4, RED);
+    // behind it and a little to the left, it is hidden but for a crescent
+    TdlVec3 behind = tdl_axpy3(tdl_axpy3(centre, 1.0, camera.forward), -0.1, camera.right);
+    canvas_draw_ball(canvas, &camera, behind, 0.4, BLUE);
+    canvas_finish(canvas);
+    draw_sphere(meshed, &camera, centre, 0.4, RED);
+    draw_sphere(meshed, &camera, behind, 0.4, BLUE);
+    canvas_finish(meshed);
+    int red = 0, blue = 0, worst = 0;
+    for (int y = 0; y < HEIGHT; ++y) {
+        for (int x = 0; x < WIDTH; ++x) {
+            const unsigned char *p = canvas_pixel(canvas, x, y), *q = canvas_pixel(meshed, x, y);
+            red += is_red(canvas, x, y);
+            blue += is_blue(canvas, x, y);
+            double away = hypot(x + 0.5 - 150.0, y + 0.5 - 60.0);
+            for (int c = 0; c < 3 && away < 35.0; ++c) { // within the rim
+                worst = abs(p[c] - q[c]) > worst ? abs(p[c] - q[c]) : worst;
+            }
+        }
+    }
+    printf("  %d red pixels, %d blue ones, off by %d of 255\n", red, blue, worst);
+    CHECK_NEAR(red, 3.14159265 * 40.0 * 40.0, 260.0); // a pixel all round
+    CHECK(blue > 300 && blue < 1200);                 // 10 wide at most and 80 high
+    CHECK(worst <= 12);
+    canvas_destroy(canvas);
+    canvas_destroy(meshed);
+}
+
 TEST(what_is_nearer_hides_what_is_farther) {
     Canvas* canvas = canvas_create(WIDTH, HEIGHT);
     Camera camera = camera_make(0.0, 0.0); // looks along +y

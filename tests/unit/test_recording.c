@@ -7,7 +7,7 @@
 
 static TdlStatus parse(Capture* heard, const char* text, Recording* out) {
     TdlHost host = capture_host(heard);
-    return recording_parse(&host, "file", NULL, text, strlen(text), out);
+    return recording_parse(&host, "file", &RECORDING_MOTION, NULL, text, strlen(text), out);
 }
 
 TEST(columns_are_found_by_name) {
@@ -48,17 +48,20 @@ TEST(one_of_many_markers_is_chosen) {
     Capture heard;
     Recording r;
     TdlHost host = capture_host(&heard);
-    REQUIRE(recording_parse(&host, "file", "a:1", TEXT, sizeof TEXT - 1, &r) == TDL_STATUS_OK);
+    REQUIRE(recording_parse(&host, "file", &RECORDING_MOTION, "a:1", TEXT, sizeof TEXT - 1, &r) ==
+            TDL_STATUS_OK);
     REQUIRE(r.count == 2);
     CHECK_NEAR3(r.keys[1].position, ((TdlVec3){1, 2, 3}), 0.0);
     CHECK_NEAR3(r.keys[1].rotation, (TdlVec3){0}, 0.0);
     recording_free(&host, &r);
-    REQUIRE(recording_parse(&host, "file", "a", TEXT, sizeof TEXT - 1, &r) == TDL_STATUS_OK);
+    REQUIRE(recording_parse(&host, "file", &RECORDING_MOTION, "a", TEXT, sizeof TEXT - 1, &r) ==
+            TDL_STATUS_OK);
     REQUIRE(r.count == 1 && r.gap_count == 1);
     CHECK_NEAR3(r.keys[0].position, ((TdlVec3){4, 5, 6}), 0.0);
     CHECK_NEAR3(r.keys[0].rotation, ((TdlVec3){7, 8, 9}), 0.0);
     recording_free(&host, &r);
-    CHECK_INT(recording_parse(&host, "file", "b", TEXT, sizeof TEXT - 1, &r), TDL_STATUS_BAD_INPUT);
+    CHECK_INT(recording_parse(&host, "file", &RECORDING_MOTION, "b", TEXT, sizeof TEXT - 1, &r),
+              TDL_STATUS_BAD_INPUT);
     CHECK_TEXT(heard.text, "file:1: has no columns time and .x, .y, .z of the marker 'b'");
 }
 
@@ -85,6 +88,51 @@ TEST(what_is_wrong_is_told_with_its_line) {
         CHECK_TEXT(heard.text, BAD[i].message);
         CHECK(r.keys == NULL);
     }
+    static const char ZERO[] = "time,x,y,z\n1,2,3,4\0005\n"; // read as 4 it would be
+    Capture heard;
+    Recording r;
+    TdlHost host = capture_host(&heard);
+    CHECK_INT(recording_parse(&host, "file", &RECORDING_MOTION, NULL, ZERO, sizeof ZERO - 1, &r),
+              TDL_STATUS_BAD_INPUT);
+    CHECK_TEXT(heard.text, "file:2: has a zero byte");
+}
+
+// Loads and motors have columns of their own.
+TEST(each_kind_has_its_columns) {
+    Capture heard;
+    Recording r;
+    TdlHost host = capture_host(&heard);
+    static const char LOAD[] = "fz,fy,fx,time,note\n3,2,1e11,0,a\n0,0,0,1,b\n";
+    REQUIRE(recording_parse(&host, "f", &RECORDING_LOAD, NULL, LOAD, sizeof LOAD - 1, &r) ==
+            TDL_STATUS_OK);
+    CHECK_INT(r.count, 2);
+    CHECK_NEAR3(r.keys[0].position, ((TdlVec3){1.0e11, 2.0, 3.0}), 0.0);
+    CHECK_NEAR3(r.keys[0].rotation, (TdlVec3){0}, 0.0);
+    recording_free(&host, &r);
+    static const char MOTOR[] = "time,place\n0,1\n2,5\n";
+    REQUIRE(recording_parse(&host, "f", &RECORDING_MOTOR, NULL, MOTOR, sizeof MOTOR - 1, &r) ==
+            TDL_STATUS_OK);
+    CHECK(r.count == 2 && r.has[2] && !r.has[1]);
+    CHECK_NEAR(r.keys[1].position.y, 5.0, 0.0);
+    recording_free(&host, &r);
+    static const struct {
+        const RecordingKind* kind;
+        const char *text, *message;
+    } BAD[] = {
+        {&RECORDING_LOAD, "time,fx,fy\n0,1,2\n", "f:1: a load has the columns time, fx, fy and fz"},
+        {&RECORDING_LOAD, "time,x,y,z\n", "f:1: a load has the columns time, fx, fy and fz"},
+        {&RECORDING_LOAD, "time,fx,fy,fz,tx\n", "f:1: of tx, ty and tz all are there or none"},
+        {&RECORDING_MOTOR, "time\n", "f:1: a motor has the columns time, and speed or place"},
+        {&RECORDING_MOTOR, "speed\n", "f:1: a motor has the columns time, and speed or place"},
+        {&RECORDING_MOTOR, "time,place,speed\n",
+         "f:1: a motor has one of the columns speed and place"},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; ++i) {
+        CHECK_INT(
+            recording_parse(&host, "f", BAD[i].kind, NULL, BAD[i].text, strlen(BAD[i].text), &r),
+            TDL_STATUS_BAD_INPUT);
+        CHECK_TEXT(heard.text, BAD[i].message);
+    }
 }
 
 TEST(long_tables_grow_and_memory_may_end) {
@@ -100,7 +148,7 @@ TEST(long_tables_grow_and_memory_may_end) {
         TdlHost host = capture_host(&heard);
         host.mem = (TdlAllocator){failing_resize, &memory};
         Recording r;
-        TdlStatus status = recording_parse(&host, "file", NULL, text, size, &r);
+        TdlStatus status = recording_parse(&host, "file", &RECORDING_MOTION, NULL, text, size, &r);
         bool failed = memory.calls >= fail_at;
         CHECK_INT(status, failed ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK);
         if (!failed) {

@@ -55,6 +55,10 @@ TEST(round_trip_keeps_every_bit) {
     CHECK_TEXT(tdl_result_observer(result, 1).quantity, "point");
     CHECK_TEXT(tdl_result_observer(result, 0).unit, "N");
 
+    REQUIRE(info.joint_count == 2);
+    CHECK_TEXT(tdl_result_joint(result, 0).kind, "hinge");
+    CHECK_TEXT(tdl_result_joint(result, 1).name, "a longer name 1");
+
     REQUIRE(info.surface_count == 2);
     CHECK_INT(info.surface_point_count, 7);
     for (int i = 0; i < 2; ++i) {
@@ -104,6 +108,16 @@ TEST(round_trip_keeps_every_bit) {
     TdlVec3 observed[2];
     CHECK_INT(tdl_result_read_observed(result, 7, observed), TDL_STATUS_OK);
     CHECK(memcmp(observed, frame.observed, sizeof observed) == 0);
+    TdlResultJointState joints[2];
+    CHECK_INT(tdl_result_read_joints(result, 7, joints), TDL_STATUS_OK);
+    CHECK_NEAR3(joints[1].point, tdl_load3(frame.joint_points, 1), 0.0);
+    CHECK_NEAR3(joints[1].force, tdl_load3(frame.joint_forces, 1), 0.0);
+    CHECK_NEAR3(joints[0].torque, tdl_load3(frame.joint_torques, 0), 0.0);
+    CHECK(joints[1].coordinate == frame.joint_coordinates[1]);
+    for (int i = 0; i < 2; ++i) {
+        CHECK(joints[i].broken == (frame.joint_broken[i] == 1));
+        CHECK(joints[i].idle == (frame.joint_broken[i] == 2));
+    }
     TdlVec3 vertices[7];
     CHECK_INT(tdl_result_read_surfaces(result, 7, vertices), TDL_STATUS_OK);
     for (int i = 0; i < 7; ++i) {
@@ -133,7 +147,8 @@ TEST(round_trip_keeps_every_bit) {
               TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_result_read_surfaces(result, 1100, vertices), TDL_STATUS_BAD_ARGUMENT);
     CHECK_INT(tdl_result_read_strains(result, -1, strains), TDL_STATUS_BAD_ARGUMENT);
-    CHECK_INT(heard.count, 6);
+    CHECK_INT(tdl_result_read_joints(result, 1100, joints), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(heard.count, 7);
     tdl_result_close(result);
     CHECK(no_handles_left());
     scratch_remove(&scratch);
@@ -161,6 +176,55 @@ TEST(empty_worlds_and_frames_of_many_chunks) {
     large.point_count = 2000000000;
     CHECK(!write_sample(&host, path, &def, 1, 1, NULL));
     CHECK_INT(heard.count, 1);
+    scratch_remove(&scratch);
+}
+
+static int version_of(const char* path) {
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t attribute = H5Aopen(file, "format_version", H5P_DEFAULT);
+    int version = 0;
+    H5Aread(attribute, H5T_NATIVE_INT, &version);
+    H5Aclose(attribute);
+    H5Fclose(file);
+    return version;
+}
+
+// Programs that know no grains go on reading what has none.
+TEST(particles_come_and_go_and_a_result_without_them_says_nothing_of_them) {
+    Scratch scratch = scratch_make();
+    Heard heard;
+    TdlHost host = scratch_host(&heard);
+    const char* path = scratch_path(&scratch, "result.h5");
+    ResultDef def = sample_def();
+    REQUIRE(write_sample(&host, path, &def, 4, 1, NULL));
+    CHECK_INT(version_of(path), 8);
+    TdlResult* result;
+    REQUIRE(tdl_result_open(&host, path, &result) == TDL_STATUS_OK);
+    CHECK(tdl_result_info(result).has_grains);
+    TdlResultGrains bed = tdl_result_grains(result);
+    CHECK_TEXT(bed.name, "sand");
+    CHECK(bed.dimension == 2 && bed.spacing == 0.01 && bed.size == 0.0025 && bed.depth == 0.5);
+    CHECK(bed.packing == 0.6);
+    const TdlResultParticle* particles;
+    const int counts[4] = {20, 0, 18, 17};
+    int count;
+    for (long i = 3; i >= 0; --i) {
+        REQUIRE(tdl_result_read_particles(result, i, &particles, &count) == TDL_STATUS_OK);
+        CHECK_INT(count, counts[i]);
+    }
+    CHECK_INT(tdl_result_read_particles(result, 4, &particles, &count), TDL_STATUS_BAD_ARGUMENT);
+    CHECK_INT(count, 0);
+    tdl_result_close(result);
+
+    def.grains = NULL;
+    REQUIRE(write_sample(&host, path, &def, 4, 1, NULL));
+    CHECK_INT(version_of(path), 7);
+    REQUIRE(tdl_result_open(&host, path, &result) == TDL_STATUS_OK);
+    CHECK(!tdl_result_info(result).has_grains);
+    REQUIRE(tdl_result_read_particles(result, 0, &particles, &count) == TDL_STATUS_OK);
+    CHECK_INT(count, 0);
+    tdl_result_close(result);
+    CHECK(no_handles_left());
     scratch_remove(&scratch);
 }
 

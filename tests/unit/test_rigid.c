@@ -545,7 +545,7 @@ TEST(bad_definitions_are_refused) {
     def.radius = 0.021;
     check_refused(def, "rigid: radius must not exceed half");
     def = plain_def((TdlRigidShape)7);
-    check_refused(def, "rigid: shape must be sphere, capsule, box or curves");
+    check_refused(def, "rigid: shape must be sphere, capsule, box, curves, mesh or cylinder");
     def = plain_def(TDL_RIGID_SPHERE);
     def.pose.rotation.cx.x = 1.1;
     check_refused(def, "rigid: pose must be a finite place and a rotation");

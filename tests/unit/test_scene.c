@@ -46,7 +46,7 @@ static void drop(const char* first, ...) {
 }
 
 static char* slurp(const char* name) {
-    static char text[2][65536];
+    static char text[2][1 << 18];
     static int turn;
     turn = !turn;
     FILE* file = fopen(name, "r");
@@ -468,9 +468,12 @@ TEST(each_allocation_fails_in_turn) {
 // moves that moment through every place that asks the arena.
 TEST(memory_may_end_at_every_place) {
     static const char SCENE[] = "rods:\n  - {name: a, material: hair, length: 1, radius: 0.1, "
-                                "natural_curvature: [[1, 2, 3], [4, 5, 6]], elements: 2}\n"
+                                "natural_curvature: [[1, 2, 3], [4, 5, 6]], elements: 2, loads: "
+                                "[{at: 1, force: [0, 2*t, 0]}, {at: 1, keyframes: [{time: 0}]}]}\n"
                                 "colliders: [{name: c, shape: plane}]\n"
                                 "bodies: [{name: b, shape: sphere, radius: 0.1}]\n"
+                                "joints: [{name: j, kind: hinge, from: {of: b}, axis: [1, 0, 0], "
+                                "point: [0, 0, 1], motor: {place: sin(t)}}]\n"
                                 "observe: [{force: c}, {centre: b}]\n" TIME HAIR;
     static const char* const SET[] = {"output.samples=2", "rods.a.clamp.normal=[0, 1, 0]"};
     static char text[20000];

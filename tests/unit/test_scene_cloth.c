@@ -327,6 +327,21 @@ TEST(each_mistake_of_a_mesh_is_told_with_its_face) {
                      "scene.yaml:5:14: only a rectangle has an edge");
 }
 
+TEST(a_load_file_with_torques_is_not_of_a_cloth) {
+    Scratch s = scratch_make();
+    Capture capture;
+    TdlScene* scene;
+    put(&s, "pull.csv", "time,fx,fy,fz,tx,ty,tz\n0,0,0,1,0,0,1\n1,0,0,1,0,0,1\n");
+    put(&s, "scene.yaml", TIME SHEET "    loads: [{vertex: 1, file: pull.csv}]\n");
+    CHECK_INT(load_file(&s, &capture, &scene), TDL_STATUS_BAD_INPUT);
+    CHECK(strstr(capture.first, "scene.yaml:5:31: the file has torques, which do nothing to a "
+                                "vertex") != NULL);
+    put(&s, "pull.csv", "time,fx,fy,fz\n0,0,0,1\n1,0,0,1\n");
+    REQUIRE(load_file(&s, &capture, &scene) == TDL_STATUS_OK);
+    tdl_scene_destroy(scene);
+    scratch_remove(&s);
+}
+
 // --- tubes, shorts, pieces -----------------------------------------------------------------------
 
 TEST(tubes_and_shorts_are_held_by_their_rims) {
@@ -510,7 +525,7 @@ TEST(holds_follow_a_recording) {
                 "s:5:52: recordings come from .csv files");
     check_fails(TIME SHEET "    holds: [{edge: top, motion: {recording: {file: x.csv}, keyframes: "
                            "[{time: 0}]}}]\n",
-                "s:5:33: a motion has keyframes or a recording, not both");
+                "s:5:33: a motion has one of: keyframes, a recording, position and rotation");
 }
 
 // --- observers -----------------------------------------------------------------------------------

@@ -40,7 +40,8 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails("- a\n", "s:1:1: a scene is a group of keys, such as 'title: ...' and 'rods: ...'");
     check_fails(HAIR ROD, "s:1:1: the scene needs the key 'time'");
     check_fails(TIME ROD, "s:3:25: no material is named 'hair'");
-    check_fails(TIME HAIR, "s:1:1: the scene needs the key 'rods', 'bodies', 'cloths' or 'shells'");
+    check_fails(TIME HAIR,
+                "s:1:1: the scene needs the key 'rods', 'bodies', 'cloths', 'shells' or 'grains'");
     check_fails("# x\n\ngravty: [0, 0, 0]\n" TIME HAIR ROD,
                 "s:3:1: unknown key 'gravty' in the scene; did you mean 'gravity'?");
     check_fails("include: x.yaml\n" TIME HAIR ROD, "s:1:10: only a file can include another");
@@ -100,7 +101,7 @@ TEST(each_mistake_is_told_at_its_place) {
     check_fails(TIME HAIR LONG_ROD "    clamp: {motion: {keyframes: []}}\n",
                 "s:8:33: keyframes is empty");
     check_fails(TIME HAIR LONG_ROD "    clamp: {motion: {}}\n",
-                "s:8:21: the motion needs the key 'keyframes' or the key 'recording'");
+                "s:8:21: the motion needs the key 'keyframes', 'recording' or 'position'");
     // repetitions
     check_fails(TIME HAIR LONG_ROD "    repeat: {count: [0, 1, 1]}\n",
                 "s:8:22: count must be in [1, 1e6], not 0");
@@ -144,7 +145,7 @@ TEST(each_mistake_is_told_at_its_place) {
 
 TEST(each_mistake_of_bodies_is_told_at_its_place) {
     check_fails(BODIES "shape: cube, half: [1, 1, 1]}\n",
-                "s:4:22: shape must be one of sphere|capsule|box|curves, not 'cube'");
+                "s:4:22: shape must be one of sphere|capsule|box|curves|mesh|cylinder, not 'cube'");
     check_fails(BODIES "shape: sphere}\n", "s:4:5: the sphere needs the key 'radius'");
     check_fails(BODIES "shape: sphere, radius: 0}\n", "s:4:5: radius must be positive");
     check_fails(BODIES "shape: sphere, radius: -1}\n",
@@ -184,6 +185,51 @@ TEST(each_mistake_of_bodies_is_told_at_its_place) {
                 "s:4:57: 1001000 copies of 'b' bring the scene above 1000000 bodies");
     check_fails(BODIES "shape: sphere, radius: 1}\n  - {name: b, shape: sphere, radius: 1}\n",
                 "s:5:12: the name 'b' is already taken");
+}
+
+TEST(each_mistake_of_masses_is_told_at_its_place) {
+    check_fails(BODIES "shape: sphere, radius: 1, mass: 0}\n",
+                "s:4:47: mass must be in [1e-12, 1e12] kg, not 0");
+    check_fails(BODIES "shape: sphere, radius: 1, mass: 1, density: 2}\n",
+                "s:4:50: a body has a mass or a density, not both");
+    check_fails(BODIES "shape: sphere, radius: 1, inertia: [1, 2, 3.5]}\n",
+                "s:4:50: inertia must be symmetric, its principal moments positive and none above "
+                "the sum of the others");
+    check_fails(BODIES "shape: sphere, radius: 1, inertia: [1, 1, 0]}\n",
+                "s:4:57: inertia must be in (0, 1e18] kg m^2, not 0");
+    check_fails(BODIES
+                "shape: sphere, radius: 1, inertia: [1, 1, 1], inertia_products: [1.5, 0, 0]}\n",
+                "s:4:50: inertia must be symmetric, its principal moments positive and none above "
+                "the sum of the others");
+    check_fails(BODIES "shape: sphere, radius: 1, inertia_products: [0.1, 0, 0]}\n",
+                "s:4:41: inertia_products need an inertia");
+    check_fails(BODIES "shape: sphere, radius: 1, centre: [0, 0, 0.1]}\n",
+                "s:4:49: centre needs an inertia about it");
+    check_fails(BODIES "shape: sphere, radius: 1, centre: [0, nan, 0.1]}\n",
+                "s:4:53: centre takes a number here, not the text 'nan'");
+    check_fails(BODIES "shape: sphere, radius: 1, inner_radius: 1}\n",
+                "s:4:55: inner_radius must not be negative, and below radius");
+    check_fails(BODIES "shape: sphere, radius: 1, inner_radius: -1}\n",
+                "s:4:55: inner_radius must be in [0, 1e9] m, not -1");
+    check_fails(BODIES "shape: box, half: [1, 1, 1], inner_radius: 0.1}\n",
+                "s:4:44: a box has no inner_radius");
+    check_fails(BODIES "shape: cylinder, radius: 1}\n",
+                "s:4:5: the cylinder needs the key 'length'");
+    check_fails(BODIES "shape: cylinder, radius: 1, length: 0}\n",
+                "s:4:5: length must be positive");
+    check_fails(BODIES "shape: cylinder, radius: 1, length: 1, rounding: 0.5}\n",
+                "s:4:64: rounding must not be negative, and below radius and half the length");
+    check_fails(BODIES
+                "shape: cylinder, radius: 1, length: 1, rounding: 0.1, inner_radius: 0.95}\n",
+                "s:4:83: inner_radius must not be negative, below radius and at most it less "
+                "rounding");
+    check_fails(BODIES "shape: capsule, radius: 1, length: 1, rounding: 0.1}\n",
+                "s:4:53: a capsule has no rounding");
+    check_fails(BODIES "shape: mesh}\n", "s:4:5: the mesh needs the key 'mesh'");
+    check_fails(BODIES "shape: mesh, mesh: {file: a.obj}}\n",
+                "s:4:41: only a file can name another");
+    check_fails(BODIES "shape: sphere, radius: 1, mesh: {file: a.obj}}\n",
+                "s:4:41: a sphere has no mesh");
 }
 
 TEST(each_mistake_of_new_colliders_is_told_at_its_place) {
@@ -302,23 +348,38 @@ TEST(each_mistake_of_contacts_is_told_at_its_place) {
               "observe:\n"
 
 TEST(each_mistake_of_observers_is_told_at_its_place) {
-    check_fails(
-        OBSERVED "  - {force: flor}\n",
-        "s:8:13: nothing is named 'flor' that has a force, rods, bodies, a cloth or a collider; "
-        "did you mean 'floor'?");
+    check_fails(OBSERVED "  - {force: flor}\n", "s:8:13: nothing is named 'flor' that has a force, "
+                                                "rods, bodies, a cloth, grains or a collider; "
+                                                "did you mean 'floor'?");
     check_fails(OBSERVED "  - {point: b, at: 0}\n",
                 "s:8:13: 'b' is one of the bodies: a point is of a rod");
-    check_fails(
-        OBSERVED "  - {centre: floor}\n",
-        "s:8:14: 'floor' is one of the colliders: a centre is of rods, bodies, a cloth or a shell");
+    check_fails(OBSERVED "  - {centre: floor}\n",
+                "s:8:14: 'floor' is one of the colliders: a centre is of rods, bodies, a cloth, a "
+                "shell or grains");
     check_fails(OBSERVED "  - {force: wall}\n",
                 "s:8:13: 'wall' is the name of bodies and of colliders: give one of them another");
-    check_fails(
-        OBSERVED "  - {centre: zzz}\n",
-        "s:8:14: nothing is named 'zzz' that has a centre, rods, bodies, a cloth or a shell");
+    check_fails(OBSERVED "  - {centre: zzz}\n", "s:8:14: nothing is named 'zzz' that has a centre, "
+                                                "rods, bodies, a cloth, a shell or grains");
     check_fails(OBSERVED "  - {at: 1}\n",
                 "s:8:5: the observer needs one of the keys 'force', 'torque', 'centre', 'point', "
-                "'start_hold', 'end_hold', 'strain', 'hold'");
+                "'start_hold', 'end_hold', 'tension', 'shear', 'moment', 'twist', 'frame', "
+                "'reaction', 'reaction_moment', 'power', 'work', 'strain', 'hold', 'coordinate', "
+                "'mass_beyond', 'run_out', 'volume_kept', 'lost'");
+    check_fails(OBSERVED "  - {reaction: a}\n", "s:8:16: a reaction is of a joint or of an end of "
+                                                "a rod, such as 'rope.start' or 'rope.end', not "
+                                                "of 'a'");
+    check_fails(OBSERVED "  - {work: a.strat}\n", "s:8:12: a work is of a joint or of an end of a "
+                                                  "rod, such as 'rope.start' or 'rope.end', not of "
+                                                  "'a.strat'");
+    check_fails(
+        OBSERVED "  - {power: aa.end}\n",
+        "s:8:13: nothing is named 'aa' that has a power, an end of a rod or a joint; did you mean "
+        "'a'?");
+    check_fails(OBSERVED "  - {reaction: a.end, at: 0.1}\n", "s:8:23: a reaction has no at");
+    check_fails(OBSERVED "  - {tension: floor}\n",
+                "s:8:15: 'floor' is one of the colliders: a tension is of a rod");
+    check_fails(OBSERVED "  - {moment: a, at: 1.5}\n",
+                "s:8:21: a moment at 1.5 m lies beyond the end of the rod, at 1 m");
     check_fails(OBSERVED "  - {force: floor, torque: floor}\n",
                 "s:8:20: an observer has one quantity: force and torque are two observers");
     check_fails(OBSERVED "  - {force: floor, at: 0.1}\n", "s:8:20: a force has no at");
@@ -371,4 +432,156 @@ TEST(a_long_step_lengthens_the_default_frame) {
     REQUIRE(scene_load_text(&host, "s", TEXT, strlen(TEXT), NULL, 0, &scene) == TDL_STATUS_OK);
     CHECK(tdl_scene_info(scene).frame_period == 0.5);
     tdl_scene_destroy(scene);
+}
+
+#define BALL "colliders: [{name: head, shape: sphere, radius: 0.1, position: [0, 0, -0.1]}]\n"
+#define RIDES(keys)                                                                                \
+    TIME HAIR "rods: [{name: r, material: hair, length: 0.1, radius: 5e-5, " keys "}]\n"
+
+TEST(what_cannot_ride_is_told_at_its_place) {
+    check_fails(RIDES("attach: haed") BALL,
+                "s:3:69: no collider or body is named 'haed'; did you mean 'head'?");
+    check_fails(RIDES("attach: {to: haed}") BALL,
+                "s:3:74: no collider or body is named 'haed'; did you mean 'head'?");
+    check_fails(RIDES("attach: {too: head}") BALL,
+                "s:3:70: unknown key 'too' in the attach; did you mean 'to'?");
+    check_fails(RIDES("attach: {clear: 1e-3}") BALL, "s:3:69: the attach needs the key 'to'");
+    check_fails(RIDES("attach: [head]") BALL,
+                "s:3:69: the attach must be a group of keys, not a list of 1");
+    check_fails(
+        RIDES("attach: 7") BALL,
+        "s:3:69: '7' is not a name: a letter, then letters, digits, '-' and '_', at most 63");
+    check_fails(RIDES("attach: r") BALL, "s:3:69: 'r' bends: use a joint");
+    check_fails(RIDES("attach: head, start: free") BALL,
+                "s:3:69: a start that is free rides on nothing");
+    check_fails(RIDES("attach: head, clamp: {motion: {keyframes: [{time: 0}]}}") BALL,
+                "s:3:91: a start that rides has no motion of its own");
+}
+
+// --- what varies in time -------------------------------------------------------------------------
+
+#define LOAD TIME HAIR LONG_ROD "    loads:\n      - {at: 1, "
+#define MOVE TIME HAIR LONG_ROD "    clamp: {motion: {"
+#define ROUND "bodies: [{name: ball, shape: sphere, radius: 0.1"
+#define HINGE                                                                                      \
+    TIME ROUND "}]\njoints:\n  - {name: pin, kind: hinge, from: {of: ball}, axis: [1, 0, 0], "     \
+               "point: [0, 0, 1],\n     "
+
+#define JOINT TIME ROUND "}]\njoints:\n  - {name: pin, from: {of: ball}, kind: "
+
+TEST(each_mistake_of_what_varies_is_told_at_its_place) {
+    // inside expressions
+    check_fails(LOAD "force: [\"0.1*sin(2*pi*x)\", 0, 0]}\n",
+                "s:9:39: expression, at character 14: 'x' is not t, pi, sin, cos, exp, sqrt, abs, "
+                "min or max, nor tan, tanh, log, floor, step, ramp or smooth");
+    check_fails(LOAD "force: [0, 3 N, 0]}\n",
+                "s:9:30: expression, at character 3: an operation belongs here: + - * / or ^");
+    check_fails(LOAD "force: ['2*(t', 0, 0]}\n",
+                "s:9:30: expression, at character 5: ')' is missing");
+    check_fails(
+        LOAD "force: [0, \"\\x32*x\", 0]}\n",
+        "s:9:28: expression, at character 3: 'x' is not t, pi, sin, cos, exp, sqrt, abs, min or "
+        "max, nor tan, tanh, log, floor, step, ramp or smooth"); // not as it stands in the file
+    check_fails(LOAD "force: [\"1/t\", 0, 0]}\n",
+                "s:9:25: this expression has no finite value at t = 0");
+    check_fails(LOAD "force: [0, log(t), 0]}\n",
+                "s:9:28: this expression has no finite value at t = 0");
+    check_fails(LOAD "force: [0, \"\", 0]}\n",
+                "s:9:28: force takes a number or an expression of t here, not the quoted text ''");
+    check_fails(LOAD "force: [0, [1], 0]}\n",
+                "s:9:28: force takes a number or an expression of t here, not a list of 1");
+    check_fails(LOAD "force: [0, 1e13, 0]}\n",
+                "s:9:28: force must be in [-1e12, 1e12] N, not 1e13");
+    check_fails(LOAD "force: [0, \"1e200\", 0]}\n",
+                "s:9:28: force must be in [-1e12, 1e12] N, and is 1e+200 at t = 0");
+    check_fails(LOAD "force: [0, 0, -2e12*cos(t)]}\n",
+                "s:9:31: force must be in [-1e12, 1e12] N, and is -2e+12 at t = 0");
+    check_fails(LOAD "force: [1, 2]}\n",
+                "s:9:24: force must be a list of 3 numbers or expressions of t, not a list of 2");
+    check_fails(
+        LOAD "force: sin(t)}\n",
+        "s:9:24: force must be a list of 3 numbers or expressions of t, not the text 'sin(t)'");
+    // loads
+    check_fails(LOAD "force: [0, 0, 1], keyframes: [{time: 0}]}\n",
+                "s:9:9: a load has one of: force and torque, keyframes, a file");
+    check_fails(LOAD "keyframes: [{time: 1}, {time: 0.5}]}\n",
+                "s:9:47: the times of keyframes must grow: 0.5 is not after 1");
+    check_fails(LOAD "keyframes: [{time: 1, froce: [0, 0, 0]}]}\n",
+                "s:9:39: unknown key 'froce' in the load keyframe; did you mean 'force'?");
+    check_fails(LOAD "force: [0, 0, 1], interpolation: linear}\n",
+                "s:9:9: 'interpolation' and 'hash' go with keyframes or a file");
+    check_fails(LOAD "file: pull.txt}\n", "s:9:23: loads come from .csv files");
+    check_fails(LOAD "file: pull.csv}\n", "s:9:23: only a file can name another");
+    check_fails("start: settled\n" LOAD "force: [t, 0, 0]}\n",
+                "s:10:9: a rod under a load that varies has no potential energy to settle in: "
+                "leave out 'start: settled'");
+    check_fails(TIME ROUND ", loads: [{at: 1}]}]\n",
+                "s:2:60: unknown key 'at' in the load of a body; its keys are place, turns, "
+                "torque, force, keyframes, interpolation, file, hash");
+    check_fails(TIME ROUND ", loads: [{turns: maybe}]}]\n",
+                "s:2:67: turns must be true or false, not the text 'maybe'");
+    check_fails(TIME
+                "cloths: [{name: a, rectangle: {size: [1, 1], nodes: [3, 3]}, loads: [{vertex: "
+                "9, force: [0, 0, 1]}]}]\n",
+                "s:2:79: there is no vertex 9: 'a' has 9, counted from 0");
+    check_fails(TIME
+                "cloths: [{name: a, rectangle: {size: [1, 1], nodes: [3, 3]}, loads: [{vertex: "
+                "8, keyframes: [{time: 0, torque: [0, 0, 1]}]}]}]\n",
+                "s:2:112: a torque does nothing to a vertex");
+    // motions
+    check_fails(MOVE "position: [0, 0, t], keyframes: [{time: 0}]}}\n",
+                "s:8:21: a motion has one of: keyframes, a recording, position and rotation");
+    check_fails(MOVE "position: [0, 0, t*y]}}\n",
+                "s:8:41: expression, at character 3: 'y' is not t, pi, sin, cos, exp, sqrt, abs, "
+                "min or max, nor tan, tanh, log, floor, step, ramp or smooth");
+    check_fails(MOVE "rotation: [0, sin(t)/t, 0]}}\n",
+                "s:8:36: this expression has no finite value at t = 0");
+    // joints
+    check_fails(HINGE "during: [0.5, 0.2]}\n",
+                "s:5:14: a joint is made before it lets go: 0.5 is not before 0.2");
+    check_fails(HINGE "during: 0.5}\n",
+                "s:5:14: a joint is made before it lets go: 0.5 is not before 0.5");
+    check_fails(HINGE "during: [0, 1], every: 0.5}\n",
+                "s:5:29: every 0.5 s is sooner than it lets go, after 1 s");
+    check_fails(HINGE "every: 0.5}\n", "s:5:6: 'every' goes with 'during'");
+    check_fails(HINGE "as_placed: true}\n", "s:5:6: 'as_placed' goes with 'during'");
+    check_fails(HINGE "motor: {}}\n",
+                "s:5:13: a motor has one of: a 'speed', a 'place', keyframes, a file");
+    check_fails(HINGE "motor: {speed: 1, place: t}}\n",
+                "s:5:13: a motor has one of: a 'speed', a 'place', keyframes, a file");
+    check_fails(HINGE "motor: {speed: 1 + }}\n",
+                "s:5:24: expression, at character 4: it ends too early");
+    check_fails(HINGE "motor: {speed: 1, interpolation: linear}}\n",
+                "s:5:13: 'interpolation' and 'hash' go with keyframes or a file");
+    check_fails(HINGE "motor: {keyframes: [{time: 0, speed: 1}, {time: 1, place: 1}]}}\n",
+                "s:5:47: each keyframe of a motor has a 'speed', or each a 'place'");
+    check_fails(HINGE "motor: {keyframes: [{time: 0}]}}\n",
+                "s:5:26: each keyframe of a motor has a 'speed', or each a 'place'");
+    check_fails(HINGE "motor: {keyframes: [{time: 0, place: 1}, {time: 0, place: 2}]}}\n",
+                "s:5:54: the times of keyframes must grow: 0 is not after 0");
+    check_fails(HINGE "motor: {keyframes: [{time: 0, place: t}]}}\n",
+                "s:5:43: place must be a number, not the text 't'");
+    check_fails(HINGE "motor: {speed: 1e10 + t}}\n",
+                "s:5:21: speed must be in [-1e9, 1e9] m/s, and is 1e+10 at t = 0");
+}
+
+TEST(keys_of_a_joint_that_say_nothing_are_refused) {
+    check_fails(HINGE "damping: 1}\n", "s:5:6: 'damping' goes with 'stiffness'");
+    check_fails(HINGE "turning_damping: 1}\n",
+                "s:5:6: 'turning_damping' goes with 'turning_stiffness'");
+    check_fails(JOINT "ball, turning_damping: 1}\n",
+                "s:4:47: 'turning_damping' is of what holds turns");
+    check_fails(JOINT "distance, length: 1, range: [0, 1]}\n",
+                "s:4:62: a distance has a 'length' or a 'range'");
+    check_fails(JOINT "distance, range: [-1, 0]}\n",
+                "s:4:58: a distance goes to more than 0, not to 0 m");
+}
+
+TEST(a_joint_of_a_name_of_two_kinds_is_refused) {
+    check_fails(TIME ROUND "}]\ncolliders: [{name: ball, shape: plane}]\njoints:\n"
+                           "  - {name: pin, kind: ball, from: {of: ball}, point: [0, 0, 1]}\n",
+                "s:5:40: 'ball' is the name of a body and of a collider: give one of them another");
+    check_fails(TIME ROUND "}]\njoints:\n"
+                           "  - {name: pin, kind: ball, from: {of: bal}, point: [0, 0, 1]}\n",
+                "s:4:40: no rod, body, cloth or collider is named 'bal'; did you mean 'ball'?");
 }

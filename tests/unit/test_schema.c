@@ -159,7 +159,8 @@ static const Field INNER_FIELDS[] = {
     {.key = "n", .kind = FIELD_INT, AT(InnerSpec, n), .required = true, .help = "A count."},
     {0},
 };
-static const Group INNER = {"inner", "Inside.", sizeof(InnerSpec), INNER_FIELDS};
+static const Group INNER = {
+    .name = "inner", .help = "Inside.", .size = sizeof(InnerSpec), .fields = INNER_FIELDS};
 
 static const Field OUTER_FIELDS[] = {
     {.key = "real",
@@ -207,7 +208,8 @@ static const Field OUTER_FIELDS[] = {
     {.key = "list", .kind = FIELD_GROUPS, AT(OuterSpec, list), .group = &INNER, .help = "."},
     {0},
 };
-static const Group OUTER = {"outer", "Outside.", sizeof(OuterSpec), OUTER_FIELDS};
+static const Group OUTER = {
+    .name = "outer", .help = "Outside.", .size = sizeof(OuterSpec), .fields = OUTER_FIELDS};
 
 typedef struct Reading {
     Capture capture;

@@ -26,14 +26,16 @@ static TdlStatus make_wisp(const TdlHost* host, int threads, TdlWorld** world) {
         rod.damping = 0.01;
         rod.clamp.position.x = 0.01 * i;
         if (i % 3 == 0) {
-            rod.motion = (TdlMotionDef){WHIP, 3, TDL_INTERPOLATION_SMOOTH};
+            rod.motion = (TdlMotionDef){
+                .keys = WHIP, .key_count = 3, .interpolation = TDL_INTERPOLATION_SMOOTH};
         }
         TdlBodyId id;
         status = tdl_world_add_rod(*world, &rod, &id);
     }
     if (status == TDL_STATUS_OK) {
         TdlColliderDef ball = tdl_collider_def_default();
-        ball.motion = (TdlMotionDef){WHIP, 3, TDL_INTERPOLATION_LINEAR};
+        ball.motion =
+            (TdlMotionDef){.keys = WHIP, .key_count = 3, .interpolation = TDL_INTERPOLATION_LINEAR};
         TdlBodyId id;
         status = tdl_world_add_collider(*world, &ball, &id);
     }
@@ -140,7 +142,8 @@ TEST(a_clamp_that_accelerates_feels_like_gravity) {
         rod.natural_curvature = (TdlVec3){2.0, 20.0, 10.0};
         rod.damping = 0.01;
         if (k == 0) {
-            rod.motion = (TdlMotionDef){keys, STEPS + 1, TDL_INTERPOLATION_LINEAR};
+            rod.motion = (TdlMotionDef){
+                .keys = keys, .key_count = STEPS + 1, .interpolation = TDL_INTERPOLATION_LINEAR};
         }
         TdlWorld* world;
         TdlBodyId id;
@@ -192,8 +195,10 @@ TEST(keyframes_are_passed_through_and_held_at_the_ends) {
         def.step = 0.025;
         TdlColliderDef ball = tdl_collider_def_default();
         ball.pose.position = (TdlVec3){1.0, 2.0, 3.0};
-        ball.motion =
-            (TdlMotionDef){WHIP, 3, k == 0 ? TDL_INTERPOLATION_SMOOTH : TDL_INTERPOLATION_LINEAR};
+        ball.motion = (TdlMotionDef){.keys = WHIP,
+                                     .key_count = 3,
+                                     .interpolation = k == 0 ? TDL_INTERPOLATION_SMOOTH
+                                                             : TDL_INTERPOLATION_LINEAR};
         TdlWorld* world;
         TdlBodyId id;
         REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
@@ -234,7 +239,8 @@ TEST(bad_worlds_and_motions_are_refused) {
     REQUIRE(tdl_world_create(&host, &def, &world) == TDL_STATUS_OK);
     TdlRodDef rod = tdl_rod_def_default();
     TdlKeyframe backwards[] = {{.time = 1.0}, {.time = 1.0}};
-    rod.motion = (TdlMotionDef){backwards, 2, TDL_INTERPOLATION_SMOOTH};
+    rod.motion = (TdlMotionDef){
+        .keys = backwards, .key_count = 2, .interpolation = TDL_INTERPOLATION_SMOOTH};
     TdlBodyId id;
     CHECK_INT(tdl_world_add_rod(world, &rod, &id), TDL_STATUS_BAD_ARGUMENT);
     TdlColliderDef ball = tdl_collider_def_default();

@@ -38,13 +38,17 @@ export function material(opacity, colour = [0.64, 0.68, 0.73]) {
   });
 }
 
-function geometryOf(shape, reach) {
+function geometryOf(shape, reach, flat) {
   const [a, b, c] = shape.size;
   switch (shape.shape) {
     case 'sphere':
       return new THREE.SphereGeometry(a, 40, 24);
-    case 'cylinder': // of no end
-      return new THREE.CylinderGeometry(a, a, 20 * reach, 48, 1, true).applyMatrix4(ALONG_X);
+    case 'cylinder':
+      if (b > 0) {
+        return c > 0 ? pipeGeometry(a, b, c)
+          : new THREE.CylinderGeometry(a, a, b, 48).applyMatrix4(ALONG_X);
+      }
+      return new THREE.CylinderGeometry(a, a, (flat ? 0.2 : 20) * reach, 48, 1, !flat).applyMatrix4(ALONG_X);
     case 'capsule':
       return new THREE.CapsuleGeometry(a, b, 12, 32).applyMatrix4(ALONG_X);
     case 'disc': // across z, with a round rim
@@ -64,6 +68,13 @@ function meshGeometry(vertices, triangles) {
   geometry.setAttribute('position', new THREE.Float32BufferAttribute(vertices, 3));
   geometry.setIndex(triangles);
   return toCreasedNormals(geometry, Math.PI / 6);
+}
+
+function pipeGeometry(radius, length, inner) {
+  const half = length / 2;
+  const section = [[inner, -half], [radius, -half], [radius, half], [inner, half], [inner, -half]];
+  const lathe = new THREE.LatheGeometry(section.map(([r, x]) => new THREE.Vector2(r, x)), 48);
+  return toCreasedNormals(lathe, Math.PI / 6).applyMatrix4(ALONG_X);
 }
 
 function discGeometry(radius, rim) {
@@ -100,11 +111,13 @@ function poseMatrix(numbers, at, out) {
 
 export class Bodies {
   /** @param {{body: number, shape: string, size: number[], pose: number[], vertices?: number[],
-   *   triangles?: number[]}[]} shapes */
-  constructor(shapes, reach, centre) {
+   *   triangles?: number[]}[]} shapes
+   * @param {boolean} flat they are seen end on: what has no end is short */
+  constructor(shapes, reach, centre, flat) {
     this.group = new THREE.Group();
     this.reach = reach;
     this.centre = centre;
+    this.flat = flat;
     this.parts = shapes.flatMap((shape) => {
       const part = shape.shape === 'plane' ? makePlane(reach) : this.makeSolid(shape, reach);
       if (part === null) {
@@ -117,7 +130,7 @@ export class Bodies {
   }
 
   makeSolid(shape, reach) {
-    const geometry = geometryOf(shape, reach);
+    const geometry = geometryOf(shape, reach, this.flat);
     return geometry && new THREE.Mesh(geometry, material(1));
   }
 
@@ -145,7 +158,7 @@ export class Bodies {
   /** Grows a box by what has an end. */
   extend(box) {
     for (const { part, plane } of this.parts) {
-      if (plane || part.geometry.type === 'CylinderGeometry') {
+      if (plane || part.geometry.parameters?.openEnded) {
         continue;
       }
       part.geometry.computeBoundingBox();

@@ -2,6 +2,7 @@
 // thing it stands for, at least about a pixel wide. Positions stay quantised in textures; the
 // vertex shader fetches them by number, so a new frame costs one upload and no work here.
 import * as THREE from 'three';
+import { INNER, STRAIN_STEPS } from './frame.js';
 
 const WIDTH = 1024; // of the textures, in texels
 const MAX_STRIDE = 16;
@@ -13,14 +14,23 @@ vec3 heat(float x) {
              vec3(0.97, 0.80, 0.25), clamp(2.0 * x - 1.0, 0.0, 1.0));
 }`;
 
+// from blue, the most that presses or turns the other way, over grey to red, the most that pulls
+const SIGNED = `
+vec3 twoSided(float x) {
+  vec3 to = x < 0.0 ? vec3(0.10, 0.28, 0.62) : vec3(0.80, 0.16, 0.10);
+  return mix(vec3(0.80, 0.80, 0.78), to, min(abs(x), 1.0));
+}`;
+
 const VERTEX = `
 precision highp float;
 precision highp int;
 precision highp usampler2D;
-uniform usampler2D earlier, later, facts;
+uniform usampler2D earlier, later, earlierInner, laterInner, facts;
 uniform sampler2D rods;
 uniform vec4 earlierOrigin, earlierScale, laterOrigin, laterScale; // of place and curvature
-uniform float mixing, pixel, thickness, kappaMax;
+uniform float mixing, pixel, thickness, kappaMax, innerMax;
+uniform vec4 innerAxis;
+uniform vec2 innerSpan, innerSpanLater; // origin and scale of what is shown
 uniform int picked;
 uniform vec3 pickedColour;
 uniform mat4 modelViewMatrix, projectionMatrix;
@@ -36,7 +46,16 @@ vec4 point(int i) {
   return mix(a, b, mixing);
 }
 
+// of what the fibre bears: one of the four numbers of a texel
+float inner(int i) {
+  float a = innerSpan.x + innerSpan.y * dot(innerAxis, vec4(texelFetch(earlierInner, texel(i), 0)));
+  if (mixing == 0.0) { return a; }
+  vec4 b = vec4(texelFetch(laterInner, texel(i), 0));
+  return mix(a, innerSpanLater.x + innerSpanLater.y * dot(innerAxis, b), mixing);
+}
+
 ${HEAT}
+${SIGNED}
 
 void main() {
   int i = gl_VertexID >> 1;
@@ -49,8 +68,9 @@ void main() {
   vec4 look = texelFetch(rods, texel(rod), 0);
   colour = look.rgb;
   if (kappaMax > 0.0) { colour = heat(self.w / kappaMax); }
+  if (innerMax > 0.0) { colour = twoSided(inner(i) / innerMax); }
   bool isPicked = rod == picked;
-  if (isPicked) { colour = pickedColour; }
+  if (isPicked && innerMax == 0.0) { colour = pickedColour; }
   vec4 eye = modelViewMatrix * vec4(here, 1.0);
   vec3 along = mat3(modelViewMatrix) * (after - before);
   toward = normalize(-eye.xyz);
@@ -99,8 +119,9 @@ function texture(data, format, type, internalFormat, height) {
 const rows = (count) => Math.max(1, Math.ceil(count / WIDTH));
 
 export class Fibres {
-  /** @param {Int32Array} pointStart @param {number[]} radii one for each rod */
-  constructor(pointStart, radii) {
+  /** @param {Int32Array} pointStart @param {number[]} radii one for each rod
+   *  @param {boolean} forces whether frames have what fibres bear inside */
+  constructor(pointStart, radii, forces) {
     this.pointStart = pointStart;
     this.rodCount = pointStart.length - 1;
     this.pointCount = pointStart[this.rodCount];
@@ -110,6 +131,10 @@ export class Fibres {
     const height = rows(this.pointCount);
     const points = () =>
       texture(new Uint16Array(4 * WIDTH * height), THREE.RGBAIntegerFormat, THREE.UnsignedShortType, 'RGBA16UI', height);
+    this.forces = forces;
+    this.innerShown = -1;
+    this.innerMost = [0, 0, 0, 0]; // of each, as far as was seen
+    const inner = () => (forces ? points() : texture(new Uint16Array(4 * WIDTH), THREE.RGBAIntegerFormat, THREE.UnsignedShortType, 'RGBA16UI', 1));
     this.rodTexture = texture(
       new Float32Array(4 * WIDTH * rows(this.rodCount)),
       THREE.RGBAFormat, THREE.FloatType, 'RGBA32F', rows(this.rodCount),
@@ -123,6 +148,12 @@ export class Fibres {
       pixel: { value: 0.001 },
       thickness: { value: 1 },
       kappaMax: { value: 0 },
+      earlierInner: { value: inner() },
+      laterInner: { value: inner() },
+      innerAxis: { value: new THREE.Vector4() },
+      innerSpan: { value: new THREE.Vector2() },
+      innerSpanLater: { value: new THREE.Vector2() },
+      innerMax: { value: 0 }, // 0: not coloured by it
       picked: { value: -1 },
       pickedColour: { value: new THREE.Vector3(0.9, 0.3, 0.1) },
     };
@@ -205,6 +236,7 @@ export class Fibres {
     // going on by one frame: what was later is earlier now, and need not be uploaded again
     if (earlier === this.shown[1] && earlier !== this.shown[0]) {
       [uniforms.earlier.value, uniforms.later.value] = [uniforms.later.value, uniforms.earlier.value];
+      [uniforms.earlierInner.value, uniforms.laterInner.value] = [uniforms.laterInner.value, uniforms.earlierInner.value];
       this.shown.reverse();
     }
     ['earlier', 'later'].forEach((name, k) => {
@@ -212,12 +244,39 @@ export class Fibres {
       if (this.shown[k] !== frame) {
         uniforms[name].value.image.data.set(frame.points.subarray(0, 4 * this.pointCount));
         uniforms[name].value.needsUpdate = true;
+        if (this.forces) {
+          uniforms[`${name}Inner`].value.image.data.set(frame.inner.subarray(0, 4 * this.pointCount));
+          uniforms[`${name}Inner`].value.needsUpdate = true;
+          this.noteMost(frame);
+        }
         this.shown[k] = frame;
       }
       uniforms[`${name}Origin`].value.fromArray(frame.origin);
       uniforms[`${name}Scale`].value.fromArray(frame.scale);
     });
     uniforms.mixing.value = mixing;
+    this.setInner(this.innerShown);
+  }
+
+  // The largest of each: of a recording the same in all frames; live it grows.
+  noteMost({ origin, scale }) {
+    this.innerMost = this.innerMost.map((most, k) => {
+      const ends = [origin[INNER + k], origin[INNER + k] + STRAIN_STEPS * scale[INNER + k]];
+      return Math.max(most, ...ends.map(Math.abs));
+    });
+  }
+
+  /** Colours by one of what fibres bear inside, counted as INNER_FORCES; -1: by none. */
+  setInner(which) {
+    const { uniforms } = this;
+    this.innerShown = which;
+    uniforms.innerMax.value = which < 0 || this.shown[0] === null ? 0 : this.innerMost[which] || 1;
+    if (uniforms.innerMax.value > 0) {
+      const span = ({ origin, scale }) => [origin[INNER + which], scale[INNER + which]];
+      uniforms.innerAxis.value.set(0, 0, 0, 0).setComponent(which, 1);
+      uniforms.innerSpan.value.set(...span(this.shown[0]));
+      uniforms.innerSpanLater.value.set(...span(this.shown[1]));
+    }
   }
 
   /** The place of a point as shown. */

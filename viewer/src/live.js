@@ -1,6 +1,6 @@
 // A run that goes on: frames come through a WebSocket, and words go back. src/app/live.c is the
 // other side: a message is seven doubles of state, a row of the log, and a frame.
-import { decodeFrame, layoutOf } from './frame.js';
+import { decodeFrame, grainBytes, layoutOf } from './frame.js';
 
 const STATE_NUMBERS = 7;
 const KEEP_BYTES = 200e6;
@@ -18,7 +18,7 @@ export class LiveRecording {
     this.state = { paused: false, speed: 1, gravity: head.gravity, mu: head.mu };
     this.failed = null;
     this.onFrame = () => {};
-    const frameBytes = 8 * this.layout.pointStart.at(-1) + 1000;
+    const frameBytes = 2 * this.layout.axes * this.layout.pointStart.at(-1) + grainBytes(head) + 1000;
     this.room = Math.max(2, Math.min(KEEP_FRAMES, Math.floor(KEEP_BYTES / frameBytes)));
     this.connect();
   }

@@ -3,8 +3,10 @@ import * as THREE from 'three';
 import { Bodies } from './bodies.js';
 import { Contacts } from './contacts.js';
 import { Fibres } from './fibres.js';
-import { curvatureOf } from './frame.js';
+import { INNER_FORCES, curvatureOf, innerRange } from './frame.js';
+import { GRAINS_COLOURS, Grains } from './grains.js';
 import { Hand } from './hand.js';
+import { Joints } from './joints.js';
 import { LiveRecording } from './live.js';
 import { CurvaturePlot, Plots, brief } from './plots.js';
 import { Recording, readLog } from './recording.js';
@@ -52,14 +54,22 @@ class Page {
     }
     const reach = Math.max(1e-6, 0.5 * box.getSize(new THREE.Vector3()).length());
     this.wholeBox = box;
-    this.fibres = new Fibres(Int32Array.from(head.point_start), head.radius);
+    this.fibres = new Fibres(Int32Array.from(head.point_start), head.radius, head.forces);
     this.surfaces = new Surfaces(head.surfaces, this.fibres.pointCount);
-    this.bodies = new Bodies(head.shapes, reach, box.getCenter(new THREE.Vector3()));
+    const flat = head.grains?.dimension === 2; // looked at from the front
+    this.bodies = new Bodies(head.shapes, reach, box.getCenter(new THREE.Vector3()), flat);
     this.contacts = new Contacts(reach, head.force_max);
+    this.joints = new Joints(head.joints);
+    this.grains = new Grains(head.grains);
     this.stage.fibres = this.fibres;
-    this.stage.scene.add(this.fibres.mesh, this.bodies.group, this.surfaces.group, this.contacts.group);
+    this.stage.grains = this.grains;
+    const { fibres, bodies, surfaces, contacts, joints, grains } = this;
+    this.stage.scene.add(fibres.mesh, bodies.group, surfaces.group, grains.mesh, contacts.group, joints.mesh);
     this.stage.renderer.compile(this.stage.scene, this.stage.camera);
-    this.stage.fit(box, new THREE.Vector3(0.9, -2, 0.7));
+    if (flat) {
+      this.stage.narrow();
+    }
+    this.stage.fit(box, flat ? new THREE.Vector3(0, -1, 0) : new THREE.Vector3(0.9, -2, 0.7));
   }
 
   describe() {
@@ -81,15 +91,37 @@ class Page {
     if (head.surfaces.length > clothCount) {
       facts.push(plural(head.surfaces.length - clothCount, 'moving surface'));
     }
+    if (head.joints.length > 0) {
+      facts.push(plural(head.joints.length, 'joint'));
+    }
+    byId('joints').hidden = head.joints.length === 0;
+    this.describeGrains(facts);
     byId('by-strain').hidden = clothCount === 0;
+    const inner = head.forces && this.fibres.pointCount > 0 ? INNER_FORCES : [];
+    byId('colour').append(...inner.map(({ name }) => new Option(`by ${name}`, name)));
     byId('facts').textContent = facts.join(', ');
     document.body.dataset.surfaces = head.surfaces.length;
     document.body.dataset.cloths = clothCount;
     byId('legend').hidden = !head.contacts;
     document.querySelectorAll('.contacts').forEach((label) => (label.hidden = !head.contacts));
     document.body.dataset.fibres = this.fibres.rodCount;
+    document.body.dataset.joints = head.joints.length;
+    document.body.dataset.forces = inner.length > 0;
     const speed = byId('speed');
     speed.replaceChildren(...Timeline.speeds.map((value) => new Option(`${value}×`, value)));
+  }
+
+  describeGrains(facts) {
+    const { grains } = this.head;
+    if (grains === null) {
+      return;
+    }
+    facts.push(grains.every > 1 ? `grains, one particle in ${grains.every}` : 'grains');
+    const colour = byId('colour');
+    colour.append(...GRAINS_COLOURS.map(({ name }) => new Option(`by ${name}`, name)));
+    colour.value = GRAINS_COLOURS[0].name;
+    this.grains.setColour(0);
+    this.colouredBy = colour.value;
   }
 
   /** The present moment changed, or a frame arrived: shows it as far as it is there. */
@@ -109,13 +141,17 @@ class Page {
       const moment = [earlier, later ?? earlier, later === undefined ? 0 : mixing];
       this.fibres.show(...moment);
       this.surfaces.show(...moment);
+      this.grains.show(...moment, this.head.live);
+      document.body.dataset.grains = this.grains.count;
       const nearest = later !== undefined && mixing > 0.5 ? later : earlier;
       if (nearest !== this.shownFrame) {
         this.shownFrame = nearest;
         this.bodies.show(nearest.poses);
+        this.showJoints();
         this.showContacts();
       }
       this.showPicked();
+      this.showLegend();
     }
     this.showTime(index);
     this.stage.invalidate();
@@ -128,6 +164,14 @@ class Page {
       this.contacts.show(this.shownFrame.contacts);
       byId('stick').textContent = this.contacts.counts.stick;
       byId('slide').textContent = this.contacts.counts.slide;
+    }
+    this.stage.invalidate();
+  }
+
+  showJoints() {
+    if (this.shownFrame !== undefined && this.head.joints.length > 0) {
+      this.joints.show(this.shownFrame.joints, byId('joint-list'));
+      this.joints.mesh.visible = byId('show-joints').checked;
     }
     this.stage.invalidate();
   }
@@ -200,10 +244,21 @@ class Page {
     byId('picked-name').textContent = `Fibre ${this.picked}`;
     byId('picked-facts').textContent =
       `${brief(length)} m long, radius ${brief(this.head.radius[this.picked])} m; curvature at most ` +
-      `${brief(Math.max(0, ...kappa))} 1/m`;
+      `${brief(Math.max(0, ...kappa))} 1/m${this.pickedForces(first, end)}`;
     document.body.dataset.curvature = Math.max(0, ...kappa);
     this.curvature.show(s, kappa);
     this.followPicked(first, end);
+  }
+
+  // From the least to the most of each, along the fibre.
+  pickedForces(first, end) {
+    if (!this.head.forces) {
+      return '';
+    }
+    return INNER_FORCES.map(({ name, unit }, which) => {
+      const [least, most] = innerRange(this.shownFrame, which, first, end);
+      return `; ${name} ${brief(least)} to ${brief(most)} ${unit}`;
+    }).join('');
   }
 
   // The eye goes with the middle of the fibre.
@@ -277,6 +332,7 @@ class Page {
     input('colour', (select) => this.setColour(select.value));
     input('thickness', (slider) => this.setThickness(slider));
     input('show-contacts', () => this.showContacts());
+    input('show-joints', () => this.showJoints());
     input('force-scale', (slider) => this.setForceScale(slider));
     this.setThickness(byId('thickness'));
     this.setForceScale(byId('force-scale'));
@@ -388,6 +444,7 @@ class Page {
       z: () => this.fit(new THREE.Vector3(0, -1e-3, sign)),
       n: () => count > 0 && this.pick((this.picked + sign + count) % count),
       c: () => byId('show-contacts').click(),
+      j: () => byId('show-joints').click(),
       p: () => this.openPanel(byId('panel').hidden),
       t: () => byId('theme').click(),
       '?': () => byId('help').showModal(),
@@ -413,6 +470,7 @@ class Page {
       if (this.picked < 0) {
         this.bodies.extend(box);
         this.surfaces.extend(box);
+        this.grains.extend(box);
       }
     }
     this.stage.fit(box.isEmpty() ? this.wholeBox : box, direction);
@@ -444,8 +502,36 @@ class Page {
       this.fibres.uniforms.kappaMax.value = this.typicalCurvature() || 1;
     }
     this.surfaces.colourByStrain(kind === 'strain');
-    byId('colour').nextElementSibling.textContent = kind === 'strain' ? `to ${brief(this.surfaces.strainMax)}` : '';
+    this.fibres.setInner(INNER_FORCES.findIndex(({ name }) => name === kind));
+    this.grains.setColour(GRAINS_COLOURS.findIndex(({ name }) => name === kind));
+    this.colouredBy = kind;
+    this.showLegend();
     this.stage.invalidate();
+  }
+
+  // The ends of the colours: what is signed has its blue at the least.
+  showLegend() {
+    const legends = {
+      curvature: () => ['heat', 0, this.fibres.uniforms.kappaMax.value, '1/m'],
+      strain: () => ['heat', 0, this.surfaces.strainMax, ''],
+    };
+    INNER_FORCES.forEach(({ name, unit }, which) => {
+      const most = this.fibres.innerMost[which];
+      const signed = name === 'tension' || name === 'twist';
+      legends[name] = () => [signed ? 'signed' : 'sized', signed ? -most : 0, most, unit];
+    });
+    GRAINS_COLOURS.forEach(({ name, unit }, which) => {
+      const [least, most] = this.grains.ends[which] ?? [0, 0];
+      legends[name] = () => ['heat', least, most, unit];
+    });
+    const legend = legends[this.colouredBy]?.();
+    byId('colour-legend').hidden = legend === undefined;
+    if (legend !== undefined) {
+      const [scale, least, most, unit] = legend;
+      byId('colour-legend').dataset.scale = scale;
+      byId('colour-least').textContent = least === 0 ? '0' : brief(least);
+      byId('colour-most').textContent = `${brief(most)} ${unit}`;
+    }
   }
 
   // Twice the mean of the largest curvature of some fibres, as the end of the colour scale.
@@ -498,6 +584,7 @@ class Page {
     }
     this.fibres.setColours(theme === 'dark');
     this.contacts.setColours(cssColour('--stick'), cssColour('--slide'), this.stage.renderer.getPixelRatio());
+    this.joints.setPixelRatio(this.stage.renderer.getPixelRatio());
     this.showContacts();
     this.stage.setBackground(cssColour('--back'));
     this.buildPlots();

@@ -1,6 +1,6 @@
 // What there is to show: the head, and frames by number. Two kinds: a page with all its frames in
 // it (unpacked when they are wanted, the ones near the present kept), and a live run (live.js).
-import { decodeFrame, layoutOf } from './frame.js';
+import { decodeFrame, grainBytes, layoutOf } from './frame.js';
 
 const KEY_EVERY = 16; // frames that refer to no other, as src/app/view_page.c writes them
 const KEEP_BYTES = 400e6;
@@ -45,7 +45,7 @@ export class Recording {
     this.present = 0;
     this.onFrame = () => {};
     this.failed = null;
-    const frameBytes = 8 * this.layout.pointStart.at(-1) + 1000;
+    const frameBytes = 2 * this.layout.axes * this.layout.pointStart.at(-1) + grainBytes(head) + 1000;
     this.room = Math.max(2 * KEY_EVERY, Math.floor(KEEP_BYTES / frameBytes));
     this.parsed =
       document.readyState === 'loading'
@@ -83,7 +83,7 @@ export class Recording {
       try {
         const holder = await this.holder(i);
         const bytes = await inflate(fromBase64(holder.textContent.trim()));
-        this.unpacked.set(i, decodeFrame(bytes, this.layout, this.unpacked.get(i - 1)?.points));
+        this.unpacked.set(i, decodeFrame(bytes, this.layout, this.unpacked.get(i - 1)));
       } catch (error) {
         this.failed = `Frame ${i} is damaged: ${error.message}`;
       }

@@ -33,6 +33,7 @@ export class Stage {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener('change', () => this.moved());
     this.reach = 1;
+    this.nearest = 200; // what is nearer than the radius of what is looked at over this is not seen
     this.stride = graphics.slow ? 4 : 1;
     this.lastMotion = -Infinity;
     this.hold = false; // no pictures yet
@@ -41,6 +42,13 @@ export class Stage {
     this.drawnAt = undefined;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
+  }
+
+  /** For what lies in a plane: from far away, so that what goes along the view is seen end on. */
+  narrow() {
+    this.camera.fov = 8;
+    this.nearest = 50;
+    this.camera.updateProjectionMatrix();
   }
 
   resize() {
@@ -86,6 +94,7 @@ export class Stage {
       const { clientHeight } = this.canvas;
       this.fibres.uniforms.pixel.value = (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(clientHeight, 1);
     }
+    this.grains?.setScale(this.canvas.height / (2 * Math.tan((this.camera.fov * Math.PI) / 360)));
     this.renderer.render(this.scene, this.camera);
     this.drawScale();
     this.afterDraw();
@@ -125,7 +134,7 @@ export class Stage {
     way.setLength((1.05 * radius) / Math.sin(half));
     this.controls.target.copy(sphere.center);
     this.camera.position.copy(sphere.center).add(way);
-    this.camera.near = radius / 200;
+    this.camera.near = radius / this.nearest;
     this.camera.far = radius * 400;
     this.camera.updateProjectionMatrix();
     this.controls.update();
