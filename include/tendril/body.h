@@ -73,6 +73,10 @@ TDL_API int tdl_body_index(const TdlWorld* world, TdlBodyId body);
 /// among those. The world copies it.
 TDL_API TdlStatus tdl_body_set_name(TdlWorld* world, TdlBodyId body, const char* name);
 
+/// The first body of that name; a null id when there is none. A scene names its bodies as its file
+/// does; of several copies the first is "name[0]".
+TDL_API TdlBodyId tdl_world_find(const TdlWorld* world, const char* name);
+
 /// What messages call a body: its kind and its name, or its place among those of its kind.
 enum { TDL_BODY_NAME_SIZE = 256 };
 TDL_API void tdl_body_name(const TdlWorld* world, TdlBodyId body, char out[TDL_BODY_NAME_SIZE]);

@@ -424,6 +424,16 @@ TdlStatus tdl_body_set_name(TdlWorld* world, TdlBodyId id, const char* name) {
     return TDL_STATUS_OK;
 }
 
+TdlBodyId tdl_world_find(const TdlWorld* world, const char* name) {
+    for (int i = 0; i < world->body_count; ++i) {
+        const Body* body = world->body[i];
+        if (name != NULL && body->name != NULL && strcmp(body->name, name) == 0) {
+            return body->id;
+        }
+    }
+    return (TdlBodyId){0};
+}
+
 int world_lay_out_coordinates(TdlWorld* world) {
     int used = 0;
     for (int i = 0; i < world->body_count; ++i) {

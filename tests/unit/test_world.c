@@ -219,6 +219,22 @@ TEST(keyframes_are_passed_through_and_held_at_the_ends) {
     }
 }
 
+TEST(bodies_are_found_by_their_names) {
+    TdlHost host = tdl_host_default();
+    TdlWorld* world;
+    REQUIRE(make_wisp(&host, 1, &world) == TDL_STATUS_OK);
+    TdlBodyId third = tdl_world_body(world, "rod", 2), ball = tdl_world_body(world, "collider", 0);
+    CHECK_INT(tdl_world_find(world, "curl").index, 0); // nothing has a name yet
+    CHECK_INT(tdl_body_set_name(world, third, "curl"), TDL_STATUS_OK);
+    CHECK_INT(tdl_body_set_name(world, ball, "curl"), TDL_STATUS_OK);
+    CHECK(tdl_body_id_equal(tdl_world_find(world, "curl"), third)); // the first of that name
+    CHECK_INT(tdl_world_find(world, "cur").index, 0);
+    CHECK_INT(tdl_world_find(world, NULL).index, 0);
+    CHECK_INT(tdl_world_remove(world, third), TDL_STATUS_OK);
+    CHECK(tdl_body_id_equal(tdl_world_find(world, "curl"), ball));
+    tdl_world_destroy(world);
+}
+
 TEST(bad_worlds_and_motions_are_refused) {
     TdlHost host = tdl_host_default();
     TdlWorld* world = NULL;
