@@ -16,7 +16,14 @@ build: setup
 demo: build
 	@scripts/demo $(TENDRIL) out/demo
 
-test: build
+# The Python package: PYTHONPATH=build/release/python, or pip install ./python
+python:
+	@scripts/setup packages packages-python
+	@$(MAKE) --no-print-directory build
+
+test:
+	@scripts/setup packages packages-python
+	@$(MAKE) --no-print-directory build
 	@ctest --preset release -j "$$(nproc)"
 
 bench: build
@@ -31,4 +38,4 @@ docs: build
 clean:
 	rm -rf build out
 
-.PHONY: all setup build demo test bench docs clean
+.PHONY: all setup build demo python test bench docs clean
