@@ -536,6 +536,12 @@ class Rod(Body):
         self._ask(lib.tdl_rod_reaction, end, byref(out))
         return out
 
+    def hold_force(self, end=False):
+        """The force of what holds its start, or its end, N. The world is to be made with holds=True."""
+        out = _api.Vec3()
+        self._ask(lib.tdl_rod_hold_force, end, byref(out))
+        return from_vec3(out)
+
     def attach(self, to, clear=None):
         """Has its start ride on a collider; `to` None: no longer."""
         if to is None:
