@@ -26,6 +26,16 @@ test:
 	@$(MAKE) --no-print-directory build
 	@ctest --preset release -j "$$(nproc)"
 
+# Debian packages in build/packages; 'scripts/test-deb' tries them in a fresh system.
+deb:
+	@scripts/make-deb
+
+# The sources as committed.
+dist:
+	@mkdir -p build/packages
+	@git archive --format=tar.gz --prefix=tendril-$$(git describe --always)/ -o build/packages/tendril.tar.gz HEAD
+	@echo build/packages/tendril.tar.gz
+
 bench: build
 	@scripts/bench $(TENDRIL)
 
@@ -38,4 +48,4 @@ docs: build
 clean:
 	rm -rf build out
 
-.PHONY: all setup build demo python test bench docs clean
+.PHONY: all setup build demo python deb dist test bench docs clean
