@@ -44,13 +44,14 @@ static inline Sand sand_world(double step, TdlVec3 gravity, double friction) {
     return sand_world_of(step, gravity, friction, 1);
 }
 
-// A plane through a point, free on the side of its normal, that moves.
-static inline TdlBodyId sand_moving_wall(Sand* sand, TdlVec3 point, TdlVec3 normal, double friction,
-                                         TdlVec3 velocity) {
+// A plane through a point, free on the side of its normal, that moves and turns about the point.
+static inline TdlBodyId sand_turning_wall(Sand* sand, TdlVec3 point, TdlVec3 normal,
+                                          double friction, TdlVec3 velocity, TdlVec3 turn) {
     TdlColliderDef def = tdl_collider_def_default();
     def.shape = TDL_SHAPE_PLANE;
     def.pose.position = point;
     def.velocity = velocity;
+    def.angular_velocity = turn;
     TdlVec3 first = fabs(normal.x) < 0.5 ? (TdlVec3){1.0, 0.0, 0.0} : (TdlVec3){0.0, 1.0, 0.0};
     def.pose.rotation.cz = tdl_unit3(normal);
     def.pose.rotation.cy = tdl_unit3(tdl_cross3(normal, first));
@@ -63,6 +64,11 @@ static inline TdlBodyId sand_moving_wall(Sand* sand, TdlVec3 point, TdlVec3 norm
     TdlBodyId id = {0};
     CHECK_INT(tdl_world_add_collider(sand->world, &def, &id), TDL_STATUS_OK);
     return id;
+}
+
+static inline TdlBodyId sand_moving_wall(Sand* sand, TdlVec3 point, TdlVec3 normal, double friction,
+                                         TdlVec3 velocity) {
+    return sand_turning_wall(sand, point, normal, friction, velocity, (TdlVec3){0});
 }
 
 static inline TdlBodyId sand_wall(Sand* sand, TdlVec3 point, TdlVec3 normal, double friction) {

@@ -125,33 +125,42 @@ static bool meets(const Search* s, const Beside* beside, int node, BedContact* o
     return true;
 }
 
-// The part of an impulse on a body that a contact can bear, with its friction.
-static TdlVec3 bearable(const Search* s, const BedContact* x, TdlVec3 impulse) {
-    double mu = contact_law(s->world, s->bed, x->other).mu;
-    TdlVec3 r = tdl_tmul33_3(x->basis, impulse);
-    double across = hypot(r.y, r.z), most = isinf(mu) ? across : mu * fmax(r.x, 0.0);
-    double part = across > most ? most / across : 1.0;
-    return tdl_mul33_3(x->basis, (TdlVec3){fmax(r.x, 0.0), part * r.y, part * r.z});
+// Rounds over the bodies that a node meets: two across each other take one.
+enum { SHARE_ROUNDS = 8 };
+
+// Lays an impulse on the contacts' normals, as far as they bear it; what is left is across.
+static TdlVec3 share_normals(BedContact* own, int count, TdlVec3 rest) {
+    for (int turn = 0; turn < SHARE_ROUNDS; ++turn) {
+        for (int k = 0; k < count; ++k) {
+            TdlVec3 n = own[k].basis.cx;
+            double had = tdl_dot3(own[k].guess, n);
+            double more = fmax(tdl_dot3(rest, n), -had);
+            own[k].guess = tdl_axpy3(own[k].guess, more, n);
+            rest = tdl_axpy3(rest, -more, n);
+        }
+    }
+    return rest;
 }
 
-// What a node bore in the last step is laid on the contact that faces it most, what that cannot
-// bear on the next.
+// The part of what is left that a contact can bear by friction.
+static TdlVec3 bearable(const Search* s, const BedContact* x, TdlVec3 rest) {
+    double mu = contact_law(s->world, s->bed, x->other).mu;
+    TdlVec3 n = x->basis.cx, across = tdl_axpy3(rest, -tdl_dot3(rest, n), n);
+    double size = tdl_norm3(across), most = isinf(mu) ? size : mu * tdl_dot3(x->guess, n);
+    return tdl_scale3(size > most ? most / size : 1.0, across);
+}
+
+// What a node bore in the last step. Where it meets several bodies and is at rest the law does not
+// say what each of them bears: where walls make a corner each has what is along its normal, as if
+// it were a part of it and not a point, and friction only what is left.
 static void guess_impulses(const Search* s, int node, int count) {
     TdlVec3 rest = tdl_scale3(-1.0, tdl_load3(s->strain->reaction, node));
     BedContact* own = &s->met[NODE_MEETS * (size_t)node];
-    for (int turn = 0; turn < count; ++turn) {
-        BedContact* best = NULL;
-        double most = 0.0;
-        for (int k = 0; k < count; ++k) {
-            double along = tdl_dot3(rest, own[k].basis.cx);
-            bool given = tdl_dot3(own[k].guess, own[k].guess) > 0.0;
-            best = !given && along > most ? &own[k] : best;
-            most = given ? most : fmax(most, along);
-        }
-        if (best != NULL) {
-            best->guess = bearable(s, best, rest);
-            rest = tdl_sub3(rest, best->guess);
-        }
+    rest = share_normals(own, count, rest);
+    for (int k = 0; k < count; ++k) {
+        TdlVec3 part = bearable(s, &own[k], rest);
+        own[k].guess = tdl_add3(own[k].guess, part);
+        rest = tdl_sub3(rest, part);
     }
 }
 
