@@ -5,7 +5,6 @@
 #include "command.h"
 
 #include <arpa/inet.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -17,9 +16,7 @@ enum { SERVED_PATIENCE = 60 };
 static inline bool served_address(const Scratch* scratch, pid_t child, const char* stream,
                                   int* port, char token[33]) {
     for (;;) {
-        siginfo_t state = {0};
-        bool ended = waitid(P_PID, (id_t)child, &state, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-                     state.si_pid == child;
+        bool ended = command_ended(child);
         char* text = scratch_read(scratch_path(scratch, stream), NULL);
         const char* at = text == NULL ? NULL : strstr(text, "http://127.0.0.1:");
         bool found = at != NULL &&
