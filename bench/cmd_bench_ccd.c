@@ -298,7 +298,7 @@ static void table1(Bench* bench, bool quiet) {
 
 // Minimum separation.
 static void table2(Bench* bench) {
-    static const double DISTANCES[] = {1.0e-2, 1.0e-8, 1.0e-16, 1.0e-30, 1.0e-100};
+    static const double DISTANCES[] = {1.0e-2, 1.0e-3, 1.0e-6, 1.0e-12, 1.0e-100};
     static const struct {
         const char* name;
         TdlCcdMethod method;

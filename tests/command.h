@@ -5,6 +5,7 @@
 #include "scratch.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -39,6 +40,29 @@ static inline int command_wait(pid_t child) {
     int outcome = 0;
     waitpid(child, &outcome, 0);
     return WIFEXITED(outcome) ? WEXITSTATUS(outcome) : -WTERMSIG(outcome);
+}
+
+// Whether it has ended; it can still be waited for.
+static inline bool command_ended(pid_t child) {
+    siginfo_t state = {0};
+    return waitid(P_PID, (id_t)child, &state, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           state.si_pid == child;
+}
+
+// Waits until a file is longer than `size`; false when the command ends before. What never comes is
+// ended by the time that ctest gives a test.
+static inline bool command_wait_for(pid_t child, const char* path, long long size) {
+    for (;;) {
+        bool ended = command_ended(child);
+        struct stat info;
+        if (stat(path, &info) == 0 && info.st_size > size) {
+            return true;
+        }
+        if (ended) {
+            return false;
+        }
+        poll(NULL, 0, 1);
+    }
 }
 
 #define COMMAND_START(scratch, ...)                                                                \

@@ -14,6 +14,7 @@
 #include "app/page_log.h"
 #include "app/server.h"
 #include "app/view_page.h"
+#include "app/wishes.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -29,8 +30,8 @@ static const double WAIT_SECONDS = 0.005; // between two looks while nothing hap
 static const double PULL_TIME = 0.03, PULL_STEPS = 20.0;
 static const double PULL_DAMPING = 0.7;
 
-// A held end nears the pointer by the factor e in this time, s.
-static const double LEAD_TIME = 0.03;
+// A held end nears the pointer by the factor e in this time, s, but no faster than a thrown ball.
+static const double LEAD_TIME = 0.03, LEAD_SPEED = 30.0;
 
 enum { STATE_NUMBERS = 7 };
 
@@ -39,19 +40,6 @@ static const char COLUMNS[][PAGE_LOG_NAME] = {"time",    "contacts",       "iter
                                               "error",   "kinetic",        "elastic",
                                               "gravity", "detect_seconds", "solve_seconds"};
 enum { COLUMN_COUNT = sizeof COLUMNS / sizeof COLUMNS[0] };
-
-// What the pages want; guarded by the lock of Live.
-typedef struct Wishes {
-    bool paused, changed; // changed: something is to be shown though no step was made
-    int single_steps;
-    double speed;
-    bool new_gravity, new_mu;
-    TdlVec3 gravity;
-    double mu;
-    bool grabbed, new_grab; // a point of a rod
-    int point;
-    TdlVec3 target;
-} Wishes;
 
 // What the hand holds; the simulation's thread only.
 typedef struct Hand {
@@ -68,7 +56,7 @@ struct Live {
     Server* server;
     pthread_mutex_t lock;
     pthread_cond_t page_known; // that there is a page, or that there will be none
-    Wishes wishes;
+    Wishes wishes;             // what the pages want; guarded by the lock
     Hand hand;
     char* page; // once the world is known
     size_t page_size;
@@ -115,10 +103,6 @@ static void doze(void) {
 
 // --- what pages say ------------------------------------------------------------------------------
 
-static bool read_vec3(const char* text, TdlVec3* out) {
-    return sscanf(text, "%lf %lf %lf", &out->x, &out->y, &out->z) == 3 && tdl_finite3(*out);
-}
-
 // A point of a rod or of a cloth; these come after all other surfaces, shell patches last.
 static bool may_be_held(const Live* live, int point) {
     int things = live->rod_count + live->surface_count;
@@ -127,55 +111,10 @@ static bool may_be_held(const Live* live, int point) {
             point < live->point_start[things - live->shell_count]);
 }
 
-static void grab(const Live* live, const char* text, Wishes* wishes) {
-    int point, used = 0;
-    TdlVec3 target;
-    if (sscanf(text, "%d %n", &point, &used) == 1 && used > 0 && read_vec3(text + used, &target) &&
-        live->ready && point >= 0 && may_be_held(live, point)) {
-        wishes->grabbed = wishes->new_grab = true;
-        wishes->point = point;
-        wishes->target = target;
-    }
-}
-
-// What is not understood is passed over.
 static void hear(void* user, const char* words) {
     Live* live = user;
-    char verb[16];
-    int used = 0;
-    if (sscanf(words, "%15s %n", verb, &used) != 1) {
-        return;
-    }
-    const char* rest = words + used;
     pthread_mutex_lock(&live->lock);
-    Wishes* wishes = &live->wishes;
-    double number = NAN;
-    bool has_number = sscanf(rest, "%lf", &number) == 1 && isfinite(number);
-    if (strcmp(verb, "pause") == 0) {
-        wishes->paused = true;
-    } else if (strcmp(verb, "play") == 0) {
-        wishes->paused = false;
-    } else if (strcmp(verb, "step") == 0) {
-        wishes->paused = true;
-        ++wishes->single_steps;
-    } else if (strcmp(verb, "speed") == 0 && has_number && number > 0.0) {
-        wishes->speed = number;
-    } else if (strcmp(verb, "friction") == 0 && has_number && number >= 0.0) {
-        wishes->mu = number;
-        wishes->new_mu = true;
-    } else if (strcmp(verb, "gravity") == 0) {
-        TdlVec3 gravity;
-        wishes->new_gravity = read_vec3(rest, &gravity);
-        wishes->gravity = wishes->new_gravity ? gravity : wishes->gravity;
-    } else if (strcmp(verb, "grab") == 0) {
-        grab(live, rest, wishes);
-    } else if (strcmp(verb, "move") == 0) {
-        TdlVec3 target;
-        wishes->target = read_vec3(rest, &target) ? target : wishes->target;
-    } else if (strcmp(verb, "drop") == 0) {
-        wishes->grabbed = false;
-    }
-    wishes->changed = true; // "hello", too
+    wishes_hear(&live->wishes, words);
     pthread_mutex_unlock(&live->lock);
 }
 
@@ -251,8 +190,10 @@ static void take_hold(Live* live, TdlWorld* world, int point) {
 static void move_hand(Live* live, TdlWorld* world, TdlVec3 target, double dt) {
     Hand* hand = &live->hand;
     if (hand->leads) {
-        double share = 1.0 - exp(-dt / LEAD_TIME);
-        hand->place = tdl_axpy3(hand->place, share, tdl_sub3(target, hand->place));
+        TdlVec3 way = tdl_sub3(target, hand->place);
+        double share = 1.0 - exp(-dt / LEAD_TIME), length = tdl_norm3(way);
+        share = share * length > LEAD_SPEED * dt ? LEAD_SPEED * dt / length : share;
+        hand->place = tdl_axpy3(hand->place, share, way);
         lead_end(hand, world);
         return;
     }
@@ -281,7 +222,7 @@ static void act(Live* live, TdlWorld* world, double dt) {
     if (live->hand.holds && (wishes.new_grab || !wishes.grabbed)) {
         let_go(&live->hand, world);
     }
-    if (wishes.new_grab) {
+    if (wishes.new_grab && may_be_held(live, wishes.point)) {
         take_hold(live, world, wishes.point);
     }
     if (live->hand.holds && dt > 0.0) {
@@ -596,7 +537,9 @@ void live_watch(void* user, TdlWorld* world, const TdlStepInfo* info) {
         note_row(live, world, info);
     }
     bool waits_for_page = info == NULL;
+    pthread_mutex_lock(&live->lock);
     double speed = live->wishes.speed;
+    pthread_mutex_unlock(&live->lock);
     while (!live->failed && !live->def.asked_to_stop()) {
         int watchers = server_watcher_count(live->server);
         Wishes wishes = wishes_now(live);

@@ -3,13 +3,19 @@
 // A page in a browser may send requests to any address, this machine's included. Three checks keep
 // others out: the token, which only the user was told; the Host header, which a name that was made
 // to point here does not match; and the Origin header, which a browser sets to the page that asks.
+//
+// Whoever connects and does not ask holds a thread, but not for long (silent.h), so that the page
+// reaches its owner however many others wait.
 #include "app/server.h"
+
+#include "app/silent.h"
 
 #include <civetweb.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 enum { TOKEN_SIZE = 33, HOST_SIZE = 64, MOST_WATCHERS = 6, WORDS_SIZE = 256 };
@@ -37,6 +43,7 @@ struct Server {
     pthread_cond_t news;
     Watcher watchers[MOST_WATCHERS];
     int watcher_count;
+    Silent silent; // has a lock of its own
     Message* latest;
     long number; // of messages published
     int port;
@@ -77,12 +84,23 @@ static bool has_token(const Server* server, const struct mg_request_info* reques
     return difference == 0;
 }
 
+static int count_headers(const struct mg_request_info* request, const char* name) {
+    int count = 0;
+    for (int i = 0; i < request->num_headers; ++i) {
+        count += strcasecmp(request->http_headers[i].name, name) == 0;
+    }
+    return count;
+}
+
+// Of two Hosts or Origins one could be looked at and the other meant.
 static bool may_ask(const Server* server, const struct mg_connection* connection) {
+    const struct mg_request_info* request = mg_get_request_info(connection);
     const char* origin = mg_get_header(connection, "Origin");
     bool from_us =
         origin == NULL || (strncmp(origin, "http://", 7) == 0 && is_our_host(server, origin + 7));
-    return from_us && is_our_host(server, mg_get_header(connection, "Host")) &&
-           has_token(server, mg_get_request_info(connection));
+    return from_us && count_headers(request, "Host") == 1 &&
+           count_headers(request, "Origin") <= 1 &&
+           is_our_host(server, mg_get_header(connection, "Host")) && has_token(server, request);
 }
 
 // --- answers -------------------------------------------------------------------------------------
@@ -273,13 +291,19 @@ static int be_quiet(const struct mg_connection* connection, const char* message)
     return 1;
 }
 
+static int begin_request(struct mg_connection* connection) {
+    Server* server = mg_get_user_data(mg_get_context(connection));
+    silent_asked(&server->silent, mg_get_request_info(connection)->remote_port);
+    return 0;
+}
+
 static bool listen_on(Server* server) {
     char ports[32];
     snprintf(ports, sizeof ports, "127.0.0.1:%d", server->def.port);
     const char* options[] = {
-        "listening_ports",          ports, "num_threads", "12", "request_timeout_ms", "10000",
+        "listening_ports",          ports, "num_threads", "32", "request_timeout_ms", "10000",
         "enable_directory_listing", "no",  NULL};
-    struct mg_callbacks callbacks = {.log_message = be_quiet};
+    struct mg_callbacks callbacks = {.log_message = be_quiet, .begin_request = begin_request};
     struct mg_server_port port;
     mg_init_library(MG_FEATURES_DEFAULT);
     server->context = mg_start(&callbacks, server, options);
@@ -287,6 +311,9 @@ static bool listen_on(Server* server) {
         return false;
     }
     server->port = port.port;
+    if (!silent_watch(&server->silent, server->port)) {
+        return false;
+    }
     snprintf(server->url, sizeof server->url, "http://127.0.0.1:%d/?token=%s", server->port,
              server->token);
     mg_set_request_handler(server->context, "/", answer, server);
@@ -326,6 +353,7 @@ void server_stop(Server* server) {
     if (server->context != NULL) {
         mg_stop(server->context);
     }
+    silent_end(&server->silent);
     mg_exit_library();
     release(server->latest);
     pthread_cond_destroy(&server->news);

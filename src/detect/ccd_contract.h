@@ -11,7 +11,7 @@
 #include "detect/ccd_rows.h"
 #include "detect/ccd_sample.h"
 
-typedef enum Verdict { BOX_EMPTY, BOX_HIT, BOX_AGAIN, BOX_SPLIT } Verdict;
+typedef enum Verdict { BOX_DONE, BOX_AGAIN, BOX_SPLIT } Verdict;
 
 // Keeps the earlier of the best contact and this box.
 static void keep_hit(Search* s, const Box* box, double tolerance) {
@@ -57,7 +57,7 @@ static inline Verdict check_box(Search* s, Box* box, int* axis) {
     evaluate(s, box, &c);
     ++s->checks;
     if (apart_by_axes(s, &c)) {
-        return BOX_EMPTY;
+        return BOX_DONE;
     }
 
     // small enough, or no longer distinguishable from a point
@@ -65,32 +65,36 @@ static inline Verdict check_box(Search* s, Box* box, int* axis) {
     bool small = width <= s->tolerance;
     if ((small && s->refine_left == 0) || v4_above(c.extent, s->margin) == 0) {
         keep_hit(s, box, width);
-        return BOX_HIT;
+        return BOX_DONE;
     }
-    if ((small || s->separation > 0.0) && touches_at_once(s, box)) {
-        return BOX_HIT;
+    if (small && settled_by_sample(s, box)) {
+        return BOX_DONE;
     }
 
     // regular rows first; where they do not help, those for a flat range
     Adjugate adjugate;
     if (!contract(s, &c, &adjugate, box)) {
-        return BOX_EMPTY;
+        return BOX_DONE;
+    }
+    // what is left may touch throughout; sampled last, as it costs more than the rows
+    if (!small && s->separation > 0.0 && settled_by_sample(s, box)) {
+        return BOX_DONE;
     }
     if (shrunk_enough(&c, box, axis)) {
         return BOX_AGAIN;
     }
     if (!contract_flat(s, &c, &adjugate, box) || !contract_axes(s, &c, box)) {
-        return BOX_EMPTY;
+        return BOX_DONE;
     }
     if (s->separation > 0.0 && !s->euclid &&
         !(contract_cube(s, &c, c.fu, s->gu, box) && contract_cube(s, &c, c.fv, s->gv, box))) {
-        return BOX_EMPTY;
+        return BOX_DONE;
     }
     if (shrunk_enough(&c, box, axis)) {
         return BOX_AGAIN;
     }
-    if (touches_at_once(s, box)) {
-        return BOX_HIT;
+    if (settled_by_sample(s, box)) {
+        return BOX_DONE;
     }
 
     // a small box that only rounding keeps from shrinking holds a root as far as can be told
@@ -99,7 +103,7 @@ static inline Verdict check_box(Search* s, Box* box, int* axis) {
         s->refine_left = noise ? 0 : s->refine_left - 1;
         if (s->refine_left == 0) {
             keep_hit(s, box, width);
-            return BOX_HIT;
+            return BOX_DONE;
         }
     }
     return BOX_SPLIT;
@@ -143,7 +147,7 @@ static Verdict divide(Search* s, Box* box, int axis) {
         evaluate(s, box, &c);
         s->limited = s->limited || s->count == QUEUE_MAX;
         keep_hit(s, box, range_width(s, &c));
-        return BOX_HIT;
+        return BOX_DONE;
     }
     Box other = *box;
     other.lo[axis] = mid;

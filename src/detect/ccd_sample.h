@@ -5,6 +5,8 @@
 
 #include "detect/ccd_box.h"
 
+#include <string.h>
+
 static inline double clamp(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
 }
@@ -127,6 +129,35 @@ static bool place_within(const Search* s, const Box* box, double reach, double* 
     return polygon.count > 0;
 }
 
+// Steps towards an earlier contact from one sample.
+enum { EARLIER_PASSES = 4 };
+
+// The first time from that of the box on at which F(., u, v) comes within `reach` in the norm of
+// the search, as far as rounding tells; infinity when it does not.
+static double first_time(const Search* s, const Box* box, double reach, double u, double v) {
+    double f[4], ft[4], start = box->lo[0], end = box->hi[0];
+    V4 slope = v4_add(v4_add(s->da, v4_mul(v4_all(u), s->db)), v4_mul(v4_all(v), s->dc));
+    V4 at = v4_add(v4_add(s->a0, v4_mul(v4_all(u), s->b0)), v4_mul(v4_all(v), s->c0));
+    v4_store(f, v4_add(at, v4_mul(v4_all(start), slope)));
+    v4_store(ft, slope);
+    if (s->euclid) {
+        // |f + x ft|^2 = reach^2, the smaller root
+        double a = ft[0] * ft[0] + ft[1] * ft[1] + ft[2] * ft[2];
+        double b = f[0] * ft[0] + f[1] * ft[1] + f[2] * ft[2];
+        double c = f[0] * f[0] + f[1] * f[1] + f[2] * f[2] - reach * reach;
+        double root = b * b - a * c;
+        return b < 0.0 && root >= 0.0 ? start + c / (-b + sqrt(root)) : INFINITY;
+    }
+    double enter = 0.0, leave = end - start;
+    for (int i = 0; i < 3; ++i) {
+        double x = fabs(f[i]) <= reach ? 0.0 : (copysign(reach, f[i]) - f[i]) / ft[i];
+        double y = (copysign(reach, ft[i]) - f[i]) / ft[i];
+        enter = x >= 0.0 ? greater(enter, x) : INFINITY;
+        leave = y < leave ? y : leave;
+    }
+    return enter <= leave ? start + enter : INFINITY;
+}
+
 // The time in the box at which F(., u, v) is smallest.
 static double nearest_time(const Search* s, const Box* box, double u, double v) {
     double f[4], ft[4];
@@ -156,18 +187,90 @@ static void report_earlier(Search* s, double t) {
     }
 }
 
+// Keeps the earliest contact found by taking (u, v) and its first time within `reach` in turn; what
+// is later in the box is cut off. (K.21)
+static void keep_earliest(Search* s, Box* box, double reach, double allowed, double u, double v) {
+    Box late = *box;
+    for (int pass = 0; pass < EARLIER_PASSES; ++pass) {
+        double t = first_time(s, box, reach, u, v);
+        double distance = distance_at(s, t, u, v);
+        if (!(t >= box->lo[0] && t < late.hi[0] && distance <= allowed)) {
+            break;
+        }
+        late.lo[0] = late.hi[0] = t;
+        keep_sample(s, t, u, v, distance);
+        if (s->euclid) {
+            nearest_place(s, &late, &u, &v);
+        } else if (!place_within(s, &late, reach, &u, &v)) {
+            break;
+        }
+    }
+    if (s->best.collision && s->best.time < box->hi[0]) {
+        box->hi[0] = s->best.time;
+    }
+}
+
+static inline double dot3(const double* a, const double* b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+// The corners of the box in (u, v), for a face without what lies beyond u + v = 1.
+static int corners(const Search* s, const Box* box, double* u, double* v) {
+    double u_lo = box->lo[1], u_hi = box->hi[1], v_lo = box->lo[2], v_hi = box->hi[2];
+    bool cut = s->triangle && (u_hi + v_hi) - 1.0 > 0.0;
+    const double us[5] = {u_lo, u_hi, u_lo, u_hi, cut ? 1.0 - v_hi : u_hi};
+    const double vs[5] = {v_lo, v_lo, v_hi, cut ? 1.0 - u_hi : v_hi, v_hi};
+    memcpy(u, us, sizeof us);
+    memcpy(v, vs, sizeof vs);
+    return cut ? 5 : 4;
+}
+
+// Along y, F at the nearest place of the first time, F keeps off until a corner of the box comes
+// within the separation: the first time moves there. False when that is after the box. (K.22)
+static bool advance(const Search* s, Box* box, double at_u, double at_v) {
+    V4 t = v4_all(box->lo[0]);
+    V4 at_a = v4_add(s->a0, v4_mul(t, s->da));
+    V4 at_b = v4_add(s->b0, v4_mul(t, s->db));
+    V4 at_c = v4_add(s->c0, v4_mul(t, s->dc));
+    double a[4], b[4], c[4], da[4], db[4], dc[4], m[4], y[4], u[5], v[5];
+    v4_store(a, at_a);
+    v4_store(b, at_b);
+    v4_store(c, at_c);
+    v4_store(da, s->da);
+    v4_store(db, s->db);
+    v4_store(dc, s->dc);
+    v4_store(m, s->margin);
+    v4_store(y, v4_add(v4_add(at_a, v4_mul(v4_all(at_u), at_b)), v4_mul(v4_all(at_v), at_c)));
+    const double size[3] = {fabs(y[0]), fabs(y[1]), fabs(y[2])};
+    double norm = s->euclid ? sqrt(dot3(y, y)) : size[0] + size[1] + size[2];
+    double bound = s->separation * norm * (1.0 + 0x1p-48) + 2.0 * dot3(size, m) + CCD_TINY;
+    double ya = dot3(y, a) - bound, yb = dot3(y, b), yc = dot3(y, c);
+    double sa = dot3(y, da), sb = dot3(y, db), sc = dot3(y, dc);
+    double wait = 2.0;
+    for (int i = corners(s, box, u, v) - 1; i >= 0; --i) {
+        double gap = ya + u[i] * yb + v[i] * yc, rate = sa + u[i] * sb + v[i] * sc;
+        if (gap <= 0.0) {
+            return true;
+        }
+        wait = rate < 0.0 ? lesser(wait, gap / -rate) : wait;
+    }
+    box->lo[0] = greater(box->lo[0], (box->lo[0] + wait) - CCD_SLACK * (1.0 + wait));
+    return box->lo[0] <= box->hi[0];
+}
+
 // Looks for a contact in the box by sampling: within rounding, or, with a separation, within a
-// small share of it. One at the first time of the box settles the box (true); one later bounds the
-// time of all that is left. (K.15)
-static bool touches_at_once(Search* s, const Box* box) {
+// small share of it. (K.15) One at the first time of the box settles it (true); one later cuts off
+// what is later still. With a separation the first time moves to where a contact is possible; a box
+// of which nothing is left is settled, too.
+static bool settled_by_sample(Search* s, Box* box) {
     double u, v, t = box->lo[0];
     if (s->best.collision && s->best.time <= t + TIME_SLACK) {
         report_earlier(s, t);
         return true;
     }
     double distance = nearest_sample(s, box, &u, &v);
-    double allowed =
-        s->separation + lesser(s->tolerance, s->separation * 0x1p-6) + v4_top3(s->margin);
+    double share = lesser(s->tolerance, s->separation * 0x1p-6);
+    double allowed = s->separation + share + v4_top3(s->margin);
     if (!(distance <= allowed) && s->separation > 0.0 && !s->euclid) {
         distance = place_within(s, box, allowed, &u, &v) ? distance_at(s, t, u, v) : distance;
     }
@@ -182,7 +285,12 @@ static bool touches_at_once(Search* s, const Box* box) {
         report_earlier(s, box->lo[0]);
         return true;
     }
-    return false;
+    if (s->separation == 0.0) {
+        return false;
+    }
+    double near_u = u, near_v = v;
+    keep_earliest(s, box, s->separation + 0.5 * share, allowed, u, v);
+    return !advance(s, box, near_u, near_v);
 }
 
 #endif

@@ -93,16 +93,19 @@ export async function openPage(browser, url, options = {}) {
   return { page, faults, context };
 }
 
-export const shown = (page) => page.waitForFunction(() => document.body?.dataset.firstPicture !== undefined, null, { timeout: 60000 });
+export const shown = (page) => page.waitForFunction(() => document.body?.dataset.firstPicture !== undefined, null, { timeout: 120000 });
 
 export const data = (page, name) => page.evaluate((key) => document.body.dataset[key], name);
 
 export const until = (page, name, value) =>
-  page.waitForFunction(([key, wanted]) => document.body.dataset[key] === wanted, [name, String(value)], { timeout: 30000 });
+  page.waitForFunction(([key, wanted]) => document.body.dataset[key] === wanted, [name, String(value)], { timeout: 120000 });
 
-/** Waits until the picture has its full detail and two more have been drawn. */
+/** Waits until the picture has its full detail, unless it plays, and two more have been drawn. */
 export async function rest(page) {
-  await page.waitForTimeout(250);
+  await page.waitForFunction(() => {
+    const { stage, timeline } = window.tendril;
+    return timeline.playing || performance.now() - stage.lastMotion > 200; // stage.js: REST
+  }, null, { timeout: 60000 });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 

@@ -120,9 +120,7 @@ TEST(a_resumed_run_has_the_same_bits) {
     CHECK_INT(same_frames(scratch_path(&s, "two"), scratch_path(&s, "whole"), true), 201);
     pid_t child = COMMAND_START(&s, "run", "c.yaml", "-o", "killed", "-q", "--set", longer, "--set",
                                 "output.checkpoint=1e-3");
-    for (int i = 0; i < 2000 && access(scratch_path(&s, "killed/checkpoint"), F_OK) != 0; ++i) {
-        usleep(1000);
-    }
+    CHECK(command_wait_for(child, scratch_path(&s, "killed/checkpoint"), 0));
     kill(child, SIGKILL);
     printf("  ended with %d\n", command_wait(child));
     REQUIRE(COMMAND(&s, "run", "--resume", "killed", "-q") == 0);

@@ -357,15 +357,7 @@ TEST(the_command_measures_reports_and_goes_on) {
     // killed in its middle
     scratch_remove_tree(scratch_path(&scratch, "out"));
     pid_t child = COMMAND_START(&scratch, SMALL, "-q");
-    for (int i = 0; i < 1000; ++i) {
-        size_t now = 0;
-        char* some = scratch_read(scratch_path(&scratch, "out/comb.csv"), &now);
-        free(some);
-        if (some != NULL && now > size / 3) {
-            break;
-        }
-        usleep(2000);
-    }
+    CHECK(command_wait_for(child, scratch_path(&scratch, "out/comb.csv"), (long long)size / 3));
     kill(child, SIGKILL);
     command_wait(child);
     CHECK_INT(COMMAND(&scratch, SMALL, "--resume", "-q"), 0);
@@ -440,10 +432,7 @@ TEST(hair_at_rest_is_taken_on) {
 TEST(hair_comes_to_rest_in_steps_of_their_own) {
     Scratch scratch = scratch_make();
     pid_t child = COMMAND_START(&scratch, RESTING);
-    for (int i = 0; i < 1000 && access(scratch_path(&scratch, "out-rest/log.csv"), F_OK) != 0;
-         ++i) {
-        usleep(1000);
-    }
+    CHECK(command_wait_for(child, scratch_path(&scratch, "out-rest/log.csv"), 0));
     kill(child, SIGKILL);
     command_wait(child);
     CHECK_INT(COMMAND(&scratch, RESTING), 2); // what was begun is not written over

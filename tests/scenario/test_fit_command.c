@@ -275,8 +275,8 @@ TEST(ctrl_c_ends_the_search_with_the_best_so_far) {
                                 "materials.rubber.young=1e5:1e7:1e6", "-o", "out", "--algorithm",
                                 "crs", "--evaluations", "1000000");
     char* table = NULL;
-    for (int i = 0; i < 2000 && (table == NULL || strstr(table, "\n3,search") == NULL); ++i) {
-        usleep(5000);
+    while ((table == NULL || strstr(table, "\n3,search") == NULL) && !command_ended(child)) {
+        poll(NULL, 0, 5);
         free(table);
         table = scratch_read(scratch_path(&s, "out/evaluations.csv"), NULL);
     }

@@ -117,17 +117,6 @@ TEST(twenty_kills_leave_readable_results_and_the_same_bits) {
     scratch_remove(&scratch);
 }
 
-// Waits until a run has its folder; false after ten seconds.
-static bool wait_for_folder(const char* path) {
-    for (int i = 0; i < 10000; ++i) {
-        if (access(path, F_OK) == 0) {
-            return true;
-        }
-        usleep(1000);
-    }
-    return false;
-}
-
 // Interrupts a run and returns its exit code. A machine that was busy elsewhere may let the run
 // finish before the signal comes; then it is done again.
 static int interrupt_run(const Scratch* scratch, const char* folder, int number) {
@@ -135,7 +124,7 @@ static int interrupt_run(const Scratch* scratch, const char* folder, int number)
     for (int attempt = 0; attempt < 5 && code == 0; ++attempt) {
         scratch_remove_tree(folder);
         pid_t child = start_run(scratch, folder);
-        CHECK(wait_for_folder(folder));
+        CHECK(command_wait_for(child, folder, 0));
         kill(child, number);
         code = command_wait(child);
     }
@@ -181,7 +170,7 @@ TEST(two_runs_cannot_share_a_folder) {
     write_run_scene(&scratch);
     snprintf(end_override, sizeof end_override, "time.end=1000");
     pid_t child = start_run(&scratch, "busy");
-    CHECK(wait_for_folder(scratch_path(&scratch, "busy")));
+    CHECK(command_wait_for(child, scratch_path(&scratch, "busy"), 0));
     kill(child, SIGSTOP);
     CHECK_INT(COMMAND(&scratch, "run", "--resume", "busy"), 3);
     CHECK(command_wrote(&scratch, "stderr", "another process"));
@@ -207,7 +196,7 @@ TEST(second_interrupt_ends_at_once) {
     write_run_scene(&scratch);
     snprintf(end_override, sizeof end_override, "time.end=1000");
     pid_t child = start_run(&scratch, "twice");
-    CHECK(wait_for_folder(scratch_path(&scratch, "twice")));
+    CHECK(command_wait_for(child, scratch_path(&scratch, "twice"), 0));
     kill(child, SIGINT);
     usleep(100);
     kill(child, SIGINT);

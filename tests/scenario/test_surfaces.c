@@ -165,10 +165,7 @@ TEST(a_resumed_run_has_the_same_bits) {
     REQUIRE(COMMAND(&s, "run", "m.yaml", "-o", "whole", "-q", "--set", longer) == 0);
     pid_t child = COMMAND_START(&s, "run", "m.yaml", "-o", "killed", "-q", "--set", longer, "--set",
                                 "output.checkpoint=0.01");
-    for (int i = 0; i < 2000 && access(scratch_path(&s, "killed/checkpoint"), F_OK) != 0; ++i) {
-        usleep(1000);
-    }
-    usleep(30000);
+    CHECK(command_wait_for(child, scratch_path(&s, "killed/checkpoint"), 0));
     kill(child, SIGKILL);
     int code = command_wait(child);
     printf("  ended with %d\n", code);

@@ -2,9 +2,7 @@
 // What a browser shows is tested in tests/page.
 #include "command.h"
 #include "run_folder.h"
-
-#include <arpa/inet.h>
-#include <sys/socket.h>
+#include "served.h"
 
 // HDF5 loses some of its own memory on damaged files.
 __attribute__((visibility("default"))) const char* __lsan_default_suppressions(void);
@@ -194,39 +192,6 @@ TEST(refuses_what_is_cut_newer_or_not_ours) {
 
 // --- serving -------------------------------------------------------------------------------------
 
-// Sends a request and returns the status of the answer.
-static int ask(int port, const char* request) {
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    char answer[64] = {0};
-    int status = -1;
-    if (connect(fd, (struct sockaddr*)&address, sizeof address) == 0 &&
-        send(fd, request, strlen(request), MSG_NOSIGNAL) > 0 &&
-        recv(fd, answer, sizeof answer - 1, MSG_WAITALL) > 0) {
-        sscanf(answer, "HTTP/1.1 %d", &status);
-    }
-    close(fd);
-    return status;
-}
-
-// Waits for the address that the command prints.
-static bool read_address(const Scratch* scratch, int* port, char token[33]) {
-    for (int i = 0; i < 200; ++i) {
-        char* text = scratch_read(scratch_path(scratch, "stdout"), NULL);
-        bool found =
-            text != NULL &&
-            sscanf(text, "{\"url\": \"http://127.0.0.1:%d/?token=%32[0-9a-f]\"}", port, token) == 2;
-        free(text);
-        if (found) {
-            return true;
-        }
-        usleep(50000);
-    }
-    return false;
-}
-
 TEST(serves_only_who_knows_the_token_and_comes_from_here) {
     Scratch scratch = scratch_with_run();
     if (page_left_out(&scratch)) {
@@ -236,11 +201,11 @@ TEST(serves_only_who_knows_the_token_and_comes_from_here) {
     pid_t child = COMMAND_START(&scratch, "view", "run", "--serve", "--json");
     int port = 0;
     char token[33] = "";
-    REQUIRE(read_address(&scratch, &port, token));
+    REQUIRE(served_address(&scratch, child, "stdout", &port, token));
     char text[512];
 #define ASK(path, host, more)                                                                      \
     (snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: " host "\r\n" more "\r\n", path, port), \
-     ask(port, text))
+     served_ask(port, text))
     char right[64], wrong[64];
     snprintf(right, sizeof right, "/?token=%s", token);
     snprintf(wrong, sizeof wrong, "/?token=%.31s%c", token, token[31] == '0' ? '1' : '0');
@@ -252,6 +217,10 @@ TEST(serves_only_who_knows_the_token_and_comes_from_here) {
     CHECK_INT(ASK(right, "evil.example:%d", ""), 403);
     CHECK_INT(ASK(right, "127.0.0.1:%d", "Origin: http://evil.example\r\n"), 403);
     CHECK_INT(ASK(right, "127.0.0.1:%d", "Origin: null\r\n"), 403);
+    // of two, whichever is looked at
+    CHECK_INT(ASK(right, "127.0.0.1:%d", "Host: evil.example\r\n"), 403);
+    CHECK_INT(ASK(right, "127.0.0.1:%d", "hOST: 127.0.0.1\r\n"), 403);
+    CHECK_INT(ASK(right, "evil.example\r\nHost: 127.0.0.1:%d", ""), 403);
     kill(child, SIGTERM);
     CHECK_INT(command_wait(child), 0);
     scratch_remove(&scratch);

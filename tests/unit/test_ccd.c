@@ -169,6 +169,67 @@ TEST(contacts_by_construction_are_found) {
     CHECK_INT(late, 0);
 }
 
+// A vector with whole coordinates and a whole length, in any of its turns.
+static TdlVec3 whole_vector(CcdRandom* r, double* length) {
+    static const int QUADRUPLES[][4] = {
+        {1, 2, 2, 3}, {2, 3, 6, 7}, {4, 4, 7, 9}, {0, 3, 4, 5}, {0, 0, 1, 1}};
+    const int* x = QUADRUPLES[ccd_random_below(r, 5)];
+    int turn = ccd_random_below(r, 3), signs = ccd_random_below(r, 8);
+    double c[3];
+    for (int i = 0; i < 3; ++i) {
+        c[i] = (signs >> i & 1) != 0 ? -x[(turn + i) % 3] : x[(turn + i) % 3];
+    }
+    *length = x[3];
+    return (TdlVec3){c[0], c[1], c[2]};
+}
+
+// A contact exact at t = k / 2^m, one part moved by a vector whose size in the norm is exactly the
+// separation: 1e-12, 1e-6 or 1e-3 of the coordinates. Returns the time; *q may touch before.
+static double plant(CcdRandom* r, TdlCcdQuery* q, TdlCcdOptions* o) {
+    int k, m;
+    double length;
+    ccd_generate_exact(r, q, &k, &m);
+    TdlVec3 w = whole_vector(r, &length);
+    bool euclid = ccd_random_below(r, 2) == 0;
+    double most = fmax(fabs(w.x), fmax(fabs(w.y), fabs(w.z)));
+    static const int SIZES[] = {-21, 0, 10}; // the coordinates reach 2^21
+    double unit = ldexp(1.0, SIZES[ccd_random_below(r, 3)]);
+    int moved = q->kind == TDL_CCD_VERTEX_FACE ? 1 : 2;
+    for (int i = 0; i < moved; ++i) {
+        q->start[i] = tdl_axpy3(q->start[i], unit, w);
+        q->end[i] = tdl_axpy3(q->end[i], unit, w);
+    }
+    int scale = -21 + ccd_random_below(r, 41) - 20;
+    ccd_rescale(q, scale);
+    o->norm = euclid ? TDL_CCD_NORM_EUCLID : TDL_CCD_NORM_MAX;
+    o->min_separation = ldexp(unit * (euclid ? length : most), scale);
+    return ldexp((double)k, -m);
+}
+
+// TENDRIL_CCD_PLANTED=10000000 plants ten million.
+TEST(planted_contacts_with_separation_are_found) {
+    int count = env_count("TENDRIL_CCD_PLANTED", 60000);
+    CcdRandom random = {43};
+    int missed = 0, late = 0, without = 0;
+    for (int i = 0; i < count; ++i) {
+        TdlCcdOptions o = tdl_ccd_options_default();
+        TdlCcdQuery q = {.kind = i % 2 == 0 ? TDL_CCD_VERTEX_FACE : TDL_CCD_EDGE_EDGE};
+        double time = plant(&random, &q, &o);
+        o.tolerance = ldexp(o.tolerance, -20 * (i % 3)); // where the margins matter
+        TdlCcdResult r = ask(&q, &o);
+        missed += !r.collision;
+        late += r.collision && r.time > time;
+        if (i % 100 == 0) {
+            o.min_separation *= 0.5;
+            o.tolerance *= 0x1p-40;
+            without += !ask(&q, &o).collision;
+        }
+    }
+    CHECK_INT(missed, 0);
+    CHECK_INT(late, 0);
+    CHECK(without > count / 5000); // half the separation is often too little
+}
+
 TEST(bisection_misses_nothing_either) {
     TdlCcdOptions o = tdl_ccd_options_default();
     o.tolerance = 1.0e-3;

@@ -170,6 +170,10 @@ static bool loses(Search* s, int which, Box box, const double* at) {
             left = contract_cube(s, &c, c.fu, s->gu, &box);
         } else if (which == 5) {
             left = contract_cube(s, &c, c.fv, s->gv, &box);
+        } else if (which == 6) {
+            double u, v;
+            nearest_place(s, &box, &u, &v);
+            left = advance(s, &box, u, v);
         }
         if (!left) {
             return true;
@@ -218,13 +222,14 @@ static void stretch(CcdRandom* r, TdlCcdQuery* q) {
     }
 }
 
-// (K.10)-(K.19): no contraction loses a root; without margins they do, so the test sees it.
+// (K.10)-(K.19), (K.22): no contraction loses a root; without margins they do, so the test sees it.
 TEST(contractions_keep_exact_roots) {
-    static const char* const NAMES[] = {"axes", "adjugate",  "flat",
-                                        "rows", "cube of u", "cube of v"};
+    enum { COUNT = 7 };
+    static const char* const NAMES[COUNT] = {"axes",      "adjugate",  "flat",   "rows",
+                                             "cube of u", "cube of v", "advance"};
     int count = env_count("TENDRIL_CCD_MARGINS", 4000);
     CcdRandom r = {202};
-    int lost[6] = {0}, lost_bare[6] = {0};
+    int lost[COUNT] = {0}, lost_bare[COUNT] = {0};
     Search* s = &search_state;
     for (int i = 0; i < count; ++i) {
         double at[3];
@@ -241,12 +246,12 @@ TEST(contractions_keep_exact_roots) {
             Box box = box_around(&r, at);
             V4 margin = s->margin, row_margin = s->row_margin;
             set_flat_margins(s);
-            for (int which = 0; which < 6; ++which) {
+            for (int which = 0; which < COUNT; ++which) {
                 lost[which] += loses(s, which, box, at);
             }
             s->margin = s->row_margin = v4_all(0.0);
             s->flat_margin[0] = s->flat_margin[1] = s->flat_margin[2] = v4_all(0.0);
-            for (int which = 0; which < 6; ++which) {
+            for (int which = 0; which < COUNT; ++which) {
                 lost_bare[which] += loses(s, which, box, at);
             }
             s->margin = margin;
@@ -254,7 +259,7 @@ TEST(contractions_keep_exact_roots) {
         }
     }
     int bare = 0;
-    for (int which = 0; which < 6; ++which) {
+    for (int which = 0; which < COUNT; ++which) {
         printf("  %-9s lost %d; without margins %d of %d\n", NAMES[which], lost[which],
                lost_bare[which], 8 * count);
         CHECK_INT(lost[which], 0);
