@@ -46,6 +46,7 @@ extern const Command INVERSE_STIFFNESS_COMMAND;
 extern const Command MANUAL_COMMAND;
 extern const Command RENDER_COMMAND;
 extern const Command RUN_COMMAND;
+extern const Command SWEEP_COMMAND;
 extern const Command VIEW_COMMAND;
 
 // clang-format off
@@ -56,6 +57,7 @@ const Command* const COMMANDS[] = {
     &VIEW_COMMAND,
     &RENDER_COMMAND,
     &EXPORT_COMMAND,
+    &SWEEP_COMMAND,
     &FIT_COMMAND,
     &INVERSE_COMMAND,
     &INVERSE_HELIX_COMMAND,
