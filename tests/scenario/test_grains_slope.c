@@ -25,7 +25,8 @@ static Sand make_slope(int dimension, double degrees, TdlGrainsStress stress) {
 static void stands(int dimension, double degrees, TdlGrainsStress stress) {
     Sand sand = make_slope(dimension, degrees, stress);
     double most = 0.0;
-    int steps = getenv("TENDRIL_LONG") != NULL || dimension == 2 ? 2000 : 200; // 10 s
+    bool all = getenv("TENDRIL_LONG") != NULL;
+    int steps = all ? 2000 : dimension == 2 ? REPEATS(2000, 60) : REPEATS(200, 30); // 10 s
     for (int i = 0; i < steps && sand_step(&sand); ++i) {
         most = i < 20 ? 0.0 : fmax(most, sand_speed(&sand));
     }
