@@ -22,6 +22,11 @@ static void be_silent(void* user, TdlLogLevel level, const char* message) {
     (void)message;
 }
 
+// Contacts of a wild state may take long; a run can be stopped within a step.
+static bool stop(void* user) {
+    return ++*(int*)user > 20;
+}
+
 // A step from what was loaded may fail, but must return.
 static void go_on(const char* state, size_t size) {
     static TdlScene* scene;
@@ -35,6 +40,8 @@ static void go_on(const char* state, size_t size) {
         abort();
     }
     TdlStepInfo info;
+    int asked = 0;
+    tdl_world_watch_stop(world, stop, &asked);
     if (tdl_world_load_state(world, state, size) == TDL_STATUS_OK) {
         tdl_world_step(world, &info);
     }
