@@ -45,6 +45,24 @@ static inline void test_add(TestCase* test) {
         return;                                                                                    \
     } while (0)
 
+// Under a sanitizer the same code takes four times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+// How often a test repeats what it does; under a sanitizer as often as runs the same code.
+#define REPEATS(count, sanitized) (SANITIZED ? (sanitized) : (count))
+
+// Ends a test whose length is its point where a sanitizer makes it longer still.
+#define SKIP_LONG_UNDER_SANITIZER()                                                                \
+    do {                                                                                           \
+        if (SANITIZED && getenv("TENDRIL_LONG") == NULL) {                                         \
+            SKIP("long under a sanitizer; TENDRIL_LONG=1 runs it");                                \
+        }                                                                                          \
+    } while (0)
+
 #define FAIL(...)                                                                                  \
     do {                                                                                           \
         if (++test_failures <= 10) {                                                               \

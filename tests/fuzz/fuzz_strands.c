@@ -1,14 +1,11 @@
-// A libFuzzer target for files of strands. The first byte chooses: the rest is the file, or changes
-// to a good one, each of three bytes: place (low byte first) and value. From nothing a fuzzer does
-// not find HDF5. Whatever comes, reading ends with strands that a world would take, or with exactly
-// one message, and takes no more memory than the bytes can justify.
+// A libFuzzer target for files of strands: the first byte as in fuzz_bytes.h. Whatever comes,
+// reading ends with strands that a world would take, or with exactly one message, and takes no more
+// memory than the bytes can justify.
 //
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz/fuzz_strands CORPUS
+#include "fuzz/fuzz_bytes.h"
 #include "ref/strands_sample.h"
-
-#include <stdlib.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -37,7 +34,7 @@ static void* resize(void* user, void* block, size_t old_size, size_t new_size) {
 
 // The bytes of a good file, made once.
 static const uint8_t* good_file(size_t* size) {
-    static uint8_t bytes[1 << 16];
+    static uint8_t* bytes;
     static size_t count;
     if (count == 0) {
         char path[] = "/tmp/fuzz-strands-XXXXXX";
@@ -48,34 +45,12 @@ static const uint8_t* good_file(size_t* size) {
         if (handle < 0 || tdl_strands_write(&host, path, &sample.strands) != TDL_STATUS_OK) {
             abort();
         }
+        bytes = fuzz_read_file(path, &count);
         close(handle);
-        FILE* file = fopen(path, "rb");
-        count = file == NULL ? 0 : fread(bytes, 1, sizeof bytes, file);
-        if (count == 0 || count == sizeof bytes || fclose(file) != 0 || unlink(path) != 0) {
-            abort();
-        }
+        unlink(path);
     }
     *size = count;
     return bytes;
-}
-
-// The file in memory of exactly its size.
-static uint8_t* make_file(const uint8_t* data, size_t* size) {
-    bool changes = data[0] % 4 != 0;
-    size_t rest = *size - 1;
-    const uint8_t* from = data + 1;
-    if (changes) {
-        from = good_file(size);
-    } else {
-        *size = rest;
-    }
-    uint8_t* copy = malloc(*size == 0 ? 1 : *size);
-    memcpy(copy, from, *size);
-    for (size_t k = 0; changes && 3 * k + 3 <= rest; ++k) {
-        const uint8_t* change = data + 1 + 3 * k;
-        copy[(change[0] | (size_t)change[1] << 8) % *size] = change[2];
-    }
-    return copy;
 }
 
 static void check_strands(const TdlStrands* strands) {
@@ -93,7 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) {
         return 0;
     }
-    uint8_t* file = make_file(data, &size);
+    size_t good_size;
+    const uint8_t* good = good_file(&good_size);
+    uint8_t* file = fuzz_make_bytes(data, &size, good, good_size);
     TdlHost host = tdl_host_default();
     Watch watch = {.real = host.mem, .limit = 65536 + 8 * size};
     host.mem = (TdlAllocator){resize, &watch};

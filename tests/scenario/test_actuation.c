@@ -196,7 +196,7 @@ TEST(a_rod_follows_its_natural_curvature) {
     static const char* const ALL[5] = {"super-helix", "super-clothoid", "der", "corde",
                                        "super-helix-dense"};
     for (int m = 0; m < 5; ++m) {
-        for (int rule = 0; rule < 2; ++rule) {
+        for (int rule = REPEATS(0, 1); rule < 2; ++rule) {
             TdlRodDef def = arm_def(ALL[m]);
             TdlNaturalKey keys[3] = {{.time = 0.0},
                                      {.time = 0.2, .curvature = {2.0, 5.0, -8.0}},

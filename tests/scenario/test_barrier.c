@@ -183,7 +183,7 @@ static void add_soft_rod(TdlWorld* world, const char* model, TdlVec3 start, TdlV
 // A rod falls across another that is clamped, slides over it and lies on the floor.
 TEST(rods_lie_on_rods_and_on_the_floor) {
     const char* const models[] = {"super-helix", "super-clothoid"};
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < REPEATS(2, 1); ++i) {
         TdlWorldDef def = barrier_def(1.0e-3, 0.0, 0.0, 0.3);
         TdlWorld* world = make_world(&def);
         TdlColliderDef floor = tdl_collider_def_default();

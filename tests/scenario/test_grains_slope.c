@@ -25,7 +25,8 @@ static Sand make_slope(int dimension, double degrees, TdlGrainsStress stress) {
 static void stands(int dimension, double degrees, TdlGrainsStress stress) {
     Sand sand = make_slope(dimension, degrees, stress);
     double most = 0.0;
-    int steps = getenv("TENDRIL_LONG") != NULL || dimension == 2 ? 2000 : 200; // 10 s
+    bool all = getenv("TENDRIL_LONG") != NULL;
+    int steps = all ? 2000 : dimension == 2 ? REPEATS(2000, 60) : 200; // 10 s
     for (int i = 0; i < steps && sand_step(&sand); ++i) {
         most = i < 20 ? 0.0 : fmax(most, sand_speed(&sand));
     }
@@ -82,6 +83,8 @@ TEST(slabs_above_the_angle_of_friction_slide_as_plugs) {
 }
 
 TEST(slabs_in_three_dimensions_stand_and_slide) {
-    stands(3, 24.0, TDL_GRAINS_NODES);
+    if (!SANITIZED) { // a step of what slides is the same code
+        stands(3, 24.0, TDL_GRAINS_NODES);
+    }
     slides(3, 31.0, TDL_GRAINS_NODES);
 }

@@ -256,7 +256,8 @@ TEST(a_held_rope_settles_to_the_boundary_value_problem) {
         int model = k % MODEL_COUNT, i = k / MODEL_COUNT % 5, j = k / (5 * MODEL_COUNT) % 5;
         bool clamped = k < MODEL_COUNT * 5 * 5;
         bool spins = model == 3 && i == 4 && j == 2 && !clamped; // at no cost: der, between pins
-        if (all_wanted() || spins || (i + j + model) % 5 == (clamped ? 0 : 2)) {
+        bool chosen = (i + j + model) % 5 == (clamped ? 0 : 2) && k % REPEATS(1, 7) == 0;
+        if (all_wanted() || spins || chosen) {
             cases[count++] = (Case){model, 1.0e-3, young[i], slack[j], clamped, true};
         }
     }
@@ -273,11 +274,12 @@ TEST(a_held_rope_comes_to_rest_at_the_boundary_value_problem) {
     };
     enum { COUNT = sizeof of_all / sizeof of_all[0] };
     Case cases[COUNT * MODEL_COUNT];
-    for (int k = 0; k < COUNT * MODEL_COUNT; ++k) {
-        cases[k] = of_all[k / MODEL_COUNT];
-        cases[k].model = k % MODEL_COUNT;
+    int count = 0;
+    for (int k = 0; k < COUNT * MODEL_COUNT; k += REPEATS(1, 5)) { // 5: each model, most cases
+        cases[count] = of_all[k / MODEL_COUNT];
+        cases[count++].model = k % MODEL_COUNT;
     }
-    check_cases(cases, COUNT * MODEL_COUNT);
+    check_cases(cases, count);
 }
 
 // Every step with every stiffness and slack; with TENDRIL_LONG=1 in the environment.

@@ -179,7 +179,7 @@ TEST(free_chains_keep_their_momenta) {
         double off = 0.0;
         TdlStepInfo info = {0};
         double e0 = 0.0, rise = 0.0;
-        for (int i = 0; i < 1000; ++i) {
+        for (int i = 0; i < REPEATS(1000, 100); ++i) {
             REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
             CHECK(info.forced == 0);
             Momenta sum = {0};
@@ -536,7 +536,7 @@ TEST(rods_carry_weights) {
         TdlStepInfo info = {0};
         int subs = 0;
         double off = 0.0;
-        for (int i = 0; i < 8000; ++i) {
+        for (int i = 0; i < REPEATS(8000, 500); ++i) {
             REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
             subs += info.substeps;
             off = fmax(off, info.joint_error);

@@ -41,9 +41,9 @@ static TdlVec3 tip_after(const char* model, int kind, TdlIntegrator integrator, 
 TEST(large_swings_are_of_the_order_of_the_rule) {
     static const char* const KINDS[] = {"clamped", "pinned", "free"};
     for (int m = 0; m < MODEL_COUNT; ++m) {
-        for (int kind = 0; kind < 3; ++kind) {
+        for (int kind = 0; kind < REPEATS(3, 1); ++kind) {
             printf("  %-17s %-7s", MODELS[m], KINDS[kind]);
-            for (int rule = 0; rule < 2; ++rule) {
+            for (int rule = REPEATS(0, 1); rule < 2; ++rule) {
                 TdlVec3 tip[4];
                 for (int j = 0; j < 4; ++j) {
                     double dt = 1.0e-3 / (1 << j);
@@ -78,7 +78,7 @@ TEST(the_energy_of_large_swings_does_not_grow) {
             double scale = kind == 2 ? total_energy(tdl_world_energy(world))
                                      : look_rod_info(world, rod).mass * 9.81 * def.length;
             double start = total_energy(tdl_world_energy(world)), most = start, least = start;
-            for (int i = 0; i < 3000; ++i) {
+            for (int i = 0; i < REPEATS(3000, 300); ++i) {
                 TdlStepInfo info;
                 REQUIRE(tdl_world_step(world, &info) == TDL_STATUS_OK);
                 most = fmax(most, total_energy(info.energy));

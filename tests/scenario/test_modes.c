@@ -162,19 +162,19 @@ static void check_orders(bool torsion, int modes, int models, TdlIntegrator inte
 }
 
 TEST(modes_in_bending_are_right_with_order_2_in_elements_by_the_midpoint_rule) {
-    check_orders(false, 3, MODEL_COUNT, TDL_INTEGRATOR_MIDPOINT);
+    check_orders(false, REPEATS(3, 1), MODEL_COUNT, TDL_INTEGRATOR_MIDPOINT);
 }
 
 TEST(modes_in_bending_are_right_with_order_2_in_elements_by_backward_euler) {
-    check_orders(false, 3, MODEL_COUNT, TDL_INTEGRATOR_EULER);
+    check_orders(false, REPEATS(3, 1), MODEL_COUNT, TDL_INTEGRATOR_EULER);
 }
 
 TEST(modes_in_torsion_are_right_with_order_2_in_elements_by_the_midpoint_rule) {
-    check_orders(true, 2, TWISTED, TDL_INTEGRATOR_MIDPOINT);
+    check_orders(true, REPEATS(2, 1), TWISTED, TDL_INTEGRATOR_MIDPOINT);
 }
 
 TEST(modes_in_torsion_are_right_with_order_2_in_elements_by_backward_euler) {
-    check_orders(true, 2, TWISTED, TDL_INTEGRATOR_EULER);
+    check_orders(true, REPEATS(2, 1), TWISTED, TDL_INTEGRATOR_EULER);
 }
 
 // How far the tip is from where it is with hardly any time step, over its swing, after a period.
@@ -225,7 +225,7 @@ TEST(the_midpoint_rule_keeps_the_energy_of_a_vibration_over_a_hundred_periods) {
         for (int torsion = 0; torsion < (m < TWISTED ? 2 : 1); ++torsion) {
             Mode mode = make_mode(torsion == 1, 1);
             const Rod* rod;
-            int periods = 100;
+            int periods = REPEATS(100, 10);
             double dt = 2.0 * PI / mode.omega / 100.0, most = 0.0, least = INFINITY;
             TdlWorld* world =
                 make_world(MODELS[m], 6, &mode, 1.0e-2, TDL_INTEGRATOR_MIDPOINT, dt, &rod);

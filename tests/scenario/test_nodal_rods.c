@@ -66,7 +66,7 @@ static int run(TdlWorld* world, double dt, double end, double scale) {
 TEST(a_curl_let_go_never_gains_energy_and_ends_at_equilibrium) {
     const double steps[] = {1.0e-4, 1.0e-3, 1.0e-2}, ends[] = {0.05, 2.0, 8.0};
     for (int m = 0; m < 3; ++m) {
-        for (int i = 0; i < 3; ++i) {
+        for (int i = REPEATS(0, 2); i < 3; ++i) {
             TdlRodDef def = curl(MODELS[m], 0.18);
             TdlWorld *moving = create_world(steps[i], 1, DOWN), *still = create_world(1.0, 1, DOWN);
             TdlBodyId id = add(moving, &def), other = add(still, &def);
@@ -90,7 +90,7 @@ TEST(a_curl_let_go_never_gains_energy_and_ends_at_equilibrium) {
 TEST(an_undamped_curl_never_gains_energy_either) {
     const double steps[] = {1.0e-4, 1.0e-3, 1.0e-2}, ends[] = {0.05, 0.3, 1.0};
     for (int m = 0; m < 3; ++m) {
-        for (int i = 0; i < 3; ++i) {
+        for (int i = REPEATS(0, 2); i < 3; ++i) {
             TdlRodDef def = curl(MODELS[m], 0.0);
             def.curvature = (TdlVec3){0.0, 0.0, 5.0}; // nearly straight: it snaps back
             TdlWorld* world = create_world(steps[i], 1, DOWN);
@@ -113,7 +113,7 @@ TEST(a_stiff_wire_follows_its_clamp) {
                                 {0.1, {0.05, 0.1, 0.0}, {0.0, 1.0, 2.0}},
                                 {0.2, {0.0, -0.1, 0.1}, {2.0, 0.0, -1.0}}};
     for (int m = 0; m < 3; ++m) {
-        for (double dt = 1.0e-4; dt < 2.0e-2; dt *= 10.0) {
+        for (double dt = REPEATS(1.0e-4, 1.0e-3); dt < 2.0e-2; dt *= 10.0) {
             TdlRodDef def = tdl_rod_def_default();
             def.model = MODELS[m];
             def.length = 0.3;

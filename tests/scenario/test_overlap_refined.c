@@ -112,7 +112,7 @@ static void check(const char* name, int elements, Result x) {
 TEST(a_plectoneme_of_finer_elements_overlaps_no_more) {
     static const int ELEMENTS[] = {50, 100, 170, 250};
     int steps = getenv("TENDRIL_LONG") != NULL ? 700 : 300;
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < REPEATS(4, 2); ++k) {
         char elements[64];
         snprintf(elements, sizeof elements, "rods.rod.elements=%d", ELEMENTS[k]);
         const char* overrides[] = {elements};
@@ -139,7 +139,7 @@ static void write_knot(int cut, char text[TEXT_MAX]) {
 }
 
 TEST(a_knot_of_finer_elements_overlaps_no_more) {
-    for (int cut = 1; cut <= 8; cut *= 2) {
+    for (int cut = 1; cut <= REPEATS(8, 2); cut *= 2) {
         static char curvature[TEXT_MAX];
         char elements[64];
         snprintf(elements, sizeof elements, "rods.rod.elements=%d", 20 * cut);
@@ -152,7 +152,7 @@ TEST(a_knot_of_finer_elements_overlaps_no_more) {
 // The turns of a coil that falls on a table and on itself.
 TEST(a_heap_of_finer_elements_overlaps_no_more) {
     static const int ELEMENTS[] = {64, 128, 255};
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < REPEATS(3, 1); ++k) {
         char elements[64];
         snprintf(elements, sizeof elements, "rods.rod.elements=%d", ELEMENTS[k]);
         const char* overrides[] = {elements, "time.step=5e-4"};

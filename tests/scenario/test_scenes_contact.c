@@ -311,6 +311,7 @@ static double link(const TdlWorld* world, TdlBodyId rod) {
 
 // Both ends stay on a line, so the turns of the rod are those of its end, whatever it does between.
 TEST(a_plectoneme_does_not_pass_through_itself) {
+    SKIP_LONG_UNDER_SANITIZER();
     Stage stage;
     TdlStatus status = open_stage("plectoneme.yaml", NULL, 1, &stage);
     REQUIRE(status == TDL_STATUS_OK);

@@ -128,7 +128,7 @@ TEST(mass_and_gravity_match_the_slow_version) {
     Rng rng = rng_seed(70);
     static Reference ref;
     double worst_mass = 0, worst_gravity = 0;
-    for (int trial = 0; trial < 200; ++trial) {
+    for (int trial = 0; trial < REPEATS(200, 20); ++trial) {
         Rod* rod = random_rod(&rng);
         TdlVec3 g = random_vector(&rng, 9.81);
         compute_reference(rod, g, &ref);
@@ -216,7 +216,7 @@ TEST(velocities_of_one_shape_are_projected_on_another) {
     static Reference ref;
     static RefVec velocity[MAX_N * REF_ROW];
     double worst = 0.0, worst_energy = 0.0;
-    for (int trial = 0; trial < 60; ++trial) {
+    for (int trial = 0; trial < REPEATS(60, 10); ++trial) {
         Rod* rod = random_rod(&rng);
         randomise_before(rod, &rng);
         compute_reference(rod, (TdlVec3){0}, &ref);
@@ -273,7 +273,7 @@ static double order_of(const double error[3]) {
 TEST(jacobian_is_the_derivative_of_point) {
     Rng rng = rng_seed(72);
     double worst[3] = {0};
-    for (int trial = 0; trial < 60; ++trial) {
+    for (int trial = 0; trial < REPEATS(60, 15); ++trial) {
         Rod* rod = random_held_rod(&rng);
         rod_stop(rod);
         int element = rng_below(&rng, rod->element_count), n = rod->dof_count;
@@ -304,7 +304,7 @@ TEST(jacobian_is_the_derivative_of_point) {
 TEST(gradient_is_the_derivative_of_the_potential) {
     Rng rng = rng_seed(73);
     double worst[3] = {0};
-    for (int trial = 0; trial < 60; ++trial) {
+    for (int trial = 0; trial < REPEATS(60, 15); ++trial) {
         Rod* rod = random_held_rod(&rng);
         rod_stop(rod);
         int n = rod->dof_count;
@@ -333,7 +333,7 @@ TEST(gradient_is_the_derivative_of_the_potential) {
 TEST(hessian_is_the_derivative_of_the_gradient) {
     Rng rng = rng_seed(74);
     double worst[3] = {0};
-    for (int trial = 0; trial < 60; ++trial) {
+    for (int trial = 0; trial < REPEATS(60, 15); ++trial) {
         Rod* rod = random_held_rod(&rng);
         rod_stop(rod);
         int n = rod->dof_count;
@@ -371,7 +371,7 @@ TEST(hessian_is_the_derivative_of_the_gradient) {
 
 TEST(elements_join_with_a_common_frame_and_curvature) {
     Rng rng = rng_seed(75);
-    for (int trial = 0; trial < 200; ++trial) {
+    for (int trial = 0; trial < REPEATS(200, 20); ++trial) {
         Rod* rod = random_rod(&rng);
         RodCurve curves[MAX_N];
         rod->model->curves(rod, curves);
@@ -542,7 +542,7 @@ TEST(a_torque_works_on_the_turn_of_its_section) {
 
 TEST(mass_of_any_start_is_that_of_the_kinetic_energy) {
     Rng rng = rng_seed(80);
-    for (int trial = 0; trial < 200; ++trial) {
+    for (int trial = 0; trial < REPEATS(200, 20); ++trial) {
         Rod* rod = random_held_rod(&rng);
         int n = rod->dof_count;
         double M[MAX_DOF * MAX_DOF], twice = 0.0;
@@ -641,7 +641,7 @@ TEST(a_held_end_stays_where_it_is) {
 // A^-1 of a held rod, its stretch included, is symmetric and does not move the end. (L.11)
 TEST(forces_do_not_move_a_held_end) {
     Rng rng = rng_seed(83);
-    for (int trial = 0; trial < 60; ++trial) {
+    for (int trial = 0; trial < REPEATS(60, 15); ++trial) {
         Rod* rod = random_rod_between_holds(&rng, trial);
         double rows[6 * MAX_DOF], x[2][MAX_DOF + 1], b[2][MAX_DOF + 1];
         RodStep step = {
@@ -717,7 +717,7 @@ TEST(momentum_carried_to_the_next_shape_holds_the_velocity_products) {
 
 TEST(a_step_without_gravity_never_adds_energy_however_long) {
     Rng rng = rng_seed(78);
-    for (int trial = 0; trial < 300; ++trial) {
+    for (int trial = 0; trial < REPEATS(300, 60); ++trial) {
         Rod* rod = random_held_rod(&rng);
         rod->load_count = 0;
         RodStep step = {.dt = pow(10.0, rng_range(&rng, -5.0, 1.0)), .base_end = rod->base.now};
