@@ -1,5 +1,6 @@
 // tendril bench granular: what the step of a bed of grains costs the solver.
 #include "app/command.h"
+#include "bench/granular_steps.h"
 #include "bench/strain_cases.h"
 
 #include "tendril/strain.h"
@@ -179,6 +180,9 @@ static void print_json(const Measured* m, bool first) {
 
 static int run_bench_granular(const Args* args) {
     bool json = args_has(args, "json"), first = true;
+    if (args_has(args, "steps")) {
+        return granular_steps(args, args_int(args, "particles", 1000000), json);
+    }
     int only = atoi(args_text(args, "dimension", "0")), most = args_int(args, "rows", 100000);
     printf(json ? "["
                 : "                   us/visit  begin s  cold 1e-4 s, steps   warm          "
@@ -212,6 +216,10 @@ static const Option OPTIONS[] = {
     {"jitter", 'j', OPTION_REAL, "PART", 0, 1,
      "how far particles are from their lattice, in parts of their distance; default 0.3", false},
     {"sweeps", 'k', OPTION_INT, "COUNT", 1, 1000000, "at most for a solve; default 3000", false},
+    {"steps", 's', OPTION_SWITCH, NULL, 0, 0,
+     "instead, whole steps of a world against the number of particles", false},
+    {"particles", 'p', OPTION_INT, "COUNT", 10000, 10000000,
+     "of --steps: the most, about; default 1000000", false},
     {"cells", 'c', OPTION_SWITCH, NULL, 0, 0, "stress in cells; default: at nodes", false},
     {0},
 };
@@ -220,14 +228,18 @@ const Command BENCH_GRANULAR_COMMAND = {
     .name = "bench granular",
     .operands = "",
     .summary = "Measure what the solver of grains costs",
-    .text = "Solves the step of a slab of grains on a slope, periodic along it, from 1e3 to 1e5 "
-            "stresses in two and in three dimensions, on one thread: processor time of a visit of "
-            "a row of strain with all that belongs to an accelerated sweep, of getting ready, and "
-            "of a solve to 1e-4 and to 1e-8, from nothing and from the impulses of a slope that "
-            "is a little less steep; with the number of sweeps and Newton steps, or the error "
-            "that was left where these did not do.",
+    .text =
+        "Solves the step of a slab of grains on a slope, periodic along it, from 1e3 to 1e5 "
+        "stresses in two and in three dimensions, on one thread: processor time of a visit of "
+        "a row of strain with all that belongs to an accelerated sweep, of getting ready, and "
+        "of a solve to 1e-4 and to 1e-8, from nothing and from the impulses of a slope that "
+        "is a little less steep; with the number of sweeps and Newton steps, or the error "
+        "that was left where these did not do. With --steps whole steps of a world: a slab that "
+        "slides down a slope, 1e4 to 1e6 particles, in nanoseconds a particle, with what of it "
+        "is sorting, transfers, rows and all the rest, and over what the smallest takes.",
     .example = "tendril bench granular --rows 10000\n"
-               "tendril bench granular --dimension 3 --angle 31 --json",
+               "tendril bench granular --dimension 3 --angle 31 --json\n"
+               "tendril bench granular --steps",
     .options = OPTIONS,
     .run = run_bench_granular,
 };

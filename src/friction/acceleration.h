@@ -12,9 +12,9 @@ typedef struct Acceleration {
     Pool* pool;
     size_t size;
     int capacity, count, next; // ring of columns
-    double *df, *dg;           // [capacity size]
+    float *df, *dg;            // [capacity size]
     double *f, *f_last, *g_last;
-    double* sums; // [chunks][2 ACCELERATION_MOST] of a pass
+    double* sums; // [chunks] of a pass
     double gram[ACCELERATION_MOST * ACCELERATION_MOST];
     double rhs[ACCELERATION_MOST], gamma[ACCELERATION_MOST];
     double good;   // residual of the last accepted point

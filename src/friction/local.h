@@ -39,9 +39,6 @@ LocalResult local_secular6(double* prep, ContactLaw law, double mu, const double
 void local_prepare_associated(int d, const double* w, double* prep);
 LocalResult local_associated(int d, double* prep, double mu, const double* b, double* r);
 
-// Of a row of strain in space, by the upper part (xx, xy, xz, yy, yz, zz) of its matrix.
-void local_prepare_strain(const double* g, double* prep);
-
 // Eigenvalues of S below this part of trace(W) count as zero: about 50 machine epsilons.
 static const double LOCAL_SINGULAR = 1.0e-14;
 

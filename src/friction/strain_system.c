@@ -6,11 +6,6 @@
 // Rows that a thread takes at once: some ten microseconds.
 enum { TASK_ROWS = 64 };
 
-// Rows overlap: 27 of six components share a node of three, and friction that all of them put right
-// at once is put right too often. Of 0.25 to 1.6 this takes the fewest accelerated sweeps: on slabs
-// of 1900 and 6200 rows 160 to 440, where 1 takes 280 to 1100 and 1.3 more than 700.
-static const double RELAXATION = 0.5;
-
 // Nodes as four doubles; false: a mass or a velocity is not fit.
 static bool load_nodes(StrainSystem* s) {
     const StrainProblem* p = s->problem;
@@ -95,8 +90,7 @@ TdlStatus strain_system_init(StrainSystem* s, Arena* arena, Pool* pool,
     s->nodes = bed->node_count;
     s->dofs = coordinates_of(&problem->contacts);
     s->size = (size_t)s->d * (size_t)s->n + 3 * (size_t)s->contacts;
-    s->relaxation = RELAXATION;
-    s->visit_work = 6.0 * s->rows.near * s->rows.dimension + 20.0 * s->d;
+    s->visit_work = 4.0 * s->rows.near * s->rows.dimension;
     s->node = ARENA_NEW(arena, double, 4 * (size_t)s->nodes);
     if (s->node == NULL) {
         return TDL_STATUS_NO_MEMORY;

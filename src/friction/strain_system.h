@@ -24,22 +24,20 @@ typedef struct StrainSystem {
     int n, contacts; // rows, contacts
     size_t size;     // d n + 3 contacts: impulses of rows, then of contacts
     int nodes, dofs;
-    double row_unit;         // u and r in units: row_unit u, r/row_unit. (A.44)
-    double contact_unit;     // the same of contacts, in N s
-    double* node;            // [4 nodes] velocity, 1/mass
-    double* z;               // of the other bodies, the caller's
-    double* gram;            // [n] of each row sum_i g_i g_i'/m_i, without its lower part. (A.42)
-    double* prep;            // [n] of each row, for the one-block solver
-    double* contact_prep;    // [contacts] the same
-    double* block;           // [9 contacts] of W's diagonal, by columns
-    double* q;               // [3 contacts] u that no body has a part in, without c
-    unsigned char* law;      // [contacts] ContactLaw
-    StrainSide* side;        // [2 contacts]
-    double b_norm;           // of all u at r = 0
-    int task_count;          // blocks of rows of a colour
+    double row_unit;      // u and r in units: row_unit u, r/row_unit. (A.44)
+    double contact_unit;  // the same of contacts, in N s
+    double* node;         // [4 nodes] velocity, 1/mass
+    double* z;            // of the other bodies, the caller's
+    double* step;         // [n] of a row: its impulse changes by so much times -u; 0: it has none
+    double* contact_prep; // [contacts] the same
+    double* block;        // [9 contacts] of W's diagonal, by columns
+    double* q;            // [3 contacts] u that no body has a part in, without c
+    unsigned char* law;   // [contacts] ContactLaw
+    StrainSide* side;     // [2 contacts]
+    double b_norm;        // of all u at r = 0
+    int task_count;       // blocks of rows of a colour
     int *task, *colour_task; // [task_count + 1] first rows, [colours + 1] first tasks
     double* sums;            // [task_count]
-    double relaxation;       // of rows, in (0, 1]
     double visit_work;       // multiplications of a visit of a row
 } StrainSystem;
 
@@ -62,7 +60,7 @@ double strain_error(StrainSystem* s, double* r);
 
 // --- rows ----------------------------------------------------------------------------------------
 
-// Their units, matrices and blocks. TDL_STATUS_BAD_ARGUMENT: something is not finite.
+// Their units and steps. TDL_STATUS_BAD_ARGUMENT: something is not finite.
 TdlStatus strain_rows_prepare(StrainSystem* s, Arena* arena);
 // Visits all; returns the square of the change of r.
 double strain_rows_sweep(StrainSystem* s, double* r);
@@ -74,10 +72,6 @@ double strain_rows_error(StrainSystem* s, double* r);
 void strain_row_of(int dimension, int a, const double* g, double* row);
 // u of row j.
 void strain_row_velocity(const StrainSystem* s, int j, double* u);
-
-static inline int gram_size(int dimension) {
-    return dimension == 2 ? 3 : 6;
-}
 
 static inline ContactLaw row_law(double mu) {
     return mu == 0.0 ? LAW_SMOOTH : isinf(mu) ? LAW_ROUGH : LAW_CONE;
