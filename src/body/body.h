@@ -235,7 +235,8 @@ struct BodyKind {
     // and to the rows' impulses.
     struct BodyStrain* (*strain)(Body* body);
     // Both with it: its places, of which the world tells before each prediction what is open; and
-    // after `advance` what it carries is moved out of bodies that it got into.
+    // after `advance` what it carries is moved out of bodies that it got into. Before, with a null
+    // step, what does not move may be taken out of bodies that are there from the start.
     struct BodyLattice (*lattice)(Body* body);
     void (*move_points)(Body* body, const BodyStep* step, BodyMoveFn move, void* user);
 

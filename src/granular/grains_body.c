@@ -137,11 +137,28 @@ static void move_point(void* user, int p, int worker) {
     }
 }
 
+// Of a fixed bed before its first step: grains where a body is there are none, and the domain ends
+// at its surface.
+static void take_out(void* user, int p, int worker) {
+    const Moving* m = user;
+    double x[GRID_AXES];
+    memcpy(x, m->bed->particle[p].x, sizeof x);
+    move_point(user, p, worker);
+    if (memcmp(x, m->bed->particle[p].x, sizeof x) != 0) {
+        m->bed->particle[p].volume = 0.0;
+        memcpy(m->bed->particle[p].x, x, sizeof x);
+    }
+}
+
 // What that lifts is told as a push.
 static void move_points(Body* body, const BodyStep* t, BodyMoveFn move, void* user) {
     Bed* bed = bed_of(body);
     Moving moving = {bed, move, user};
-    if (bed->def.fixed) {
+    bool first = t == NULL && bed->ledger.last == 0.0;
+    if (first && bed->def.fixed) {
+        pool_run(bed->pool, (int)bed->ledger.count, BED_BLOCK, take_out, &moving);
+    }
+    if (t == NULL || bed->def.fixed) {
         return;
     }
     pool_run(bed->pool, (int)bed->ledger.count, BED_BLOCK, move_point, &moving);

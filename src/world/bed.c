@@ -269,14 +269,6 @@ static void confine_layer(void* user, int layer, int worker) {
     }
 }
 
-static void confine(Search* s) {
-    pool_run(s->world->pool, s->lattice.count[2], 1, confine_layer, s);
-}
-
-TdlStatus bed_confine(TdlWorld* world) {
-    return with_bodies(world, NULL, confine);
-}
-
 static void put_out(void* user, TdlVec3* point) {
     const Search* s = user;
     double keep = KEPT_OFF * s->lattice.spacing;
@@ -285,6 +277,15 @@ static void put_out(void* user, TdlVec3* point) {
             point_seer_push(s->beside[i].seer, keep, point);
         }
     }
+}
+
+static void confine(Search* s) {
+    pool_run(s->world->pool, s->lattice.count[2], 1, confine_layer, s);
+    s->bed->kind->move_points(s->bed, NULL, put_out, s);
+}
+
+TdlStatus bed_confine(TdlWorld* world) {
+    return with_bodies(world, NULL, confine);
 }
 
 static void put_all_out(Search* s) {
