@@ -91,10 +91,18 @@ static void tell_end(const char* directory, TdlStatus status, const TdlRunInfo* 
     }
 }
 
+// The library says nothing where an allocation of its own fails.
+static void tell_memory(TdlStatus status) {
+    if (status == TDL_STATUS_NO_MEMORY && !terminal_told_error()) {
+        fprintf(stderr, "tendril: not enough memory\n");
+    }
+}
+
 static int end_run(const Args* args, const char* directory, TdlStatus status,
                    const TdlRunInfo* info) {
     terminal_end_progress();
     bool made = info->steps >= 0;
+    tell_memory(status);
     if (!made && status == TDL_STATUS_STOPPED) {
         fprintf(stderr, "stopped before the first step: nothing was written\n");
     }
@@ -216,6 +224,7 @@ static int run_run(const Args* args) {
     TdlScene* scene;
     TdlStatus status = load_scene(args, &scene);
     if (status != TDL_STATUS_OK) {
+        tell_memory(status);
         return exit_code(status);
     }
     terminal_catch_stop(); // before, there was nothing to save

@@ -121,8 +121,17 @@ static void clear_line(void) {
     }
 }
 
+static volatile sig_atomic_t told_error; // threads may log at once
+
+bool terminal_told_error(void) {
+    return told_error != 0;
+}
+
 void terminal_log(void* user, TdlLogLevel level, const char* message) {
     (void)user;
+    if (level == TDL_LOG_ERROR) {
+        told_error = 1;
+    }
     clear_line();
     // an error stands as it is, so that it starts with its file:line:column
     bool color = has_color();

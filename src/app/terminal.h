@@ -18,6 +18,9 @@ void terminal_catch_faults(void);
 // Prints a stranger's text in the same way.
 void terminal_print(FILE* out, const char* text);
 
+// Whether terminal_log was given an error.
+bool terminal_told_error(void);
+
 void terminal_log(void* user, TdlLogLevel level, const char* message);
 
 // Shows how far a long job is: a bar with rate and time left on a terminal (redrawn at most ten

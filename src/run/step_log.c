@@ -150,7 +150,7 @@ static TdlStatus check_open(const TdlHost* host, const char* path, int fd, const
     }
     if (hashed && found.hash != mark->hash) {
         return tdl_fail(host, TDL_STATUS_BAD_INPUT,
-                        "%s: damaged: its rows are not those that the checkpoint knows", path);
+                        "%s: damaged, or not the log that the checkpoint belongs to", path);
     }
     return TDL_STATUS_OK;
 }
