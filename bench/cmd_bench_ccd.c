@@ -4,6 +4,7 @@
 // CSV, SVG and PNG.
 #include "app/ccd_measure.h"
 #include "app/command.h"
+#include "app/output.h"
 #include "app/plot.h"
 #include "bench/ccd_generate.h"
 #include "bench/ccd_record.h"
@@ -206,12 +207,12 @@ static void write_recorded(Bench* bench) {
     char path[4200];
     const Set* set = &bench->sets[SET_SIMULATED];
     snprintf(path, sizeof path, "%.4096s/edge-edge-simulated.csv", bench->folder);
-    FILE* file = fopen(path, "wb");
+    FILE* file = output_open(path);
     bool good = file != NULL;
     for (int i = 0; i < set->count && good; ++i) {
         good = tdl_ccd_query_write(file, &set->queries[i], set->truth[i]);
     }
-    good = file != NULL && fclose(file) == 0 && good;
+    good = file != NULL && output_close(file, good);
     bench->failed = bench->failed || !good;
 }
 
@@ -221,9 +222,8 @@ static void write_recorded(Bench* bench) {
 static FILE* open_csv(Bench* bench, const char* name, const char* header) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.csv", bench->folder, name);
-    FILE* file = fopen(path, "w");
+    FILE* file = output_open(path);
     if (file == NULL) {
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
         bench->failed = true;
         return NULL;
     }
@@ -292,7 +292,7 @@ static void table1(Bench* bench, bool quiet) {
         }
     }
     if (csv != NULL) {
-        fclose(csv);
+        output_close(csv, true);
     }
 }
 
@@ -322,7 +322,7 @@ static void table2(Bench* bench) {
         }
     }
     if (csv != NULL) {
-        fclose(csv);
+        output_close(csv, true);
     }
 }
 
@@ -363,7 +363,7 @@ static void tolerances(Bench* bench) {
         fig8[m] = (PlotSeries){name, TOLERANCES, times[m], ROWS, PLOT_MARKED_LINE};
         fig15[m] = (PlotSeries){name, TOLERANCES, wrong[m], ROWS, PLOT_MARKED_LINE};
     }
-    fclose(csv);
+    output_close(csv, true);
     PlotAxis tolerance = {.label = "tolerance", .unit = "m", .log = true};
     draw(bench, "ccd-fig8", "Time against tolerance", tolerance,
          (PlotAxis){.label = "mean time", .unit = "\xc2\xb5s", .log = true}, fig8, METHOD_COUNT);
@@ -395,7 +395,7 @@ static void limits(Bench* bench) {
         }
         fig9[m] = (PlotSeries){name, CHECKS, stopped[m], ROWS, PLOT_MARKED_LINE};
     }
-    fclose(csv);
+    output_close(csv, true);
     draw(bench, "ccd-fig9", "Queries stopped early", (PlotAxis){"limit of checks", .log = true},
          (PlotAxis){"stopped early", "%", .log = true}, fig9, METHOD_COUNT);
 }
@@ -444,7 +444,7 @@ static int run_bench_ccd(const Args* args) {
 }
 
 static const Option BENCH_CCD_OPTIONS[] = {
-    {"out", 'o', OPTION_FILE, "DIR", 0, 0, "where the tables go; default bench/results", false},
+    {"out", 'o', OPTION_OUTPUT, "DIR", 0, 0, "where the tables go; default bench/results", false},
     {"count", 'n', OPTION_INT, "N", 1, 1.0e7, "generated queries a family; default 50", false},
     {"scene", 's', OPTION_FILE, "FILE", 0, 0,
      "simulate this scene for queries (may be given often); default a heap of rods", true},

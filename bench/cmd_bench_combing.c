@@ -99,7 +99,7 @@ static bool write_table(const char* folder, const Combing* combing, const CombFi
         fprintf(file, "S0,%s,8,%g,%g,%g,%g,%g\n", PAPER[i].preset, PAPER[i].contacts,
                 PAPER[i].seconds, PAPER[i].detect, PAPER[i].build, PAPER[i].solve);
     }
-    return output_close(file, path, ferror(file) == 0);
+    return output_close(file, ferror(file) == 0);
 }
 
 // The phases of every step since the comb moved against its contacts, and S0's means.
@@ -202,7 +202,7 @@ static const Option OPTIONS[] = {
      false},
     {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
     TRACE_OPTIONS,
-    {"out", 'o', OPTION_FILE, "DIR", 0, 0,
+    {"out", 'o', OPTION_OUTPUT, "DIR", 0, 0,
      "the experiment is DIR/<preset>; one that is there goes on; default out/bench-combing", false},
     {0},
 };

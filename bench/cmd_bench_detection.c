@@ -287,7 +287,7 @@ static bool write_points(const Series* series, int count, const char* folder) {
                     p->rejected_calls, p->missed);
         }
     }
-    return output_close(out, path, true);
+    return output_close(out, true);
 }
 
 // --- equal error ----------------------------------------------------------------------------
@@ -328,7 +328,7 @@ static bool write_ratios(const Series* series, const char* folder, double ratio[
         fprintf(out, "%g,%.6g,%.6g,%.6g,%.6g,%.6g\n", error, us[0], us[1], us[2], us[1] / us[0],
                 ratio[k]);
     }
-    return output_close(out, path, true);
+    return output_close(out, true);
 }
 
 // --- figure 18 ------------------------------------------------------------------------------
@@ -504,14 +504,14 @@ static int run_bench_detection(const Args* args) {
 }
 
 static const Option BENCH_DETECTION_OPTIONS[] = {
-    {"trace", 't', OPTION_FILE, "F", 0, 0,
+    {"trace", 0, OPTION_FILE, "F", 0, 0,
      "calls recorded with --trace-detection; default the pairs of a packed wisp of 2025 fibres",
      false},
     {"calls", 0, OPTION_INT, "N", 1, 10000000, "take at most so many, evenly; default 18000",
      false},
     {"finest", 0, OPTION_REAL, "D", 1.0e-8, 1.0e-2,
      "m, smallest tolerance for segments, of which a curve then has length/D; default 1e-8", false},
-    {"out", 'o', OPTION_FILE, "DIR", 0, 0,
+    {"out", 'o', OPTION_OUTPUT, "DIR", 0, 0,
      "folder of the tables and figures; default out/bench-detection", false},
     {0},
 };

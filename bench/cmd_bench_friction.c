@@ -6,6 +6,7 @@
 // against explicit W); and pictures of the profile, of nu, and of the convergence on each problem
 // as SVG and PNG.
 #include "app/command.h"
+#include "app/output.h"
 #include "app/own_solver.h"
 #include "app/plot.h"
 #include "bench/friction_cases.h"
@@ -63,7 +64,7 @@ static bool is_there(const Bench* b, int k) {
 static FILE* open_out(const Bench* b, const char* name) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", b->directory, name);
-    return fopen(path, "wb");
+    return output_open(path);
 }
 
 // Whether to run once more: what takes microseconds is at its best only when it is warm.
@@ -227,7 +228,7 @@ static void write_results(const Bench* b) {
             }
         }
     }
-    fclose(file);
+    output_close(file, true);
 }
 
 // The fastest of solvers [from, to) on a problem; infinite when none solved it.
@@ -272,7 +273,7 @@ static void write_profile(Bench* b) {
         }
     }
     fprintf(file, "\n");
-    fclose(file);
+    output_close(file, true);
     PlotSeries series[ALL];
     int shown = 0;
     for (int k = 0; k < (b->peers ? ALL : OURS); ++k) {
@@ -428,7 +429,7 @@ static void study_nu(const Bench* b, int rods, int seeds) {
         parts[k] = (PlotSeries){name, nus, solved[k], NU_COUNT, PLOT_MARKED_LINE};
         times[k] = (PlotSeries){name, nus, ms[k], NU_COUNT, PLOT_MARKED_LINE};
     }
-    fclose(file);
+    output_close(file, true);
     draw(b, "nu.svg",
          (Plot){.title = "Spaghetti solved to 1e-5 against the number of contacts",
                 .x = {.label = "nu = 3 n / m"},
@@ -481,7 +482,7 @@ static void study_bodies(const Bench* b, int fibres) {
         tdl_friction_problem_destroy(problem);
         case_free(&c);
     }
-    fclose(file);
+    output_close(file, true);
 }
 
 // --- the command ---------------------------------------------------------------------------------
@@ -508,7 +509,7 @@ static int bench_files(Bench* b, const Args* args) {
         tdl_friction_problem_destroy(problem);
     }
     if (convergence != NULL) {
-        fclose(convergence);
+        output_close(convergence, true);
     }
     return code;
 }
@@ -619,7 +620,7 @@ static void study_ratios(const Bench* b) {
         nodal_free(&c);
     }
     if (file != NULL) {
-        fclose(file);
+        output_close(file, true);
     }
 }
 
@@ -722,7 +723,7 @@ static int run_bench(const Args* args) {
 }
 
 static const Option BENCH_FRICTION_OPTIONS[] = {
-    {"out", 'o', OPTION_FILE, "DIR", 0, 0, "where the tables go; default bench-friction", false},
+    {"out", 'o', OPTION_OUTPUT, "DIR", 0, 0, "where the tables go; default bench-friction", false},
     {"tolerance", 'e', OPTION_REAL, "E", 1.0e-300, 1.0,
      "error to reach, relative to |b|; default 1e-8", false},
     {"repeats", 0, OPTION_INT, "N", 1, 1000,

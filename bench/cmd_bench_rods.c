@@ -342,7 +342,7 @@ static int run_accuracy(Bench* bench, const char* path) {
         series[m] = (PlotSeries){bench->models[m], found[m].seconds, found[m].error, found[m].count,
                                  PLOT_MARKED_LINE};
     }
-    bool written = output_close(csv, path, true);
+    bool written = output_close(csv, true);
     Plot plot = {.title = "A heavy curl at rest",
                  .x = {.label = "processor time to equilibrium", .unit = "s", .log = true},
                  .y = {.label = "largest error of the shape / length", .log = true},
@@ -397,7 +397,7 @@ static const Option OPTIONS[] = {
     {"rods", 'n', OPTION_INT, "COUNT", 1, 100000, "equal rods in the world; default 1", false},
     {"seconds", 's', OPTION_REAL, "S", 0.001, 60, "time for one figure, s; default 0.1", false},
     {"markdown", 0, OPTION_SWITCH, NULL, 0, 0, "print the table as docs/rods.md has it", false},
-    {"accuracy", 'a', OPTION_FILE, "CSV", 0, 0,
+    {"accuracy", 'a', OPTION_OUTPUT, "CSV", 0, 0,
      "write the error at equilibrium against time instead, and a .svg beside it", false},
     {0},
 };

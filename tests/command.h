@@ -12,8 +12,10 @@
 enum { COMMAND_WORDS = 32 };
 
 // Starts `tendril` with words up to a null; its output goes to the files stdout and stderr of the
-// scratch folder, which is also where it works.
-static inline pid_t command_start(const Scratch* scratch, const char* const* words) {
+// scratch folder, which is also where it works. `prepare`, which may be null, changes what the new
+// process is given.
+static inline pid_t command_start_prepared(const Scratch* scratch, void (*prepare)(void),
+                                           const char* const* words) {
     const char* argv[COMMAND_WORDS + 2] = {getenv("TENDRIL_COMMAND")};
     if (argv[0] == NULL) {
         fprintf(stderr, "TENDRIL_COMMAND is not set; run through ctest\n");
@@ -30,9 +32,18 @@ static inline pid_t command_start(const Scratch* scratch, const char* const* wor
     int out = open(scratch_path(scratch, "stdout"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = open(scratch_path(scratch, "stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (chdir(scratch->path) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2) {
+        close(out);
+        close(err);
+        if (prepare != NULL) {
+            prepare();
+        }
         execv(argv[0], (char* const*)(uintptr_t)argv);
     }
     _exit(127);
+}
+
+static inline pid_t command_start(const Scratch* scratch, const char* const* words) {
+    return command_start_prepared(scratch, NULL, words);
 }
 
 // The exit code, or -signal.
@@ -67,6 +78,9 @@ static inline bool command_wait_for(pid_t child, const char* path, long long siz
 
 #define COMMAND_START(scratch, ...)                                                                \
     command_start((scratch), (const char* const[COMMAND_WORDS]){__VA_ARGS__})
+#define COMMAND_PREPARED(scratch, prepare, ...)                                                    \
+    command_wait(command_start_prepared((scratch), (prepare),                                      \
+                                        (const char* const[COMMAND_WORDS]){__VA_ARGS__}))
 #define COMMAND(scratch, ...) command_wait(COMMAND_START(scratch, __VA_ARGS__))
 
 // Whether the last command wrote `text` to "stdout" or "stderr"; prints what it wrote if not.

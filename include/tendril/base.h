@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #if defined(__GNUC__)
 #define TDL_API __attribute__((visibility("default")))
@@ -85,16 +86,52 @@ typedef enum TdlLogLevel {
 /// Receives one whole message, without a final newline. Threads of the library may call it at once.
 typedef void (*TdlLogFn)(void* user, TdlLogLevel level, const char* message);
 
-/// What the caller lends the library: memory and an ear. Copied by every `create`.
+typedef enum TdlFileUse { TDL_FILE_READ, TDL_FILE_WRITTEN } TdlFileUse;
+
+/// Told of each file that is about to be read, and asked before one is written: `false` refuses,
+/// after saying why. Threads of the library may call it at once.
+typedef bool (*TdlFileFn)(void* user, const char* path, TdlFileUse use);
+
+/// What the caller lends the library: memory, an ear, and a say in files. Copied by every `create`.
 typedef struct TdlHost {
     TdlAllocator mem;
     TdlLogFn log;          // null: silent (the default)
     void* log_user;        // handed to log
     TdlLogLevel log_level; // messages above this level are not formatted; default TDL_LOG_INFO
+    TdlFileFn file;        // null: all may be written (the default)
+    void* file_user;       // handed to file
 } TdlHost;
 
 /// The C library's heap, and silence.
 TDL_API TdlHost tdl_host_default(void);
+
+// --- files
+// ----------------------------------------------------------------------------------------
+
+enum { TDL_PATH_SIZE = 4096 };
+
+/// A file that is written beside its place, to which it goes when it is whole.
+typedef struct TdlOutput {
+    char path[TDL_PATH_SIZE];   // its place, links followed
+    char beside[TDL_PATH_SIZE]; // where to write; the same for what is no file, such as /dev/null
+} TdlOutput;
+
+/// Makes the empty file out->beside in the folder of `path`, with the same ending and the rights
+/// of what is there.
+TDL_API TdlStatus tdl_output_begin(const TdlHost* host, const char* path, TdlOutput* out);
+
+/// Puts the file, which is closed, in its place; removes it where that cannot be, and where `good`
+/// is false.
+TDL_API TdlStatus tdl_output_end(const TdlHost* host, const TdlOutput* out, bool good);
+
+/// Opens a file for reading: nothing but a regular file, so that no pipe keeps the caller waiting
+/// and no device gives without end.
+TDL_API TdlStatus tdl_input_open(const TdlHost* host, const char* path, FILE** out);
+
+/// Like getline, but no further than the first zero byte, which no text has, nor than 64 MB: a file
+/// of zeros is one line. `*line`, null at first, is freed with free. Returns its length; -1 at the
+/// end of the file, and where it cannot be had: then feof(in) is false.
+TDL_API long tdl_input_line(FILE* in, char** line, size_t* capacity);
 
 #ifdef __cplusplus
 }

@@ -28,8 +28,9 @@ typedef struct TdlResultInfo {
     long frame_count;
     double first_time, last_time; // s; 0 when there is no frame
     bool finished;
-    bool has_forces; // inside the rods, see tdl_result_read_forces
-    bool has_grains; // see tdl_result_grains
+    bool has_forces;    // inside the rods, see tdl_result_read_forces
+    bool has_grains;    // see tdl_result_grains
+    bool has_checksums; // what is read of a frame is proved; files before version 9 have none
 } TdlResultInfo;
 
 /// Opens a folder of results, or its result.h5; a run may still be writing it.
@@ -39,6 +40,10 @@ TDL_API void tdl_result_close(TdlResult* result);
 /// Looks again: frames written since, or another file after a resume. On failure nothing changes.
 TDL_API TdlStatus tdl_result_refresh(TdlResult* result);
 TDL_API TdlResultInfo tdl_result_info(const TdlResult* result);
+
+/// Reads all frames, and compares them with their checksums where there are any. `frame` receives
+/// how many were good.
+TDL_API TdlStatus tdl_result_verify(TdlResult* result, long* frame);
 
 /// The first point of each rod in a frame's points: [rod_count + 1], the last is point_count.
 TDL_API const int* tdl_result_point_start(const TdlResult* result);
@@ -252,6 +257,10 @@ TDL_API int tdl_world_particles(const TdlWorld* world, int capacity, TdlResultPa
 /// One frame: its time and the centreline points of all rods, [3 point_count]; either may be null.
 TDL_API TdlStatus tdl_result_read_frame(TdlResult* result, long frame, double* time,
                                         double* points);
+
+/// Whether this thread is inside the HDF5 library, which may crash when an allocation of its own
+/// fails: for a handler of signals, which can then say so. What a run has saved is whole.
+TDL_API bool tdl_result_inside_hdf5(void);
 
 #ifdef __cplusplus
 }

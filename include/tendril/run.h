@@ -46,6 +46,7 @@ typedef struct TdlRunDef {
     TdlSaveProblems problems;
     double energy_limit;     // in place of the scene's; 0: the scene's
     TdlSaveProblems queries; // what is asked of collision detection, in one file of its benchmark
+    bool other_build;        // a resume goes on with what another build wrote, and tells it
 } TdlRunDef;
 
 /// The error of the contact solver, relative, from which on forces are not to be relied on.
@@ -83,7 +84,8 @@ TDL_API TdlStatus tdl_run(const TdlHost* host, const TdlScene* scene, const TdlR
                           TdlRunInfo* info);
 
 /// Continues the run in def->directory from its last checkpoint, with the same bits as a run that
-/// was never interrupted. A finished run is left as it is.
+/// was never interrupted. A finished run is left as it is. TDL_STATUS_BAD_INPUT where its files are
+/// not those the checkpoint counts on, and where another build of the library wrote it.
 TDL_API TdlStatus tdl_run_resume(const TdlHost* host, const TdlRunDef* def, TdlRunInfo* info);
 
 /// Looks at the folder of a run without changing it. `info` tells of its last checkpoint; `last`
@@ -91,6 +93,10 @@ TDL_API TdlStatus tdl_run_resume(const TdlHost* host, const TdlRunDef* def, TdlR
 /// tells whether a process is at work in it.
 TDL_API TdlStatus tdl_run_inspect(const TdlHost* host, const char* directory, TdlRunInfo* info,
                                   TdlStepInfo* last, bool* running);
+
+/// Whether the checkpoint of a run is whole, and its scene and its log are those that belong to it,
+/// byte for byte.
+TDL_API TdlStatus tdl_run_verify(const TdlHost* host, const char* directory);
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,8 @@
 #include "app/ccd_measure.h"
 #include "app/command.h"
 #include "app/json.h"
+#include "app/output.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,27 +157,21 @@ static int open_out(const Args* args, Run* run) {
     if (path == NULL) {
         return EXIT_DONE;
     }
-    run->out = fopen(path, "w");
+    run->out = output_open(path);
     if (run->out == NULL) {
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
-        return EXIT_FAILED;
+        return output_failure();
     }
     fprintf(run->out,
             "file,query,kind,truth,collision,time,tolerance,u,v,boxes,limited,microseconds\n");
     return EXIT_DONE;
 }
 
-static int close_out(const Args* args, Run* run, int code) {
+static int close_out(Run* run, int code) {
     if (run->out == NULL) {
         return code;
     }
-    bool written = ferror(run->out) == 0;
-    written = fclose(run->out) == 0 && written;
-    if (!written && code == EXIT_DONE) {
-        fprintf(stderr, "%s: could not be written\n", args_text(args, "out", ""));
-        return EXIT_FAILED;
-    }
-    return code;
+    bool stands = output_close(run->out, code == EXIT_DONE);
+    return stands || code != EXIT_DONE ? code : output_failure();
 }
 
 static int run_ccd(const Args* args) {
@@ -191,7 +185,7 @@ static int run_ccd(const Args* args) {
     for (int i = 0; i < args_operand_count(args) && code == EXIT_DONE; ++i) {
         code = run_file(args, &run, i);
     }
-    code = close_out(args, &run, code);
+    code = close_out(&run, code);
     if (code == EXIT_DONE) {
         if (args_has(args, "json")) {
             print_json(args, &run);
@@ -218,7 +212,7 @@ static const Option CCD_OPTIONS[] = {
      "accuracy in metres at which a search may stop; default 1e-6", false},
     {"max-checks", 0, OPTION_INT, "N", 1, 2.0e9,
      "boxes after which a search stops; default 3000 for contract, else 1000000", false},
-    {"out", 'o', OPTION_FILE, "CSV", 0, 0, "write one row a query", false},
+    {"out", 'o', OPTION_OUTPUT, "CSV", 0, 0, "write one row a query", false},
     {"scalar", 0, OPTION_SWITCH, NULL, 0, 0, "without SIMD: same answers, slower", false},
     {0},
 };

@@ -1,6 +1,7 @@
 // `tendril dfcp`: frictional contact problems from files, solved and measured.
 #include "app/command.h"
 #include "app/json.h"
+#include "app/output.h"
 #include "app/own_solver.h"
 
 #include <math.h>
@@ -57,10 +58,10 @@ static void print_plain_problem(const Solved* s) {
 }
 
 // impulses and velocities, a row a contact
-static bool write_rows(const char* path, int n, int d, const double* r, const double* u) {
-    FILE* file = fopen(path, "wb");
+static int write_rows(const char* path, int n, int d, const double* r, const double* u) {
+    FILE* file = output_open(path);
     if (file == NULL) {
-        return false;
+        return output_failure();
     }
     fprintf(file, d == 3 ? "contact,r_n,r_t1,r_t2,u_n,u_t1,u_t2\n"
                          : "contact,r_n,r_t1,r_t2,r_t3,r_t4,r_t5,u_n,u_t1,u_t2,u_t3,u_t4,u_t5\n");
@@ -71,21 +72,16 @@ static bool write_rows(const char* path, int n, int d, const double* r, const do
         }
         fprintf(file, "\n");
     }
-    bool good = ferror(file) == 0;
-    return fclose(file) == 0 && good;
+    return output_close(file, true) ? EXIT_DONE : output_failure();
 }
 
 // The impulses of such a file as a first guess; false when it is not one with n rows.
-static bool read_guess(const char* path, int n, int d, double* r) {
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
-        return false;
-    }
+static bool read_guess(FILE* file, int n, int d, double* r) {
     int c, rows = 0;
     do { // the header
         c = fgetc(file);
-    } while (c != '\n' && c != EOF);
-    bool good = true;
+    } while (c != '\n' && c != '\0' && c != EOF);
+    bool good = c == '\n';
     for (; good && rows < n; ++rows) {
         int contact;
         good = fscanf(file, "%d", &contact) == 1 && contact == rows;
@@ -94,11 +90,9 @@ static bool read_guess(const char* path, int n, int d, double* r) {
         }
         do { // velocities, which are not needed
             c = fgetc(file);
-        } while (c != '\n' && c != EOF);
+        } while (c != '\n' && c != '\0' && c != EOF);
     }
-    good = good && fgetc(file) == EOF;
-    fclose(file);
-    return good;
+    return good && fgetc(file) == EOF;
 }
 
 // The first guess: of --start, else of the file, else zero.
@@ -109,8 +103,17 @@ static int fill_guess(const Args* args, const TdlFrictionProblem* problem, doubl
         memcpy(r, laws.guess,
                (size_t)laws.contact_count * (size_t)laws.block_size * sizeof(double));
     }
-    bool file = start != NULL && strcmp(start, "zero") != 0;
-    if (file && !read_guess(start, laws.contact_count, laws.block_size, r)) {
+    if (start == NULL || strcmp(start, "zero") == 0) {
+        return EXIT_DONE;
+    }
+    FILE* file;
+    TdlStatus status = tdl_input_open(args_host(args), start, &file);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
+    }
+    bool good = read_guess(file, laws.contact_count, laws.block_size, r);
+    fclose(file);
+    if (!good) {
         fprintf(stderr, "tendril: %s: is no CSV with the impulses of %d contacts\n", start,
                 laws.contact_count);
         return EXIT_INPUT;
@@ -134,10 +137,8 @@ static int solve_problem(const Args* args, TdlFrictionSolver* solver,
         }
     }
     const char* out = args_text(args, "out", NULL);
-    if (code == EXIT_DONE && out != NULL &&
-        !write_rows(out, solved->size.contact_count, solved->size.block_size, r, u)) {
-        fprintf(stderr, "tendril: %s: could not be written\n", out);
-        code = EXIT_FAILED;
+    if (code == EXIT_DONE && out != NULL) {
+        code = write_rows(out, solved->size.contact_count, solved->size.block_size, r, u);
     }
     free(r);
     free(u);
@@ -152,9 +153,8 @@ static int solve_file(const Args* args, TdlFrictionSolver* solver, Solved* solve
     }
     int code = solve_problem(args, solver, problem, solved);
     const char* save = args_text(args, "save-problem", NULL);
-    if (code == EXIT_DONE && save != NULL &&
-        tdl_friction_problem_write(args_host(args), save, problem, NULL) != TDL_STATUS_OK) {
-        code = EXIT_FAILED;
+    if (code == EXIT_DONE && save != NULL) {
+        code = output_code(tdl_friction_problem_write(args_host(args), save, problem, NULL));
     }
     tdl_friction_problem_destroy(problem);
     if (code == EXIT_DONE && !args_has(args, "json")) {
@@ -190,10 +190,9 @@ static void write_iterate(void* user, const TdlFrictionIterate* x) {
 // Opens the file of --history, if there is to be one, and has it told of every iteration.
 static int begin_history(const Args* args, TdlFrictionOptions* options) {
     const char* path = args_text(args, "history", NULL);
-    FILE* file = path == NULL ? NULL : fopen(path, "wb");
+    FILE* file = path == NULL ? NULL : output_open(path);
     if (path != NULL && file == NULL) {
-        fprintf(stderr, "tendril: %s: could not be opened for writing\n", path);
-        return EXIT_FAILED;
+        return output_failure();
     }
     if (file != NULL) {
         fprintf(file, "island,iteration,stage,solver,contacts,error,changed,ms\n");
@@ -203,14 +202,10 @@ static int begin_history(const Args* args, TdlFrictionOptions* options) {
     return EXIT_DONE;
 }
 
-static int end_history(const Args* args, const TdlFrictionOptions* options, int code) {
+static int end_history(const TdlFrictionOptions* options, int code) {
     FILE* file = options->watch_user;
-    bool good = file == NULL || ferror(file) == 0;
-    good = (file == NULL || fclose(file) == 0) && good;
-    if (!good) {
-        fprintf(stderr, "tendril: %s: could not be written\n", args_text(args, "history", ""));
-    }
-    return good ? code : EXIT_FAILED;
+    bool good = file == NULL || output_close(file, true);
+    return good ? code : output_failure();
 }
 
 // --- the command ---------------------------------------------------------------------------------
@@ -284,7 +279,7 @@ static int run_friction(const Args* args) {
     if (code != EXIT_DONE) {
         return code;
     }
-    return end_history(args, &options, solve_files(args, &options));
+    return end_history(&options, solve_files(args, &options));
 }
 
 static const Option FRICTION_OPTIONS[] = {
@@ -301,9 +296,9 @@ static const Option FRICTION_OPTIONS[] = {
      "iterations of each solver tried; default 10000", false},
     {"local", 0, OPTION_CHOICE, "secular|hybrid|fischer-burmeister|enumerate", 0, 0,
      "one-contact solver inside Gauss-Seidel; default secular", false},
-    {"out", 'o', OPTION_FILE, "FILE", 0, 0,
+    {"out", 'o', OPTION_OUTPUT, "FILE", 0, 0,
      "write impulses and velocities as CSV, a row a contact (one problem only)", false},
-    {"history", 0, OPTION_FILE, "FILE", 0, 0,
+    {"history", 0, OPTION_OUTPUT, "FILE", 0, 0,
      "write every iteration as CSV: stage, solver, error, contacts whose mode changed, time (one "
      "problem only)",
      false},
@@ -311,7 +306,7 @@ static const Option FRICTION_OPTIONS[] = {
      "first guess, in the columns of --out, or zero; default that of the problem's file, if it has "
      "one (one problem only)",
      false},
-    {"save-problem", 0, OPTION_FILE, "FILE", 0, 0,
+    {"save-problem", 0, OPTION_OUTPUT, "FILE", 0, 0,
      "write the problem again: to .hdf5 as it is, with bodies where it has them; to .fclib.hdf5 or "
      "as text with W",
      false},

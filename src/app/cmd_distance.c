@@ -1,18 +1,19 @@
 // `tendril distance`: the distance between the two curves of each line of a file.
 #include "app/command.h"
 #include "app/distance_file.h"
+#include "app/output.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static int read_batch(const char* path, DistanceBatch* batch) {
-    FILE* in = fopen(path, "r");
-    if (in == NULL) {
-        fprintf(stderr, "tendril: %s: %s\n", path, strerror(errno));
-        return EXIT_INPUT;
+static int read_batch(const Args* args, DistanceBatch* batch) {
+    const char* path = args_operand(args, 0);
+    FILE* in;
+    TdlStatus status = tdl_input_open(args_host(args), path, &in);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
     }
     int code = distance_read(in, path, stderr, batch);
     fclose(in);
@@ -76,16 +77,13 @@ static void print_totals(const DistanceBatch* batch, const Totals* t) {
 
 static int run_distance(const Args* args) {
     DistanceBatch batch = {0};
-    int code = read_batch(args_operand(args, 0), &batch);
+    int code = read_batch(args, &batch);
     const char* path = args_text(args, "out", NULL);
     bool json = args_has(args, "json");
     FILE* out = json ? NULL : stdout;
     if (code == EXIT_DONE && path != NULL) {
-        out = fopen(path, "w");
-        if (out == NULL) {
-            fprintf(stderr, "tendril: %s: %s\n", path, strerror(errno));
-            code = EXIT_INPUT;
-        }
+        out = output_open(path);
+        code = out == NULL ? output_failure() : EXIT_DONE;
     }
     if (code == EXIT_DONE) {
         Totals totals = {.least = INFINITY};
@@ -97,9 +95,9 @@ static int run_distance(const Args* args) {
             print_totals(&batch, &totals);
         }
     }
-    if (path != NULL && out != NULL && fclose(out) != 0) {
-        fprintf(stderr, "tendril: %s: could not be written\n", path);
-        code = EXIT_INPUT;
+    if (path != NULL && out != NULL && out != stdout && !output_close(out, code == EXIT_DONE) &&
+        code == EXIT_DONE) {
+        code = output_failure();
     }
     free(batch.pair);
     return code;
@@ -112,7 +110,7 @@ static const Option DISTANCE_OPTIONS[] = {
      "in the parameters; default 1e-12, and 1e-4 for segments", false},
     {"method", 0, OPTION_CHOICE, "bnb|segments", 0, 0,
      "branch and bound (the default), or the segment baseline", false},
-    {"out", 'o', OPTION_FILE, "F.csv", 0, 0, "write the rows there instead of to stdout", false},
+    {"out", 'o', OPTION_OUTPUT, "F.csv", 0, 0, "write the rows there instead of to stdout", false},
     {0},
 };
 

@@ -76,7 +76,7 @@ static int run_export(const Args* args) {
 static const Option EXPORT_OPTIONS[] = {
     {"format", 'f', OPTION_CHOICE, "vtp|usda|obj|pc2|hair|csv|strands", 0, 0, "the format; needed",
      false},
-    {"output", 'o', OPTION_FILE, "FILE", 0, 0,
+    {"output", 'o', OPTION_OUTPUT, "FILE", 0, 0,
      "where to; default: the name of DIR with the format's ending, here", false},
     {"frames", 0, OPTION_TEXT, "SLICE", 0, 0,
      FRAMES_HELP "; default: all, of obj, hair and strands the last", false},

@@ -1,6 +1,7 @@
 // tendril info: what is in a result.
 #include "app/command.h"
 #include "app/json.h"
+#include "app/terminal.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +18,8 @@ typedef struct Facts {
     TdlRunInfo run;
     TdlStepInfo last; // step 0: no row yet
     bool running;
+    bool asked;    // to verify
+    long verified; // frames
 } Facts;
 
 static bool is_run_folder(const char* path) {
@@ -63,6 +66,23 @@ static TdlStatus gather(const TdlHost* host, const char* path, Facts* facts) {
     return status;
 }
 
+// Every frame, and of a run its other files. What is wrong was said.
+static TdlStatus verify(const TdlHost* host, Facts* facts) {
+    TdlResult* result;
+    TdlStatus status = tdl_result_open(host, facts->path, &result);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = tdl_result_verify(result, &facts->verified);
+    tdl_result_close(result);
+    if (status == TDL_STATUS_OK && facts->has_run && facts->verified < facts->run.frames) {
+        fprintf(stderr, "%s/result.h5: has %ld of the %ld frames that the checkpoint counts\n",
+                facts->path, facts->verified, facts->run.frames);
+        status = TDL_STATUS_BAD_INPUT;
+    }
+    return status == TDL_STATUS_OK && facts->has_run ? tdl_run_verify(host, facts->path) : status;
+}
+
 static const char* state_of(const Facts* facts) {
     if (!facts->has_run) {
         return facts->result.finished ? "finished" : "incomplete";
@@ -84,8 +104,10 @@ static long step_of(const Facts* facts) {
 
 static void print_plain(const Facts* facts) {
     const TdlResultInfo* r = &facts->result;
-    printf("%s\n", r->title[0] == '\0' ? facts->path : r->title);
-    printf("  written by  tendril %s\n", r->version);
+    terminal_print(stdout, r->title[0] == '\0' ? facts->path : r->title);
+    printf("\n  written by  tendril ");
+    terminal_print(stdout, r->version);
+    printf("\n");
     printf("  rods        %d with %d points and %d coordinates\n", r->rod_count, r->point_count,
            r->dof_count);
     printf("  bodies      %d\n", r->body_count);
@@ -108,6 +130,11 @@ static void print_plain(const Facts* facts) {
                facts->bed.lost_mass, 100.0 * facts->bed.volume_kept);
     }
     printf("  frames      %ld from %g s to %g s\n", r->frame_count, r->first_time, r->last_time);
+    if (facts->asked) {
+        printf("  verified    %ld frames%s\n", facts->verified,
+               r->has_checksums ? " by their checksums"
+                                : ": they can be read; this older file has no checksums");
+    }
     printf("  state       %s", state_of(facts));
     if (!facts->has_run) {
         printf("\n");
@@ -156,6 +183,10 @@ static void print_json(const Facts* facts) {
         print_json_real("lost_mass", facts->bed.lost_mass);
         print_json_real("volume_kept", facts->bed.volume_kept);
     }
+    if (facts->asked) {
+        printf(", \"verified\": %s, \"verified_frames\": %ld", r->has_checksums ? "true" : "false",
+               facts->verified);
+    }
     print_json_real("first_time", r->first_time);
     print_json_real("last_time", r->last_time);
     if (facts->has_run) {
@@ -182,6 +213,10 @@ static void print_json(const Facts* facts) {
 static int run_info(const Args* args) {
     static Facts facts;
     TdlStatus status = gather(args_host(args), args_operand(args, 0), &facts);
+    facts.asked = args_has(args, "verify");
+    if (status == TDL_STATUS_OK && facts.asked) {
+        status = verify(args_host(args), &facts);
+    }
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
@@ -193,15 +228,23 @@ static int run_info(const Args* args) {
     return EXIT_DONE;
 }
 
-static const Option INFO_OPTIONS[] = {{0}};
+static const Option INFO_OPTIONS[] = {
+    {"verify", 0, OPTION_SWITCH, NULL, 0, 0,
+     "read all of it and compare it with its checksums: frames, tables, log, scene, checkpoint",
+     false},
+    {0},
+};
 
 const Command INFO_COMMAND = {
     .name = "info",
     .operands = "DIR",
     .summary = "Tell what is in a result",
     .text = "Works while the run goes on and after it was killed. DIR may also be a result.h5 on "
-            "its own.",
-    .example = "tendril info out/hanging-curl\ntendril info out/hanging-curl --json",
+            "its own.\nWith --verify the exit status is 3, and a message tells the first frame or "
+            "file that is not as it was written. A result of a Tendril that wrote no checksums "
+            "is only read.",
+    .example = "tendril info out/hanging-curl\ntendril info out/hanging-curl --json\n"
+               "tendril info out/hanging-curl --verify",
     .options = INFO_OPTIONS,
     .run = run_info,
 };

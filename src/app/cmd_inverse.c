@@ -2,11 +2,11 @@
 #include "app/inverse_check.h"
 #include "app/inverse_input.h"
 #include "app/json.h"
+#include "app/output.h"
 #include "app/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { SET_MAX = 4096, TELL_MOST = 10 };
 
@@ -367,11 +367,6 @@ static void default_output(const char* operand, char out[OUTPUT_PATH_SIZE]) {
     snprintf(out, OUTPUT_PATH_SIZE, "%.*s.rest.yaml", length > 200 ? 200 : length, name);
 }
 
-static bool same_file(const char* a, const char* b) {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 // Neither the scene nor the strands that are written may be what is read.
 static int check_output(const Args* args, const char* output) {
     char strands[OUTPUT_PATH_SIZE];
@@ -380,11 +375,9 @@ static int check_output(const Args* args, const char* output) {
         return usage_error(args, "--output is a scene: its name ends in .yaml");
     }
     output_path(strands, output, ".yaml", ".h5");
-    const char* input = args_operand(args, 0);
-    if (same_file(output, input) || same_file(strands, input)) {
-        return usage_error(args, "--output would write over %s", input);
-    }
-    return EXIT_DONE;
+    bool may = output_guard(NULL, output, TDL_FILE_WRITTEN) &&
+               output_guard(NULL, strands, TDL_FILE_WRITTEN);
+    return may ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int run_design(Design* d, const char* output) {
@@ -392,7 +385,7 @@ static int run_design(Design* d, const char* output) {
     code = code == EXIT_DONE ? invert(d) : code;
     code = code == EXIT_DONE ? refuse_too_soft(d) : code;
     if (code == EXIT_DONE) {
-        code = exit_code(tdl_scene_write_at_rest(d->scene, d->world, output));
+        code = output_code(tdl_scene_write_at_rest(d->scene, d->world, output));
     }
     code = code == EXIT_DONE ? check(d, output) : code;
     if (code != EXIT_DONE) {
@@ -436,7 +429,7 @@ static int run_inverse(const Args* args) {
 }
 
 static const Option INVERSE_OPTIONS[] = {
-    {"output", 'o', OPTION_FILE, "FILE.yaml", 0, 0,
+    {"output", 'o', OPTION_OUTPUT, "FILE.yaml", 0, 0,
      "the scene to be written; natural curvatures go into files .h5 beside it; default "
      "NAME.rest.yaml, here",
      false},

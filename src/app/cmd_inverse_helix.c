@@ -3,7 +3,6 @@
 #include "app/csv_rows.h"
 #include "app/output.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,11 +55,12 @@ static TdlStatus read_ends(void* user, CsvLine* line) {
     return TDL_STATUS_OK;
 }
 
-static int read_batch(const char* path, Batch* batch) {
-    FILE* in = fopen(path, "r");
-    if (in == NULL) {
-        fprintf(stderr, "tendril: %s: %s\n", path, strerror(errno));
-        return EXIT_INPUT;
+static int read_batch(const Args* args, Batch* batch) {
+    const char* path = args_operand(args, 0);
+    FILE* in;
+    TdlStatus status = tdl_input_open(args_host(args), path, &in);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
     }
     int code = csv_read(in, path, stderr, read_ends, batch);
     fclose(in);
@@ -90,22 +90,22 @@ static void solve(const Batch* batch, TdlShortHelix* out, Totals* totals) {
     }
 }
 
-static bool write_rows(const char* path, const TdlShortHelix* helix, long count) {
+static int write_rows(const char* path, const TdlShortHelix* helix, long count) {
     FILE* out = path == NULL ? stdout : output_open(path);
     if (out == NULL) {
-        return false;
+        return output_failure();
     }
     fprintf(out, "id,qx,qy,qz,length,converged\n");
     for (long i = 0; i < count; ++i) {
         fprintf(out, "%ld,%.17g,%.17g,%.17g,%.17g,%d\n", i + 1, helix[i].turn.x, helix[i].turn.y,
                 helix[i].turn.z, helix[i].length, helix[i].converged);
     }
-    return path == NULL ? fflush(out) == 0 : output_close(out, path, true);
+    return path == NULL || output_close(out, true) ? EXIT_DONE : output_failure();
 }
 
 static int run_inverse_helix(const Args* args) {
     Batch batch = {0};
-    int code = read_batch(args_operand(args, 0), &batch);
+    int code = read_batch(args, &batch);
     TdlShortHelix* helix = calloc((size_t)batch.count + 1, sizeof *helix);
     const char* path = args_text(args, "out", NULL);
     bool json = args_has(args, "json");
@@ -116,9 +116,8 @@ static int run_inverse_helix(const Args* args) {
     if (code == EXIT_DONE) {
         Totals totals = {0};
         solve(&batch, helix, &totals);
-        if ((path != NULL || !json) && !write_rows(path, helix, batch.count)) {
-            code = EXIT_FAILED;
-        } else if (json) {
+        code = path != NULL || !json ? write_rows(path, helix, batch.count) : EXIT_DONE;
+        if (code == EXIT_DONE && json) {
             printf("{\"helices\": %ld, \"converged\": %ld, \"largest_miss\": %.17g, "
                    "\"seconds\": %.6g}\n",
                    batch.count, totals.converged, totals.worst, totals.seconds);
@@ -135,7 +134,7 @@ static int run_inverse_helix(const Args* args) {
 }
 
 static const Option INVERSE_HELIX_OPTIONS[] = {
-    {"out", 'o', OPTION_FILE, "F.csv", 0, 0, "write the rows there instead of to stdout", false},
+    {"out", 'o', OPTION_OUTPUT, "F.csv", 0, 0, "write the rows there instead of to stdout", false},
     {0},
 };
 

@@ -253,11 +253,11 @@ static void choose_frames(Drawing* d) {
 static int write_picture(const Args* args, Drawing* d, const char* path) {
     FILE* out = output_open(path);
     if (out == NULL) {
-        return EXIT_INPUT;
+        return output_failure();
     }
     TdlStatus status = draw(d, out);
-    if (!output_close(out, path, status == TDL_STATUS_OK)) {
-        return status != TDL_STATUS_OK ? exit_code(status) : EXIT_INPUT;
+    if (!output_close(out, status == TDL_STATUS_OK)) {
+        return status != TDL_STATUS_OK ? exit_code(status) : output_failure();
     }
     if (args_has(args, "json")) {
         printf("{\"picture\": ");
@@ -342,7 +342,7 @@ static int run_render(const Args* args) {
 }
 
 static const Option RENDER_OPTIONS[] = {
-    {"output", 'o', OPTION_FILE, "FILE", 0, 0,
+    {"output", 'o', OPTION_OUTPUT, "FILE", 0, 0,
      "the picture, .svg or .png, or frame%04d.png for a film; default picture.svg", false},
     {"moments", 'm', OPTION_INT, "N", 1, 1000,
      "how many moments to lay over each other in an .svg, or to put on a sheet; default 12, or 1 "

@@ -91,21 +91,33 @@ static void tell_end(const char* directory, TdlStatus status, const TdlRunInfo* 
     }
 }
 
+// The library says nothing where an allocation of its own fails.
+static void tell_memory(TdlStatus status) {
+    if (status == TDL_STATUS_NO_MEMORY && !terminal_told_error()) {
+        fprintf(stderr, "tendril: not enough memory\n");
+    }
+}
+
 static int end_run(const Args* args, const char* directory, TdlStatus status,
                    const TdlRunInfo* info) {
     terminal_end_progress();
     bool made = info->steps >= 0;
+    tell_memory(status);
     if (!made && status == TDL_STATUS_STOPPED) {
         fprintf(stderr, "stopped before the first step: nothing was written\n");
     }
     bool sound = made && tdl_run_is_sound(info);
-    if (made && (status != TDL_STATUS_OK || !sound || !args_has(args, "quiet"))) {
+    bool refused = status != TDL_STATUS_OK && info->seconds == 0.0; // it was told why
+    if (made && !refused && (status != TDL_STATUS_OK || !sound || !args_has(args, "quiet"))) {
         tell_end(directory, status, info);
     }
     if (made && args_has(args, "json")) {
         print_summary(directory);
     }
-    return made && status == TDL_STATUS_OK && !sound ? EXIT_FAILED : exit_code(status);
+    // once the scene is read, and a resume goes on, what fails is writing
+    bool begun = info->seconds > 0.0 || !args_has(args, "resume");
+    bool failed = status == TDL_STATUS_OK ? made && !sound : begun && status == TDL_STATUS_IO;
+    return failed ? EXIT_FAILED : exit_code(status);
 }
 
 static TdlStatus load_scene(const Args* args, TdlScene** out) {
@@ -185,10 +197,14 @@ static int run_run(const Args* args) {
                      .energy_limit = args_real(args, "energy-limit", 0.0),
                      .progress = show_progress,
                      .progress_user = &quiet,
-                     .stop = asked_within_a_step};
+                     .stop = asked_within_a_step,
+                     .other_build = args_has(args, "other-build")};
     if (!args_has(args, "live") &&
         (args_has(args, "port") || args_has(args, "speed") || args_has(args, "open"))) {
         return usage_error(args, "--open, --port and --speed belong to --live");
+    }
+    if (def.other_build && !args_has(args, "resume")) {
+        return usage_error(args, "--other-build belongs to --resume");
     }
     int asked = save_problem_option(args, &def.problems);
     asked = asked == EXIT_DONE ? save_queries_option(args, &def.queries) : asked;
@@ -208,6 +224,7 @@ static int run_run(const Args* args) {
     TdlScene* scene;
     TdlStatus status = load_scene(args, &scene);
     if (status != TDL_STATUS_OK) {
+        tell_memory(status);
         return exit_code(status);
     }
     terminal_catch_stop(); // before, there was nothing to save
@@ -217,12 +234,16 @@ static int run_run(const Args* args) {
 }
 
 static const Option RUN_OPTIONS[] = {
-    {"output", 'o', OPTION_FILE, "DIR", 0, 0,
+    {"output", 'o', OPTION_OUTPUT, "DIR", 0, 0,
      "folder of the result, which must not exist yet; default out/<name of the scene>", false},
     {"set", 's', OPTION_TEXT, "PATH=VALUE", 0, 0,
      "override one value of the scene, such as time.step=1e-4 or rods.curl.elements=20", true},
     {"resume", 'r', OPTION_FILE, "DIR", 0, 0,
      "continue the run in DIR from its last checkpoint, with the same bits", false},
+    {"other-build", 0, OPTION_SWITCH, NULL, 0, 0,
+     "of --resume: go on also where another build of tendril began, with which the last bits may "
+     "differ",
+     false},
     {"energy-limit", 0, OPTION_REAL, "X", 1e-9, 1e300,
      "in place of the scene's time.energy_limit, also where --resume goes on after a failure",
      false},

@@ -2,10 +2,10 @@
 #include "app/browser.h"
 #include "app/command.h"
 #include "app/json.h"
+#include "app/output.h"
 #include "app/server.h"
 #include "app/view_page.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -58,26 +58,15 @@ static void tell(const Args* args, const char* path, const ViewPage* page, long 
     }
 }
 
-// Writes beside the page and renames, so that an old page stays whole until the new one is.
 static int write_page(const Args* args, ViewPage* page, const char* path) {
-    char temporary[PATH_BYTES + 8];
-    snprintf(temporary, sizeof temporary, "%.4190s.part", path);
-    FILE* out = fopen(temporary, "wb");
+    FILE* out = output_open(path);
     if (out == NULL) {
-        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
-        return EXIT_INPUT;
+        return output_failure();
     }
     TdlStatus status = view_page_write(page, out);
     long long bytes = ftell(out);
-    bool written = !ferror(out);
-    written = fclose(out) == 0 && written;
-    if (status == TDL_STATUS_OK && (!written || rename(temporary, path) != 0)) {
-        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
-        status = TDL_STATUS_IO;
-    }
-    if (status != TDL_STATUS_OK) {
-        remove(temporary);
-        return exit_code(status);
+    if (!output_close(out, status == TDL_STATUS_OK)) {
+        return status == TDL_STATUS_OK ? output_failure() : exit_code(status);
     }
     tell(args, path, page, bytes);
     return !args_has(args, "open") || browser_open(path) ? EXIT_DONE : EXIT_FAILED;
@@ -156,7 +145,7 @@ static int run_view(const Args* args) {
 }
 
 static const Option VIEW_OPTIONS[] = {
-    {"output", 'o', OPTION_FILE, "FILE", 0, 0, "the page; default DIR.html", false},
+    {"output", 'o', OPTION_OUTPUT, "FILE", 0, 0, "the page; default DIR.html", false},
     {"frames", 'n', OPTION_INT, "N", 1, 1000000,
      "at most so many frames, evenly spread; default all", false},
     {"serve", 0, OPTION_SWITCH, NULL, 0, 0,

@@ -3,6 +3,7 @@
 // the nearest option or keep repeated values, and the tables would have to be copied into its own.
 #include "app/command.h"
 
+#include "app/output.h"
 #include "app/terminal.h"
 
 #include <errno.h>
@@ -121,23 +122,6 @@ int usage_error(const Args* args, const char* format, ...) {
     fprintf(stderr, "\nSee 'tendril %s%s--help'.\n", name == NULL ? "" : name,
             name == NULL ? "" : " ");
     return EXIT_USAGE;
-}
-
-int exit_code(TdlStatus status) {
-    switch (status) {
-    case TDL_STATUS_OK:
-        return EXIT_DONE;
-    case TDL_STATUS_BAD_ARGUMENT:
-        return EXIT_USAGE;
-    case TDL_STATUS_BAD_INPUT:
-    case TDL_STATUS_IO:
-        return EXIT_INPUT;
-    case TDL_STATUS_NO_MEMORY:
-    case TDL_STATUS_DIVERGED:
-    case TDL_STATUS_STOPPED:
-        break;
-    }
-    return EXIT_FAILED;
 }
 
 // --- parsing --------------------------------------------------------------------------------
@@ -339,7 +323,26 @@ static int unknown_command(const Args* args, const char* word) {
     return usage_error(args, "no command '%s'", word);
 }
 
-int command_main(int argc, char** argv) {
+// What is named to be read is not written over; told before anything is computed.
+static int check_outputs(const Args* args) {
+    for (int i = 0; i < args->operand_count; ++i) {
+        output_guard(NULL, args->operands[i], TDL_FILE_READ);
+    }
+    for (int i = 0; i < args->given_count; ++i) {
+        if (args->given[i].option->kind == OPTION_FILE) {
+            output_guard(NULL, args->given[i].text, TDL_FILE_READ);
+        }
+    }
+    for (int i = 0; i < args->given_count; ++i) {
+        if (args->given[i].option->kind == OPTION_OUTPUT &&
+            !output_guard(NULL, args->given[i].text, TDL_FILE_WRITTEN)) {
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_DONE;
+}
+
+static int run_command(int argc, char** argv) {
     static Args args;
     if (argc < 2) {
         print_overview(stderr);
@@ -373,5 +376,14 @@ int command_main(int argc, char** argv) {
     args.host = tdl_host_default();
     args.host.log = terminal_log;
     args.host.log_level = args_has(&args, "quiet") ? TDL_LOG_ERROR : TDL_LOG_INFO;
-    return args.command->run(&args);
+    args.host.file = output_guard;
+    code = check_outputs(&args);
+    return code == EXIT_DONE ? args.command->run(&args) : code;
+}
+
+int command_main(int argc, char** argv) {
+    output_prepare();
+    terminal_guard();
+    terminal_catch_faults();
+    return output_finish(run_command(argc, argv));
 }

@@ -19,7 +19,8 @@ typedef enum OptionKind {
     OPTION_MAYBE_REAL, // a real that may be left out
     OPTION_INT,
     OPTION_CHOICE, // one of the words in `value`, written a|b|c
-    OPTION_FILE,   // a path, completed as one
+    OPTION_FILE,   // a path of what is read, completed as one
+    OPTION_OUTPUT, // the same of what is written
 } OptionKind;
 
 typedef struct Option {

@@ -48,12 +48,12 @@ int csv_read(FILE* in, const char* name, FILE* messages, CsvRowFn row, void* use
     size_t size = 0;
     int code = EXIT_DONE;
     for (long number = 1; code == EXIT_DONE; ++number) {
-        ssize_t length = getline(&text, &size, in);
+        long length = tdl_input_line(in, &text, &size);
         if (length < 0) {
             break;
         }
         CsvLine line = {.rest = text};
-        if (strlen(text) != (size_t)length) {
+        if (text[length - 1] == '\0') {
             fprintf(messages, "tendril: %s: line %ld: has a zero byte\n", name, number);
             code = EXIT_INPUT;
             break;
@@ -67,7 +67,7 @@ int csv_read(FILE* in, const char* name, FILE* messages, CsvRowFn row, void* use
             code = EXIT_INPUT;
         }
     }
-    if (ferror(in)) {
+    if (code == EXIT_DONE && !feof(in)) {
         fprintf(messages, "tendril: %s: could not be read\n", name);
         code = EXIT_INPUT;
     }

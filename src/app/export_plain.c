@@ -18,10 +18,10 @@ static int each_frame(FrameReader* reader, const char* path, const char* ending,
         code = exit_code(frame_reader_load(reader, k));
         FILE* out = code == EXIT_DONE ? output_open(reader->frame_count > 1 ? file : path) : NULL;
         if (out == NULL) {
-            return code == EXIT_DONE ? EXIT_INPUT : code;
+            return code == EXIT_DONE ? output_failure() : code;
         }
         print(reader, out);
-        code = output_close(out, reader->frame_count > 1 ? file : path, true) ? code : EXIT_INPUT;
+        code = output_close(out, true) ? code : output_failure();
     }
     return code;
 }
@@ -209,12 +209,12 @@ static int write_cache(FrameReader* reader, const char* path, const Cached* what
     int code = exit_code(frame_reader_load(reader, 0));
     FILE* out = code == EXIT_DONE ? output_open(first) : NULL;
     if (out == NULL) {
-        return code == EXIT_DONE ? EXIT_INPUT : code;
+        return code == EXIT_DONE ? output_failure() : code;
     }
     what->print(reader, what->surface, out);
-    out = output_close(out, first, true) ? output_open(path) : NULL;
+    out = output_close(out, true) ? output_open(path) : NULL;
     if (out == NULL) {
-        return EXIT_INPUT;
+        return output_failure();
     }
     fwrite("POINTCACHE2", 1, 12, out); // with its zero byte
     put_u32(out, 1);
@@ -226,7 +226,8 @@ static int write_cache(FrameReader* reader, const char* path, const Cached* what
         code = exit_code(frame_reader_load(reader, k));
         what->put(reader, what->surface, out);
     }
-    return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_INPUT;
+    bool stands = output_close(out, code == EXIT_DONE);
+    return stands || code != EXIT_DONE ? code : output_failure();
 }
 
 int export_pc2(FrameReader* reader, const char* path) {
@@ -377,7 +378,7 @@ static int print_table(FrameReader* reader, const char* path, const char* names,
                        void (*print)(const FrameReader* reader, int k, FILE* out)) {
     FILE* out = output_open(path);
     if (out == NULL) {
-        return EXIT_INPUT;
+        return output_failure();
     }
     int code = EXIT_DONE;
     fputs(names, out);
@@ -387,7 +388,8 @@ static int print_table(FrameReader* reader, const char* path, const char* names,
             print(reader, k, out);
         }
     }
-    return output_close(out, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_INPUT;
+    bool stands = output_close(out, code == EXIT_DONE);
+    return stands || code != EXIT_DONE ? code : output_failure();
 }
 
 int export_csv(FrameReader* reader, const char* path) {

@@ -12,7 +12,7 @@ int export_strands(FrameReader* reader, const char* path) {
         code = exit_code(tdl_result_read_strands(reader->result, reader->frames[k], &strands));
         if (code == EXIT_DONE) {
             const char* to = reader->frame_count > 1 ? file : path;
-            code = exit_code(tdl_strands_write(reader->host, to, &strands));
+            code = output_code(tdl_strands_write(reader->host, to, &strands));
             tdl_strands_free(reader->host, &strands);
         }
     }

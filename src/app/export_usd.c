@@ -462,7 +462,7 @@ int export_usda(FrameReader* reader, const char* path) {
     }
     FILE* out = output_open(path);
     if (out == NULL) {
-        return EXIT_INPUT;
+        return output_failure();
     }
     fprintf(out, "#usda 1.0\n(\n    defaultPrim = \"Tendril\"\n    doc = ");
     print_string(out, reader->info.title);
@@ -473,9 +473,9 @@ int export_usda(FrameReader* reader, const char* path) {
             last, rate, first, rate);
     status = print_things(out, reader, rate);
     fprintf(out, "}\n");
-    bool good = output_close(out, path, status == TDL_STATUS_OK);
+    bool good = output_close(out, status == TDL_STATUS_OK);
     if (status != TDL_STATUS_OK) {
         return exit_code(status);
     }
-    return good ? EXIT_DONE : EXIT_INPUT;
+    return good ? EXIT_DONE : output_failure();
 }

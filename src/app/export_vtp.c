@@ -54,7 +54,7 @@ static void print_section(const Vtp* vtp, const char* section, FILE* out) {
 static int write_vtp(const Vtp* vtp, const char* path) {
     FILE* out = output_open(path);
     if (out == NULL) {
-        return EXIT_INPUT;
+        return output_failure();
     }
     const uint16_t probe = 1;
     bool little = *(const unsigned char*)&probe == 1;
@@ -76,7 +76,7 @@ static int write_vtp(const Vtp* vtp, const char* path) {
         fwrite(vtp->arrays[i].data, 1, vtp->arrays[i].size, out);
     }
     fprintf(out, "\n  </AppendedData>\n</VTKFile>\n");
-    return output_close(out, path, true) ? EXIT_DONE : EXIT_INPUT;
+    return output_close(out, true) ? EXIT_DONE : output_failure();
 }
 
 static void store_float3(float* out, TdlVec3 a) {
@@ -361,7 +361,7 @@ int export_vtp(FrameReader* reader, const char* path) {
     char file[OUTPUT_PATH_SIZE], suffix[64];
     FILE* index = output_open(path);
     if (index == NULL) {
-        return EXIT_INPUT;
+        return output_failure();
     }
     fprintf(index, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n"
                    "  <Collection>\n");
@@ -385,5 +385,6 @@ int export_vtp(FrameReader* reader, const char* path) {
         }
     }
     fprintf(index, "  </Collection>\n</VTKFile>\n");
-    return output_close(index, path, code == EXIT_DONE) || code != EXIT_DONE ? code : EXIT_INPUT;
+    bool stands = output_close(index, code == EXIT_DONE);
+    return stands || code != EXIT_DONE ? code : output_failure();
 }

@@ -272,10 +272,10 @@ static int write_scene(const Args* args, const char* strands, const InverseInput
     read_gravity(args, &gravity); // looked at before
     FILE* out = output_open(in->scene);
     if (out == NULL) {
-        return EXIT_FAILED;
+        return output_failure();
     }
     put_scene(out, args, gravity, strands);
-    return output_close(out, in->scene, true) ? EXIT_DONE : EXIT_FAILED;
+    return output_close(out, true) ? EXIT_DONE : output_failure();
 }
 
 // --- all ----------------------------------------------------------------------------------------
@@ -295,9 +295,12 @@ static int open_curves(const Args* args, InverseInput* in) {
     if (code == EXIT_DONE) {
         TdlStatus written = tdl_strands_write(args_host(args), in->strands, &fitted.strands);
         // what it refuses is of the curves
-        code = written == TDL_STATUS_BAD_ARGUMENT ? EXIT_INPUT : exit_code(written);
+        code = written == TDL_STATUS_BAD_ARGUMENT ? EXIT_INPUT : output_code(written);
     }
     release(&fitted);
+    if (code != EXIT_DONE) {
+        in->strands[0] = '\0'; // not ours
+    }
     return code;
 }
 

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int own_solver_option(const Args* args, TdlFrictionOwnFn* out) {
     const char* name = args_text(args, "own", NULL);
@@ -15,6 +16,11 @@ int own_solver_option(const Args* args, TdlFrictionOwnFn* out) {
     int length = snprintf(path, sizeof path, "%s%s", strchr(name, '/') == NULL ? "./" : "", name);
     if (length < 0 || (size_t)length >= sizeof path) {
         return usage_error(args, "--own: the name is too long");
+    }
+    struct stat info; // a pipe would keep dlopen waiting
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        fprintf(stderr, "tendril: %s: cannot be taken for a solver: it is not a file\n", name);
+        return EXIT_INPUT;
     }
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void* symbol = library == NULL ? NULL : dlsym(library, "tdl_friction_own");

@@ -86,7 +86,11 @@ static TdlStatus read_file(PageLog* log, FILE* file, char* line) {
 
 TdlStatus page_log_read(const char* path, PageLog* out) {
     *out = (PageLog){0};
-    FILE* file = path == NULL ? NULL : fopen(path, "r");
+    TdlHost silent = tdl_host_default(); // there need not be one
+    FILE* file = NULL;
+    if (path != NULL) {
+        tdl_input_open(&silent, path, &file);
+    }
     char* line = malloc(LINE_SIZE);
     TdlStatus status = line == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
     if (file != NULL && line != NULL) {

@@ -480,7 +480,7 @@ static bool write_with(const Plot* plot, const char* path, void (*print)(const P
         return false;
     }
     print(plot, out);
-    return output_close(out, path, true);
+    return output_close(out, true);
 }
 
 bool plot_write_picture(const Plot* plot, const char* path) {
@@ -492,12 +492,6 @@ bool plot_write_picture(const Plot* plot, const char* path) {
 bool plot_write(const Plot* plot, const char* path) {
     char table[OUTPUT_PATH_SIZE];
     output_path(table, path, ".svg", ".csv");
-    if (!write_with(plot, path, draw_plot)) {
-        return false;
-    }
-    if (!write_with(plot, table, print_table)) {
-        remove(path);
-        return false;
-    }
-    return true;
+    // the table first: where it cannot be written, the picture does not change either
+    return write_with(plot, table, print_table) && write_with(plot, path, draw_plot);
 }

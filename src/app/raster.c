@@ -360,5 +360,5 @@ bool canvas_write_png(const Canvas* canvas, const char* path) {
         fprintf(stderr, "%s: %s\n", path, image.message);
     }
     png_image_free(&image);
-    return output_close(out, path, good);
+    return output_close(out, good);
 }

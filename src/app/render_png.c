@@ -357,7 +357,7 @@ static int paint_frames(Painter* p, const char* path) {
         }
         code = exit_code(paint(p, k));
         if (code == EXIT_DONE && !canvas_write_png(p->canvas, file)) {
-            code = EXIT_INPUT;
+            code = output_failure();
         }
     }
     return code;
@@ -376,7 +376,7 @@ static int paint_sheet(Painter* p, const char* path) {
                      SHEET_GAP + k / columns * (p->height + SHEET_GAP));
     }
     if (code == EXIT_DONE && !canvas_write_png(sheet, path)) {
-        code = EXIT_INPUT;
+        code = output_failure();
     }
     canvas_destroy(sheet);
     return code;

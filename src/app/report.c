@@ -2,6 +2,7 @@
 // loaded and names inside two pictures cannot meet.
 #include "app/report.h"
 
+#include "app/output.h"
 #include "app/svg.h"
 
 #include <errno.h>
@@ -72,9 +73,8 @@ Report* report_open(const char* folder, const char* title) {
     }
     snprintf(report->folder, sizeof report->folder, "%s", folder);
     join(path, report, "report", ".html");
-    report->page = fopen(path, "w");
+    report->page = output_open(path);
     if (report->page == NULL) {
-        fprintf(stderr, "tendril: cannot write %s: %s\n", path, strerror(errno));
         free(report);
         return NULL;
     }
@@ -182,11 +182,9 @@ void report_plot(Report* report, const Plot* plot, const char* name) {
 bool report_close(Report* report) {
     end_table(report);
     fprintf(report->page, "</html>\n");
-    bool written = !ferror(report->page);
-    written = fclose(report->page) == 0 && written;
-    if (!written) {
-        fprintf(stderr, "tendril: cannot write %s/report.html\n", report->folder);
-    }
+    char path[PATH_SIZE];
+    join(path, report, "report", ".html");
+    bool written = output_close(report->page, true);
     bool ok = written && !report->failed;
     free(report);
     return ok;

@@ -39,6 +39,8 @@ void svg_text(FILE* out, const char* text) {
             fputc('?', out);
         } else if (*c == '<') {
             fputs("&lt;", out);
+        } else if (*c == '>') {
+            fputs("&gt;", out); // ]]> ends more than it may
         } else if (*c == '&') {
             fputs("&amp;", out);
         } else if (*c == '"') {

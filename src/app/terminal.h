@@ -4,7 +4,23 @@
 
 #include "tendril/base.h"
 
+#include <stdio.h>
+
 // A TdlLogFn: errors and warnings in colour on a terminal, unless NO_COLOR is set.
+// From now on what is printed on stderr may hold anything, such as a path or a title from a file:
+// control characters and those that turn the direction of text are shown by their numbers.
+void terminal_guard(void);
+
+// A fault inside HDF5, which does not stand a failed allocation, ends the command with a message
+// and status 1; any other as ever.
+void terminal_catch_faults(void);
+
+// Prints a stranger's text in the same way.
+void terminal_print(FILE* out, const char* text);
+
+// Whether terminal_log was given an error.
+bool terminal_told_error(void);
+
 void terminal_log(void* user, TdlLogLevel level, const char* message);
 
 // Shows how far a long job is: a bar with rate and time left on a terminal (redrawn at most ten

@@ -1,6 +1,8 @@
 // Recording the narrow phase of a run: the world is watched from its first step on.
 #include "app/trace_option.h"
 
+#include "app/output.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +59,7 @@ int trace_begin(const Args* args, TdlRunDef* def, TraceOption* trace) {
     }
     TdlStatus status = tdl_trace_writer_create(args_host(args), trace->path, &trace->writer);
     if (status != TDL_STATUS_OK) {
-        return exit_code(status);
+        return output_code(status);
     }
     def->watch = watch;
     def->watch_user = trace;
@@ -72,7 +74,7 @@ int trace_end(const Args* args, TraceOption* trace, int code) {
     TdlStatus status = tdl_trace_writer_close(trace->writer, &calls);
     trace->writer = NULL;
     if (status != TDL_STATUS_OK) {
-        return exit_code(status);
+        return output_code(status);
     }
     if (!args_has(args, "quiet")) {
         fprintf(stderr, "%s: %ld pairs recorded\n", trace->path, calls);

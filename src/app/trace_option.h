@@ -15,7 +15,7 @@ typedef struct TraceOption {
 #define TRACE_OPTIONS                                                                              \
     {"trace-detection",                                                                            \
      0,                                                                                            \
-     OPTION_FILE,                                                                                  \
+     OPTION_OUTPUT,                                                                                \
      "F",                                                                                          \
      0,                                                                                            \
      0,                                                                                            \

@@ -2,6 +2,7 @@
 // each coordinate and the truth, all decimal integers of any length. A quotient must be exactly a
 // double, which GMP decides.
 #include "detect/ccd_file.h"
+#include "base/input.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -14,7 +15,7 @@
 // Longest integer accepted: a double needs at most 1075 digits above or below the line.
 #define DIGITS_MAX 1200
 // Largest file accepted, 2 GB.
-#define SIZE_MAX_BYTES 2147483647L
+static const size_t SIZE_MAX_BYTES = 2147483647;
 
 typedef struct Reader {
     const TdlHost* host;
@@ -200,49 +201,16 @@ TdlStatus ccd_file_parse(const TdlHost* host, const char* name, const char* text
     return status;
 }
 
-// The whole file in memory; *size bytes.
-static TdlStatus read_text(const TdlHost* host, const char* path, FILE* file, char** text,
-                           size_t* size) {
-    size_t capacity = 0;
-    *size = 0;
-    *text = NULL;
-    for (;;) {
-        if (*size == capacity) {
-            capacity = capacity > 0 ? 2 * capacity : 1 << 16;
-            char* grown =
-                capacity <= SIZE_MAX_BYTES ? tdl_grow_array(&host->mem, *text, capacity, 1) : NULL;
-            if (grown == NULL) {
-                return tdl_fail(host, TDL_STATUS_NO_MEMORY, "%s: out of memory", path);
-            }
-            *text = grown;
-        }
-        size_t got = fread(*text + *size, 1, capacity - *size, file);
-        *size += got;
-        if (got == 0) {
-            break;
-        }
-    }
-    if (ferror(file)) {
-        return tdl_fail(host, TDL_STATUS_IO, "%s: %s", path, strerror(errno));
-    }
-    return TDL_STATUS_OK;
-}
-
 TdlStatus tdl_ccd_file_read(const TdlHost* host, const char* path, TdlCcdKind kind,
                             TdlCcdFile* out) {
     *out = (TdlCcdFile){.mem = host->mem};
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
-        return tdl_fail(host, TDL_STATUS_IO, "%s: %s", path, strerror(errno));
-    }
     char* text;
     size_t size;
-    TdlStatus status = read_text(host, path, file, &text, &size);
-    fclose(file);
+    TdlStatus status = file_read(host, path, SIZE_MAX_BYTES, input_judge_text, &text, &size);
     if (status == TDL_STATUS_OK) {
         status = ccd_file_parse(host, path, text, size, kind, out);
+        tdl_free(&host->mem, text);
     }
-    tdl_free(&host->mem, text);
     return status;
 }
 

@@ -4,6 +4,7 @@
 // once, the planes, and the pairs by their numbers. All is little-endian and packed.
 #include "detect/trace.h"
 
+#include "base/input.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "curve/curve.h"
@@ -29,7 +30,7 @@ enum { PAIR_SIZE = 8, PLANE_NUMBERS = 8, KINDS = 4, MOST_NUMBERS = 60 };
 static const int NUMBERS[KINDS] = {9, 16, MOST_NUMBERS, 15};
 
 // Largest file, and largest numbers, of which squares and products stay finite.
-#define SIZE_MAX_BYTES 2147483647L
+static const size_t SIZE_MAX_BYTES = 2147483647;
 static const double MAX_NUMBER = 1.0e100, MAX_TURNING = 1.0e5;
 
 // --- one curve as numbers -------------------------------------------------------------------
@@ -160,7 +161,7 @@ static bool curve_is_sound(const TdlCurve* c, const double* numbers) {
 struct TdlTraceWriter {
     TdlHost host;
     FILE* file;
-    char* path;
+    TdlOutput out;
     TdlStatus status; // of what was written so far
     long calls;
     int *number, *order; // [capacity] of an element in its block, plus one; elements by number
@@ -169,22 +170,25 @@ struct TdlTraceWriter {
 
 TdlStatus tdl_trace_writer_create(const TdlHost* host, const char* path, TdlTraceWriter** out) {
     TdlTraceWriter* w = tdl_alloc_zero(&host->mem, sizeof *w);
-    char* name = tdl_alloc_array(&host->mem, strlen(path) + 1, 1);
-    FILE* file = w == NULL || name == NULL ? NULL : fopen(path, "wb");
-    if (file == NULL) {
-        TdlStatus status = TDL_STATUS_NO_MEMORY;
-        if (w != NULL && name != NULL) {
-            status = tdl_fail(host, TDL_STATUS_IO, "%s: %s", path, strerror(errno));
-        }
+    if (w == NULL) {
+        return TDL_STATUS_NO_MEMORY;
+    }
+    w->host = *host;
+    TdlStatus status = tdl_output_begin(host, path, &w->out);
+    if (status != TDL_STATUS_OK) {
         tdl_free(&host->mem, w);
-        tdl_free(&host->mem, name);
         return status;
     }
-    strcpy(name, path);
-    *w = (TdlTraceWriter){.host = *host, .file = file, .path = name};
+    w->file = fopen(w->out.beside, "wb");
+    if (w->file == NULL) {
+        status = tdl_fail(host, TDL_STATUS_IO, "%s: %s", path, strerror(errno));
+        tdl_output_end(host, &w->out, false);
+        tdl_free(&host->mem, w);
+        return status;
+    }
     uint32_t version = VERSION;
-    if (fwrite(MAGIC, sizeof MAGIC, 1, file) != 1 ||
-        fwrite(&version, sizeof version, 1, file) != 1) {
+    if (fwrite(MAGIC, sizeof MAGIC, 1, w->file) != 1 ||
+        fwrite(&version, sizeof version, 1, w->file) != 1) {
         w->status = TDL_STATUS_IO;
     }
     *out = w;
@@ -193,7 +197,7 @@ TdlStatus tdl_trace_writer_create(const TdlHost* host, const char* path, TdlTrac
 
 static void put(TdlTraceWriter* w, const void* data, size_t size) {
     if (w->status == TDL_STATUS_OK && fwrite(data, size, 1, w->file) != 1) {
-        w->status = tdl_fail(&w->host, TDL_STATUS_IO, "%s: %s", w->path, strerror(errno));
+        w->status = tdl_fail(&w->host, TDL_STATUS_IO, "%s: %s", w->out.path, strerror(errno));
     }
 }
 
@@ -362,14 +366,14 @@ TdlStatus tdl_trace_writer_close(TdlTraceWriter* w, long* calls) {
         return TDL_STATUS_OK;
     }
     if (fclose(w->file) != 0 && w->status == TDL_STATUS_OK) {
-        w->status = tdl_fail(&w->host, TDL_STATUS_IO, "%s: %s", w->path, strerror(errno));
+        w->status = tdl_fail(&w->host, TDL_STATUS_IO, "%s: %s", w->out.path, strerror(errno));
     }
-    TdlStatus status = w->status;
+    TdlStatus ended = tdl_output_end(&w->host, &w->out, w->status == TDL_STATUS_OK);
+    TdlStatus status = w->status == TDL_STATUS_OK ? ended : w->status;
     if (calls != NULL) {
         *calls = w->calls;
     }
     TdlAllocator mem = w->host.mem;
-    tdl_free(&mem, w->path);
     tdl_free(&mem, w->number);
     tdl_free(&mem, w->order);
     tdl_free(&mem, w);
@@ -536,32 +540,23 @@ TdlStatus trace_parse(const TdlHost* host, const char* name, const void* data, s
     return status;
 }
 
+// The rest is looked at when it is parsed.
+static const char* judge_trace(const char* head, size_t size, uint64_t total) {
+    (void)total;
+    return size >= sizeof MAGIC && memcmp(head, MAGIC, sizeof MAGIC) == 0
+               ? NULL
+               : "this is not a trace of version 1 or 2";
+}
+
 TdlStatus tdl_trace_load(const TdlHost* host, const char* path, TdlTrace* out) {
     *out = (TdlTrace){.mem = host->mem};
-    FILE* file = fopen(path, "rb");
-    long size = -1;
-    if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
-        size = ftell(file);
-        rewind(file);
-    }
-    if (size < 0 || size > SIZE_MAX_BYTES) {
-        TdlStatus status = tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: %s", path,
-                                    size < 0 ? strerror(errno) : "larger than 2 GB");
-        if (file != NULL) {
-            fclose(file);
-        }
-        return status;
-    }
-    void* data = tdl_alloc_array(&host->mem, (size_t)size + 1, 1);
-    TdlStatus status = data == NULL ? TDL_STATUS_NO_MEMORY : TDL_STATUS_OK;
-    if (status == TDL_STATUS_OK && size > 0 && fread(data, (size_t)size, 1, file) != 1) {
-        status = tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: could not be read", path);
-    }
-    fclose(file);
+    char* data;
+    size_t size;
+    TdlStatus status = file_read(host, path, SIZE_MAX_BYTES, judge_trace, &data, &size);
     if (status == TDL_STATUS_OK) {
-        status = trace_parse(host, path, data, (size_t)size, out);
+        status = trace_parse(host, path, data, size, out);
+        tdl_free(&host->mem, data);
     }
-    tdl_free(&host->mem, data);
     return status;
 }
 

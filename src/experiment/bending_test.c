@@ -2,9 +2,9 @@
 #include "experiment/bending_test.h"
 
 #include "app/json.h"
+#include "app/output.h"
 #include "app/terminal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,9 +118,8 @@ void test_print_json(const Test* test) {
 bool test_write_curve(const Test* test, const char* folder) {
     char path[4096];
     snprintf(path, sizeof path, "%s/curve.csv", folder);
-    FILE* out = fopen(path, "w");
-    bool written = out != NULL;
-    if (written) {
+    FILE* out = output_open(path);
+    if (out != NULL) {
         fprintf(out, "indentation,force,exact_force,ratio,arc_length,angle,exact_arc_length,"
                      "exact_angle,contacts,solver_error\n");
         double span = test->def.setup.span;
@@ -131,11 +130,6 @@ bool test_write_curve(const Test* test, const char* folder) {
                     s->arc_length / span, s->angle, s->exact.arc_length / span, s->exact.angle,
                     s->contact_count, s->error);
         }
-        written = !ferror(out);
-        written = fclose(out) == 0 && written;
     }
-    if (!written) {
-        fprintf(stderr, "tendril: cannot write %s: %s\n", path, strerror(errno));
-    }
-    return written;
+    return out != NULL && output_close(out, true);
 }

@@ -274,7 +274,7 @@ static const Option OPTIONS[] = {
     {"resume", 'r', OPTION_SWITCH, NULL, 0, 0,
      "go on with an experiment that was stopped or killed; give the same options again", false},
     {"save-problem", 0, OPTION_TEXT, "STEPS=PATH", 0, 0, SAVE_PROBLEM_HELP, false},
-    {"out", 'o', OPTION_FILE, "DIR", 0, 0,
+    {"out", 'o', OPTION_OUTPUT, "DIR", 0, 0,
      "folder of the result, the report and the plots; default out/<preset>", false},
     TRACE_OPTIONS,
     {0},

@@ -234,7 +234,7 @@ static const Option OPTIONS[] = {
     {"points", 'n', OPTION_INT, "COUNT", 1, 30000, "indentations recorded; default 1000", false},
     {"all", 'a', OPTION_SWITCH, NULL, 0, 0,
      "every figure: models, curvatures, frictions, refinements and steps", false},
-    {"out", 'o', OPTION_FILE, "DIR", 0, 0,
+    {"out", 'o', OPTION_OUTPUT, "DIR", 0, 0,
      "folder of curve.csv, report.html and the plots; default out/three-point", false},
     {0},
 };

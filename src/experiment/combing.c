@@ -43,16 +43,24 @@ static void join(char path[PATH_BYTES + 64], const char* folder, const char* nam
     snprintf(path, PATH_BYTES + 64, "%.*s/%s", PATH_BYTES - 1, folder, name);
 }
 
+// A file that an experiment left, to be read; null where there is none.
+static FILE* open_own(const char* path) {
+    TdlHost silent = tdl_host_default();
+    FILE* file;
+    silent.file = output_guard;
+    tdl_input_open(&silent, path, &file);
+    return file;
+}
+
 // Opens comb.csv for rows from `step` on: behind the rows before it, or anew.
 static FILE* open_rows(const char* folder, long step) {
     char path[PATH_BYTES + 64], line[LINE_BYTES];
     join(path, folder, "comb.csv");
     if (step == 1) {
         FILE* fresh = output_open(path);
-        if (fresh != NULL) {
-            fputs(HEADING, fresh);
+        if (fresh == NULL || !output_close(fresh, fputs(HEADING, fresh) >= 0)) {
+            return NULL;
         }
-        return fresh;
     }
     FILE* file = fopen(path, "r+");
     if (file == NULL) {
@@ -82,24 +90,28 @@ static bool keep_relaxed(const char* folder, const TdlWorld* world) {
     if (good) {
         tdl_world_save_state(world, bytes);
         good = fwrite(bytes, 1, size, file) == size;
-        good = output_close(file, path, good) && good;
+        good = output_close(file, good) && good;
     }
     free(bytes);
     return good;
 }
+
+// The state of hair that touches is larger than that of a new world, by what contacts are kept.
+static const long STATE_GROWTH = 1000;
 
 // Puts the hair where that of another experiment came to rest; the time stays 0.
 static TdlStatus take_relaxed(void* user, TdlWorld* world) {
     const Combing* combing = user;
     char path[PATH_BYTES + 64];
     join(path, combing->relaxed, "relaxed.state");
-    FILE* file = fopen(path, "rb");
-    long size = -1;
+    FILE* file = open_own(path);
+    long size = -1, most = STATE_GROWTH * (long)tdl_world_state_size(world);
     if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
         size = ftell(file);
         rewind(file);
     }
-    char* bytes = size > (long)sizeof(int64_t) ? malloc((size_t)size) : NULL;
+    bool fits = size > (long)sizeof(int64_t) && size <= most;
+    char* bytes = fits ? malloc((size_t)size) : NULL;
     bool good = bytes != NULL && fread(bytes, 1, (size_t)size, file) == (size_t)size;
     if (file != NULL) {
         fclose(file);
@@ -184,7 +196,7 @@ static TdlStatus make_scene(const Args* args, const Combing* combing, char** tex
 }
 
 static bool same_text(const char* path, const char* text) {
-    FILE* file = fopen(path, "r");
+    FILE* file = open_own(path);
     size_t length = strlen(text), got = 0;
     char* old = malloc(length + 2);
     if (file != NULL && old != NULL) {
@@ -222,9 +234,9 @@ static int place_scene(const Args* args, bool resume, const Combing* combing,
             code = report_make_folder(parent) ? EXIT_DONE : EXIT_FAILED;
         }
         FILE* file = code == EXIT_DONE ? output_open(path) : NULL;
-        code = file == NULL ? EXIT_FAILED : EXIT_DONE;
+        code = file == NULL ? output_failure() : EXIT_DONE;
         if (file != NULL) {
-            code = output_close(file, path, fputs(text, file) >= 0) ? EXIT_DONE : EXIT_FAILED;
+            code = output_close(file, fputs(text, file) >= 0) ? EXIT_DONE : output_failure();
         }
     }
     free(text);
@@ -389,14 +401,14 @@ bool combing_read(const Args* args, Combing* combing) {
     static char line[LINE_BYTES];
     char path[PATH_BYTES + 64];
     join(path, combing->folder, "comb.csv");
-    FILE* file = fopen(path, "r");
+    FILE* file = open_own(path);
     bool good = file != NULL && read_samples(combing, file, line);
     if (file != NULL) {
         fclose(file);
     }
     if (good) {
         join(path, combing->folder, "log.csv");
-        file = fopen(path, "r");
+        file = open_own(path);
         good = file != NULL && read_log(combing, file, line);
         if (file != NULL) {
             fclose(file);

@@ -137,7 +137,7 @@ bool combing_draw_hands(const Args* args, const Combing* combing) {
             draw_hair(&r, chosen[i], i, scale, out);
         }
         svg_close(out);
-        good = output_close(out, path, true);
+        good = output_close(out, true);
     }
     close_reading(&r);
     return good;

@@ -117,7 +117,7 @@ static bool draw_geometry(const Args* args, const Combing* combing) {
             status = draw_panel(&sketch, &combing->def, i, out);
         }
         svg_close(out);
-        good = output_close(out, path, status == TDL_STATUS_OK);
+        good = output_close(out, status == TDL_STATUS_OK);
     }
     free(sketch.points);
     tdl_result_close(sketch.result);

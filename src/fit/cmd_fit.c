@@ -169,7 +169,7 @@ static void json_found(const Fit* fit, const Found* found, const char* folder) {
 
 static bool open_table(Fit* fit, const char* folder, char path[OUTPUT_PATH_SIZE]) {
     output_path(path, folder, "", "/evaluations.csv");
-    fit->table = output_open(path);
+    fit->table = output_open_growing(path);
     if (fit->table == NULL) {
         return false;
     }
@@ -208,7 +208,7 @@ static int search(Fit* fit, const char* folder) {
                      .most = args_int(fit->args, "evaluations", 300)};
     char path[OUTPUT_PATH_SIZE];
     if (!report_make_folder(folder) || !open_table(fit, folder, path)) {
-        return EXIT_INPUT;
+        return EXIT_FAILED;
     }
     Found found;
     int sweeps = args_int(fit->args, "sweep", 9);
@@ -223,7 +223,7 @@ static int search(Fit* fit, const char* folder) {
         found.converged = false;
         found.end = "but runs beside it are better: see evaluations.csv, and start from there";
     }
-    bool written = output_close(fit->table, path, true);
+    bool written = output_close(fit->table, true);
     int code = good ? tell_end(fit, &found, folder) : exit_code(TDL_STATUS_NO_MEMORY);
     found_free(&found);
     return written ? code : EXIT_FAILED;
@@ -299,7 +299,7 @@ static const Option FIT_OPTIONS[] = {
      "delta, rho and kappa are damping, weight, density and bending of the only cloth, mu is "
      "contacts.friction",
      true},
-    {"output", 'o', OPTION_FILE, "DIR", 0, 0, "folder of what is found, which must not exist yet",
+    {"output", 'o', OPTION_OUTPUT, "DIR", 0, 0, "folder of what is found, which must not exist yet",
      false},
     {"set", 's', OPTION_TEXT, "PATH=VALUE", 0, 0,
      "override one value of the scene, such as time.end=0.5", true},
@@ -318,7 +318,7 @@ static const Option FIT_OPTIONS[] = {
     {"evaluations", 0, OPTION_INT, "N", 1, 1e6, "of the search at most; default 300", false},
     {"sweep", 0, OPTION_INT, "N", 0, 1000,
      "points of the sensitivity sweep of each parameter; default 9, 0: none", false},
-    {"make-recording", 0, OPTION_FILE, "FILE", 0, 0,
+    {"make-recording", 0, OPTION_OUTPUT, "FILE", 0, 0,
      "write the markers of a run of the scene in place of fitting it", false},
     {"period", 0, OPTION_REAL, "S", 1e-9, 1e12,
      "of --make-recording: s between moments; default the scene's output.frame", false},

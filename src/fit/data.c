@@ -153,10 +153,10 @@ static void tell_data(const Fit* fit, const LeftOut* left) {
 
 int fit_read_data(Fit* fit, const TdlScene* scene, TdlWorld* world) {
     const char* path = args_text(fit->args, "data", NULL);
-    FILE* in = fopen(path, "rb");
-    if (in == NULL) {
-        fprintf(stderr, "%s: cannot be read: %s\n", path, strerror(errno));
-        return EXIT_INPUT;
+    FILE* in;
+    TdlStatus status = tdl_input_open(args_host(fit->args), path, &in);
+    if (status != TDL_STATUS_OK) {
+        return exit_code(status);
     }
     Tracks tracks;
     LeftOut left = {0};

@@ -75,8 +75,8 @@ static int record(Fit* fit) {
 static int write_data(const Fit* fit, const char* path) {
     const Tracks* data = &fit->data;
     FILE* file = output_open(path);
-    if (file == NULL || !output_close(file, path, tracks_write(data, file))) {
-        return EXIT_INPUT;
+    if (file == NULL || !output_close(file, tracks_write(data, file))) {
+        return output_failure();
     }
     if (args_has(fit->args, "json")) {
         printf("{\"output\": ");

@@ -34,7 +34,7 @@ static bool write_markers(const Fit* fit, const Found* found, const char* folder
     Tracks tracks = fit->data;
     tracks.places = found->best.places;
     FILE* file = output_open(path);
-    return file != NULL && output_close(file, path, tracks_write(&tracks, file));
+    return file != NULL && output_close(file, tracks_write(&tracks, file));
 }
 
 static void show_parameters(Report* report, const Fit* fit, const Found* found) {

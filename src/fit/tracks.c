@@ -240,12 +240,12 @@ int tracks_read(FILE* in, const char* name, FILE* messages, Tracks* out) {
     char* text = NULL;
     size_t size = 0;
     int code = EXIT_DONE;
-    ssize_t length;
+    long length;
     *out = (Tracks){0};
     Table t = {.name = name, .messages = messages, .out = out};
-    while (code == EXIT_DONE && (length = getline(&text, &size, in)) >= 0) {
+    while (code == EXIT_DONE && (length = tdl_input_line(in, &text, &size)) >= 0) {
         ++t.line;
-        if (strlen(text) != (size_t)length) {
+        if (text[length - 1] == '\0') {
             code = table_bad(&t, 1, "a zero byte", "");
         } else if (t.line == 1) {
             code = read_names(&t, text);
@@ -253,7 +253,7 @@ int tracks_read(FILE* in, const char* name, FILE* messages, Tracks* out) {
             code = read_moment(&t, text);
         }
     }
-    if (code == EXIT_DONE && ferror(in)) {
+    if (code == EXIT_DONE && !feof(in)) {
         fprintf(messages, "%s: could not be read\n", name);
         code = EXIT_INPUT;
     } else if (code == EXIT_DONE && out->moment_count == 0) {

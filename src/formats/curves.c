@@ -106,9 +106,17 @@ static double get_f32(const char* at) {
     return (double)value;
 }
 
+static const char* judge_hair(const char* head, size_t size, uint64_t total) {
+    (void)total;
+    return size >= 4 && memcmp(head, "HAIR", 4) == 0
+               ? NULL
+               : "is no .hair file: it does not begin with the word HAIR";
+}
+
 static TdlStatus parse_hair(Builder* b, const char* data, size_t size) {
-    if (size < 4 || memcmp(data, "HAIR", 4) != 0) {
-        return bad(b, "is no .hair file: it does not begin with the word HAIR");
+    const char* fault = judge_hair(data, size, size);
+    if (fault != NULL) {
+        return bad(b, fault);
     }
     if (size < HAIR_HEAD) {
         return bad(b, "is cut off within its head");
@@ -342,7 +350,8 @@ TdlStatus tdl_curves_read(const TdlHost* host, const char* path, TdlCurves* out)
         return tdl_fail(host, TDL_STATUS_BAD_INPUT,
                         "%s: curves come from .hair, .obj or .csv files", path);
     }
-    TdlStatus status = file_read(host, path, FILE_MAX, &data, &size);
+    InputJudge judge = format == CURVES_HAIR ? judge_hair : input_judge_text;
+    TdlStatus status = file_read(host, path, FILE_MAX, judge, &data, &size);
     if (status == TDL_STATUS_OK) {
         status = curves_parse(host, path, format, data, size, out);
         tdl_free(&host->mem, data);

@@ -1,4 +1,4 @@
-// Reading files whole and replacing them atomically.
+// Replacing files atomically.
 //
 // A replacement is written under a temporary name in the same folder, synced, and renamed: rename
 // is atomic within a folder, so a kill leaves the old file or the new one, never a part. The sync
@@ -123,51 +123,4 @@ TdlStatus file_replace(const TdlHost* host, const char* path, const void* data, 
         return write_failed(host, path);
     }
     return rename_synced(host, temporary, path);
-}
-
-// Reads a regular file through its descriptor.
-static TdlStatus read_open(const TdlHost* host, const char* path, int fd, size_t limit, char** data,
-                           size_t* size) {
-    struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        return tdl_fail(host, TDL_STATUS_IO, "%s: not a regular file", path);
-    }
-    if ((uint64_t)info.st_size > limit) {
-        return tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: larger than %zu bytes", path, limit);
-    }
-    size_t capacity = (size_t)info.st_size, used = 0;
-    char* block = tdl_alloc_array(&host->mem, capacity + 1, 1);
-    if (block == NULL) {
-        return tdl_fail(host, TDL_STATUS_NO_MEMORY, "%s: no memory for %zu bytes", path, capacity);
-    }
-    while (used < capacity) {
-        ssize_t got = read(fd, block + used, capacity - used);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            tdl_free(&host->mem, block);
-            return tdl_fail(host, TDL_STATUS_IO, "%s: could not be read: %s", path,
-                            strerror(errno));
-        }
-        if (got == 0) {
-            break;
-        }
-        used += (size_t)got;
-    }
-    block[used] = '\0';
-    *data = block;
-    *size = used;
-    return TDL_STATUS_OK;
-}
-
-TdlStatus file_read(const TdlHost* host, const char* path, size_t limit, char** data,
-                    size_t* size) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened: %s", path, strerror(errno));
-    }
-    TdlStatus status = read_open(host, path, fd, limit, data, size);
-    close(fd);
-    return status;
 }

@@ -1,8 +1,8 @@
-// Files as a whole: read into memory, replaced atomically, made durable.
+// Files and folders: replaced atomically, made durable.
 #ifndef TDL_FORMATS_FILE_H
 #define TDL_FORMATS_FILE_H
 
-#include "tendril/base.h"
+#include "base/input.h"
 
 enum { PATH_SIZE = 4096, NAME_ROOM = 64 };
 
@@ -29,9 +29,5 @@ TdlStatus file_rename(const TdlHost* host, const char* from, const char* to);
 
 // Waits until what was written to a file or folder has reached the disk.
 TdlStatus file_sync(const TdlHost* host, const char* path);
-
-// The whole content of a file of at most `limit` bytes, with a zero byte behind; freed with
-// tdl_free.
-TdlStatus file_read(const TdlHost* host, const char* path, size_t limit, char** data, size_t* size);
 
 #endif

@@ -54,6 +54,11 @@ bool hdf5_looks_like(const unsigned char* data, size_t size) {
     return size >= sizeof SIGNATURE && memcmp(data, SIGNATURE, sizeof SIGNATURE) == 0;
 }
 
+const char* hdf5_judge(const char* head, size_t size, uint64_t total) {
+    (void)total;
+    return hdf5_looks_like((const unsigned char*)head, size) ? NULL : "this is not HDF5";
+}
+
 // --- object headers ------------------------------------------------------------------------------
 
 // Calls fn for every message of an object until it returns false.

@@ -24,6 +24,9 @@ typedef struct Hdf5Dataset {
 
 bool hdf5_looks_like(const unsigned char* data, size_t size);
 
+// The same for file_read.
+const char* hdf5_judge(const char* head, size_t size, uint64_t total);
+
 // Logs what is wrong, the first time, and returns false.
 bool hdf5_fail(Hdf5File* r, const char* format, ...) TDL_PRINTF(2, 3);
 

@@ -1,6 +1,8 @@
 // Datasets written with the HDF5 library.
 #include "formats/hdf5_writer.h"
 
+#include <sys/mman.h>
+
 bool hdf5_put(hid_t group, const char* name, hid_t type, size_t count, const void* data) {
     hsize_t extent = count;
     hid_t space = H5Screate_simple(1, &extent, NULL);
@@ -30,6 +32,38 @@ bool hdf5_put_rows(hid_t group, const char* name, hid_t type, size_t rows, size_
 }
 
 hid_t hdf5_create(const char* path) {
+    hdf5_enter();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t file = hdf5_has_room(HDF5_ROOM) ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)
+                                          : H5I_INVALID_HID;
+    if (file < 0) {
+        hdf5_leave();
+    }
+    return file;
+}
+
+bool hdf5_close(hid_t file) {
+    bool good = H5Fclose(file) >= 0;
+    hdf5_leave();
+    return good;
+}
+
+static _Thread_local int depth;
+
+void hdf5_enter(void) {
+    ++depth;
+}
+
+void hdf5_leave(void) {
+    --depth;
+}
+
+bool hdf5_is_inside(void) {
+    return depth > 0;
+}
+
+bool hdf5_has_room(size_t size) {
+    // address space, without touching it
+    void* room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED && munmap(room, size) == 0;
 }

@@ -6,6 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Between these a thread is inside HDF5 (tdl_result_inside_hdf5).
+void hdf5_enter(void);
+void hdf5_leave(void);
+bool hdf5_is_inside(void);
+
+// Whether `size` bytes could be had now: HDF5 must not be called where its own allocations would
+// fail.
+bool hdf5_has_room(size_t size);
+
+// What one call of it may take beside the data: its caches.
+enum { HDF5_ROOM = 16 << 20 };
+
 // `count` numbers of a native type in a row, without filters, as hdf5_reader.h reads them.
 bool hdf5_put(hid_t group, const char* name, hid_t type, size_t count, const void* data);
 
@@ -15,6 +27,8 @@ bool hdf5_put_rows(hid_t group, const char* name, hid_t type, size_t rows, size_
                    const void* data);
 
 // A new file, over an old one; negative when it cannot be. The library prints nothing of its own.
+// Closed with hdf5_close.
 hid_t hdf5_create(const char* path);
+bool hdf5_close(hid_t file);
 
 #endif

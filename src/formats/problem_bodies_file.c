@@ -409,14 +409,15 @@ static int version_of(const TdlFrictionBodiesDef* def) {
     return more ? VERSION : alike ? 3 : def->a.start != NULL ? 2 : 1;
 }
 
-TdlStatus problem_write_bodies(const TdlHost* host, const char* path,
+TdlStatus problem_write_bodies(const TdlHost* host, const TdlOutput* out,
                                const TdlFrictionBodiesDef* def, const double* guess) {
-    hid_t file = hdf5_create(path);
+    hid_t file = hdf5_create(out->beside);
     hid_t group =
         file < 0 ? -1 : H5Gcreate2(file, "tendril_bodies", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool good = group >= 0 && put_laws(group, &def->laws, guess, version_of(def)) &&
                 put_bodies(host, group, def) && put_rows(host, group, def);
     good = (group < 0 || H5Gclose(group) >= 0) && good;
-    good = (file < 0 || H5Fclose(file) >= 0) && good;
-    return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
+    good = (file < 0 || hdf5_close(file)) && good;
+    return good ? TDL_STATUS_OK
+                : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", out->path);
 }

@@ -201,20 +201,22 @@ static bool put_problem(hid_t file, const TdlFrictionMatrixDef* m, const RowsOut
     return good;
 }
 
-static TdlStatus write_rows(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m,
-                            RowsOut* o) {
+static TdlStatus write_rows(const TdlHost* host, const TdlOutput* out,
+                            const TdlFrictionMatrixDef* m, RowsOut* o) {
     spread_rows(m, o);
-    hid_t file = hdf5_create(path);
+    hid_t file = hdf5_create(out->beside);
     bool good = file >= 0 && put_problem(file, m, o);
-    good = file >= 0 && H5Fclose(file) >= 0 && good;
-    return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
+    good = file >= 0 && hdf5_close(file) && good;
+    return good ? TDL_STATUS_OK
+                : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", out->path);
 }
 
-TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m) {
+TdlStatus problem_write_hdf5(const TdlHost* host, const TdlOutput* out,
+                             const TdlFrictionMatrixDef* m) {
     size_t d = (size_t)m->laws.block_size, n = (size_t)m->laws.contact_count;
     size_t entries = (size_t)m->row_start[n] * d * d;
     if (entries > INT32_MAX) {
-        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "%s: W has too many entries", path);
+        return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "%s: W has too many entries", out->path);
     }
     RowsOut o = {.p = tdl_alloc_array(&host->mem, d * n + 1, sizeof(int)),
                  .i = tdl_alloc_array(&host->mem, entries, sizeof(int)),
@@ -222,7 +224,7 @@ TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFri
                  .q = tdl_alloc_array(&host->mem, d * n, sizeof(double))};
     TdlStatus status = TDL_STATUS_NO_MEMORY;
     if (o.p != NULL && o.i != NULL && o.x != NULL && o.q != NULL) {
-        status = write_rows(host, path, m, &o);
+        status = write_rows(host, out, m, &o);
     }
     tdl_free(&host->mem, o.p);
     tdl_free(&host->mem, o.i);

@@ -1,6 +1,7 @@
 // Problems from what the readers found, and files in and out.
 #include "formats/problem_io.h"
 
+#include "base/input.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "formats/problem_global.h"
@@ -265,43 +266,17 @@ TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes,
 
 // --- files ---------------------------------------------------------------------------------------
 
-static TdlStatus read_bytes(const TdlHost* host, const char* path, char** bytes, size_t* size) {
-    FILE* file = fopen(path, "rb");
-    long length = -1;
-    if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
-        length = ftell(file);
-    }
-    if (length < 0 || fseek(file, 0, SEEK_SET) != 0) {
-        if (file != NULL) {
-            fclose(file);
-        }
-        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened", path);
-    }
-    if (length >= INT32_MAX) {
-        fclose(file);
-        return tdl_fail(host, TDL_STATUS_IO, "%s: a directory, or larger than 2 GB", path);
-    }
-    *size = (size_t)length;
-    *bytes = tdl_grow_array(&host->mem, NULL, *size + 1, 1);
-    if (*bytes == NULL) {
-        fclose(file);
-        return tdl_fail(host, TDL_STATUS_NO_MEMORY, "%s: too large for memory", path);
-    }
-    size_t got = fread(*bytes, 1, *size, file);
-    fclose(file);
-    if (got != *size) {
-        tdl_free(&host->mem, *bytes);
-        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be read", path);
-    }
-    (*bytes)[*size] = '\0';
-    return TDL_STATUS_OK;
+// Either a text or HDF5.
+static const char* judge_problem(const char* head, size_t size, uint64_t total) {
+    return hdf5_looks_like((const unsigned char*)head, size) ? NULL
+                                                             : input_judge_text(head, size, total);
 }
 
 TdlStatus tdl_friction_problem_read(const TdlHost* host, const char* path,
                                     TdlFrictionProblem** out) {
     char* bytes = NULL;
     size_t size = 0;
-    TdlStatus status = read_bytes(host, path, &bytes, &size);
+    TdlStatus status = file_read(host, path, INT32_MAX - 1, judge_problem, &bytes, &size);
     if (status != TDL_STATUS_OK) {
         return status;
     }
@@ -345,10 +320,11 @@ static void write_blocks(FILE* file, const TdlFrictionMatrixDef* m) {
     }
 }
 
-static TdlStatus write_text(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m) {
-    FILE* file = fopen(path, "wb");
+static TdlStatus write_text(const TdlHost* host, const TdlOutput* out,
+                            const TdlFrictionMatrixDef* m) {
+    FILE* file = fopen(out->beside, "wb");
     if (file == NULL) {
-        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened for writing", path);
+        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened for writing", out->path);
     }
     int n = m->laws.contact_count, d = m->laws.block_size;
     fprintf(file, "%d\n%d\n", d, n);
@@ -364,7 +340,8 @@ static TdlStatus write_text(const TdlHost* host, const char* path, const TdlFric
     fprintf(file, "\n0\n");
     bool good = ferror(file) == 0;
     good = fclose(file) == 0 && good;
-    return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
+    return good ? TDL_STATUS_OK
+                : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", out->path);
 }
 
 static bool is_hdf5(const char* path) {
@@ -376,7 +353,7 @@ static bool is_fclib(const char* path) {
 }
 
 // W formed where it is not.
-static TdlStatus write_explicit(const TdlHost* host, const char* path,
+static TdlStatus write_explicit(const TdlHost* host, const TdlOutput* out,
                                 const TdlFrictionProblem* problem) {
     TdlFrictionMatrixDef m = tdl_friction_problem_matrix(problem);
     for (int i = 0; i < m.laws.contact_count; ++i) {
@@ -385,7 +362,7 @@ static TdlStatus write_explicit(const TdlHost* host, const char* path,
             return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT,
                             "%s: contact %d is bilateral, associated or has infinite friction, "
                             "which the format cannot hold",
-                            path, i);
+                            out->path, i);
         }
     }
     TdlFrictionProblem* formed = NULL;
@@ -396,7 +373,7 @@ static TdlStatus write_explicit(const TdlHost* host, const char* path,
     }
     if (status == TDL_STATUS_OK) {
         m = tdl_friction_problem_matrix(problem);
-        status = is_hdf5(path) ? problem_write_hdf5(host, path, &m) : write_text(host, path, &m);
+        status = is_hdf5(out->path) ? problem_write_hdf5(host, out, &m) : write_text(host, out, &m);
     }
     tdl_friction_problem_destroy(formed);
     return status;
@@ -406,6 +383,13 @@ TdlStatus tdl_friction_problem_write(const TdlHost* host, const char* path,
                                      const TdlFrictionProblem* problem, const double* guess) {
     TdlFrictionBodiesDef def = tdl_friction_problem_bodies(problem);
     bool bodies = def.body != NULL && is_hdf5(path) && !is_fclib(path);
-    return bodies ? problem_write_bodies(host, path, &def, guess != NULL ? guess : def.laws.guess)
-                  : write_explicit(host, path, problem);
+    TdlOutput out;
+    TdlStatus status = tdl_output_begin(host, path, &out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = bodies ? problem_write_bodies(host, &out, &def, guess != NULL ? guess : def.laws.guess)
+                    : write_explicit(host, &out, problem);
+    TdlStatus ended = tdl_output_end(host, &out, status == TDL_STATUS_OK);
+    return status == TDL_STATUS_OK ? ended : status;
 }

@@ -63,13 +63,14 @@ const TdlHost* named_host(NamedHost* host, const TdlHost* real, const char* name
 
 // Bodies with their rows, as they lie in a file of our own: the group tendril_bodies.
 TdlStatus problem_read_bodies(Hdf5File* file, uint64_t group, TdlFrictionProblem** out);
-TdlStatus problem_write_bodies(const TdlHost* host, const char* path,
+TdlStatus problem_write_bodies(const TdlHost* host, const TdlOutput* out,
                                const TdlFrictionBodiesDef* def, const double* guess);
 
 // Builds a problem from bytes of any kind, checking values; what the fuzz targets call.
 TdlStatus problem_from_bytes(const TdlHost* host, const char* name, char* bytes, size_t size,
                              TdlFrictionProblem** out);
 
-TdlStatus problem_write_hdf5(const TdlHost* host, const char* path, const TdlFrictionMatrixDef* m);
+TdlStatus problem_write_hdf5(const TdlHost* host, const TdlOutput* out,
+                             const TdlFrictionMatrixDef* m);
 
 #endif

@@ -4,14 +4,13 @@
 // surrogates) without control characters, so later stages never meet a NUL or half a character.
 #include "formats/source.h"
 
+#include "base/input.h"
 #include "base/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 // Code points of a line shown at most; more is cut around the caret.
@@ -91,7 +90,7 @@ Source* source_from_text(Arena* arena, const char* name, const char* text, size_
     return source;
 }
 
-// Reads from `file` until its end; grows the text as needed, for pipes have no size.
+// Reads from `file` until its end; grows the text as needed, for the file may.
 static TdlStatus read_all(const TdlAllocator* mem, int file, char** text, size_t* size,
                           char* reason) {
     size_t capacity = 0;
@@ -122,10 +121,10 @@ static TdlStatus read_all(const TdlAllocator* mem, int file, char** text, size_t
     }
 }
 
-TdlStatus source_from_file(Arena* arena, const char* path, const Source** out, char* reason) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+TdlStatus source_from_file(const TdlHost* host, Arena* arena, const char* path, const Source** out,
+                           char* reason) {
+    int file = input_open(host, path, reason);
     if (file < 0) {
-        snprintf(reason, 128, "%s", strerror(errno));
         return TDL_STATUS_IO;
     }
     char* text;

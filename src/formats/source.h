@@ -24,7 +24,8 @@ Source* source_from_text(Arena* arena, const char* name, const char* text, size_
 
 // Reads a whole file. On failure it logs nothing: `reason` (which may be any text of the caller's,
 // 128 bytes) says why, as an end of "cannot be read: ".
-TdlStatus source_from_file(Arena* arena, const char* path, const Source** out, char* reason);
+TdlStatus source_from_file(const TdlHost* host, Arena* arena, const char* path, const Source** out,
+                           char* reason);
 
 // The code point at `text`, of which `size` bytes are there: its length in bytes, or 0 when it is
 // not UTF-8 in its shortest form.

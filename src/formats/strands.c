@@ -252,7 +252,7 @@ TdlStatus tdl_strands_read(const TdlHost* host, const char* path, TdlStrands* ou
     char* data = NULL;
     size_t size = 0;
     *out = (TdlStrands){0};
-    TdlStatus status = file_read(host, path, FILE_MAX, &data, &size);
+    TdlStatus status = file_read(host, path, FILE_MAX, hdf5_judge, &data, &size);
     if (status == TDL_STATUS_OK) {
         status = strands_parse(host, path, data, size, out);
         tdl_free(&host->mem, data);
@@ -310,15 +310,18 @@ TdlStatus tdl_strands_write(const TdlHost* host, const char* path, const TdlStra
     if (fault != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_ARGUMENT, "strand %d (from 0): %s", index, fault);
     }
-    hid_t file = hdf5_create(path);
+    TdlOutput out;
+    TdlStatus status = tdl_output_begin(host, path, &out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    hid_t file = hdf5_create(out.beside);
     hid_t group = file < 0 ? -1 : H5Gcreate2(file, GROUP, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool good = group >= 0 && put_strands(group, strands);
     good = (group < 0 || H5Gclose(group) >= 0) && good;
-    good = (file < 0 || H5Fclose(file) >= 0) && good;
-    if (!good && file >= 0) {
-        unlink(path); // half a file is none
-    }
-    return good ? TDL_STATUS_OK : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
+    good = (file < 0 || hdf5_close(file)) && good;
+    status = tdl_output_end(host, &out, good);
+    return good ? status : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", path);
 }
 
 // --- out of a world --------------------------------------------------------------------------

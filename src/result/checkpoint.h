@@ -4,7 +4,7 @@
 
 #include "tendril/world.h"
 
-enum { CHECKPOINT_FAILURE = 768 }; // bytes, a multiple of 8
+enum { CHECKPOINT_FAILURE = 768, CHECKPOINT_BUILD = 192 }; // bytes, multiples of 8
 
 // Where a run stands, beside the state of its world.
 typedef struct Checkpoint {
@@ -22,6 +22,10 @@ typedef struct Checkpoint {
     double error;                     // of the contact solver, largest over the run
     double nowhere;                   // J, over the run
     char failure[CHECKPOINT_FAILURE]; // how the run failed here; empty: it did not
+    // what follows is not in a checkpoint of version 3, and read from it as zero
+    uint64_t log_hash;            // of these bytes of log.csv
+    int64_t other_builds;         // times that another build went on with the run
+    char build[CHECKPOINT_BUILD]; // of what wrote it; empty: unknown
 } Checkpoint;
 
 // Replaces the checkpoint at `path` atomically by the given one and the world's state.

@@ -22,9 +22,10 @@
 //
 // Version 1 has no bodies, shapes and contacts, version 2 no meshes and observers, version 3 no
 // surfaces, version 4 no v of contacts, version 5 no cloths, version 6 no starts of rods, version 7
-// no grains; they are read as such. A result without grains is still written as one of version 7.
+// no grains, version 8 no checksums; they are read as such.
 //
-// Every dataset has the attributes unit and meaning. A set without columns (no rods, no colliders)
+// Every dataset has the attributes unit and meaning, those of the tables checksum, which is
+// /frames/checksum for the others (result_sums.h). A set without columns (no rods, no colliders)
 // is left out.
 #ifndef TDL_RESULT_RESULT_H
 #define TDL_RESULT_RESULT_H
@@ -35,11 +36,12 @@
 #include "result/result_contacts.h"
 #include "result/result_format.h"
 #include "result/result_grains.h"
+#include "result/result_sums.h"
 
 #include <hdf5.h>
 
 #define RESULT_FORMAT "tendril-result"
-enum { RESULT_VERSION = 8, RESULT_WITHOUT_GRAINS = 7, RESULT_OLDEST = 1 };
+enum { RESULT_VERSION = 9, RESULT_OLDEST = 1 };
 
 // The shapes of a collider or a rigid body that is number `body` of both. Returns how many there
 // are; with a null `out` they are only counted.
@@ -182,6 +184,8 @@ extern const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT];
 // The extents of a set: [frame], [frame][items], [frame][columns] or [frame][items][columns].
 // Returns the rank; dims[0] is 1. A set with an extent of 0 has rank 0 and is left out.
 int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]);
+// The bytes of a frame in it, in memory and in the file.
+size_t result_set_bytes(ResultSet set, ResultCounts counts);
 // A pose as 12 numbers: position, then the columns of the rotation.
 void result_pack_pose(TdlPose pose, double out[12]);
 TdlPose result_unpack_pose(const double numbers[12]);

@@ -2,11 +2,16 @@
 #include "result/result.h"
 
 #include "base/memory.h"
+#include "formats/hdf5_writer.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "checksums are of frames as they lie in memory: little-endian"
+#endif
 
 const ResultSetSpec RESULT_SETS[RESULT_SET_COUNT] = {
     [RESULT_STEP] = {"step", "1", "time steps done since the start", TYPE_INT64, PER_FRAME, 1, 1},
@@ -101,6 +106,16 @@ int result_set_dims(ResultSet set, ResultCounts counts, hsize_t dims[3]) {
         dims[rank++] = (hsize_t)spec->columns;
     }
     return rank;
+}
+
+size_t result_set_bytes(ResultSet set, ResultCounts counts) {
+    hsize_t dims[3];
+    int rank = result_set_dims(set, counts, dims);
+    size_t bytes = rank > 0 ? H5Tget_size(result_file_type(RESULT_SETS[set].type)) : 0;
+    for (int i = 0; i < rank; ++i) {
+        bytes *= (size_t)dims[i];
+    }
+    return bytes;
 }
 
 hid_t result_file_type(ResultType type) {
@@ -325,14 +340,20 @@ Hdf5Quiet hdf5_quiet_begin(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, skip_work_at_exit);
     Hdf5Quiet quiet = {0};
+    hdf5_enter();
     first_reason[0] = '\0';
     H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.user);
     H5Eset_auto2(H5E_DEFAULT, keep_reason, NULL);
     return quiet;
 }
 
+bool tdl_result_inside_hdf5(void) {
+    return hdf5_is_inside();
+}
+
 void hdf5_quiet_end(Hdf5Quiet quiet) {
     H5Eset_auto2(H5E_DEFAULT, quiet.print, quiet.user);
+    hdf5_leave();
 }
 
 const char* hdf5_reason(void) {

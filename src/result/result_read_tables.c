@@ -2,6 +2,7 @@
 // kind, type, extent and place before it is read, and every number that points somewhere.
 #include "result/result_reader.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "result/result_object.h"
@@ -16,6 +17,16 @@ typedef struct Column {
     hid_t file_type, memory_type; // of a number
     hsize_t width;                // numbers per row
 } Column;
+
+static const char DAMAGED[] = "is damaged: its checksum is another";
+
+// Whether what was read of a set is what was written, as far as the file tells.
+static bool is_intact(const TdlResult* r, hid_t set, const void* data, size_t size) {
+    uint64_t sum;
+    return r->version < SUMS_SINCE ||
+           (object_read_number(set, "checksum", H5T_INTEGER, H5T_NATIVE_UINT64, &sum) &&
+            sum == hash_words(HASH_START, data, size));
+}
 
 // Reads a column of `rows` rows.
 static TdlStatus read_column(TdlResult* r, const Column* column, int rows, void* out) {
@@ -41,6 +52,8 @@ static TdlStatus read_column(TdlResult* r, const Column* column, int rows, void*
     } else if (rows > 0 &&
                H5Dread(set, column->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) {
         status = result_bad_set(r, column->group, column->name, "could not be read");
+    } else if (!is_intact(r, set, out, (size_t)bytes)) {
+        status = result_bad_set(r, column->group, column->name, DAMAGED);
     }
     H5Dclose(set);
     return status;
@@ -129,6 +142,9 @@ static TdlStatus read_starts(TdlResult* r, const char* table, const char* name, 
     if (status == TDL_STATUS_OK &&
         H5Dread(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
         status = result_bad_set(r, table, name, "could not be read");
+    } else if (status == TDL_STATUS_OK &&
+               !is_intact(r, set, data, (size_t)dims[0] * sizeof(int32_t))) {
+        status = result_bad_set(r, table, name, DAMAGED);
     }
     for (hsize_t i = 0; status == TDL_STATUS_OK && i < dims[0]; ++i) {
         if (i == 0 ? data[0] != 0 : data[i] < data[i - 1]) {

@@ -8,17 +8,20 @@
 #include "result/result_reader.h"
 
 #include "base/check.h"
+#include "base/hash.h"
+#include "base/input.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "formats/hdf5_writer.h"
 #include "math/rotation.h"
 #include "result/result_object.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 // HDF5 reads metadata with a wrong checksum again, in case a writer was in the middle of it, and
 // waits 1 ns, 2 ns, 4 ns ... between: about 1 ms in all, where its default never ends.
@@ -69,6 +72,41 @@ static TdlStatus open_set(TdlResult* r, hid_t group, ResultSet set) {
     return TDL_STATUS_OK;
 }
 
+static TdlStatus open_sums(TdlResult* r, hid_t group) {
+    if (r->version < SUMS_SINCE) {
+        return TDL_STATUS_OK;
+    }
+    for (int set = 0; set < RESULT_SET_COUNT; ++set) {
+        if (r->sets[set] >= 0) {
+            frame_sums_name(&r->sums, RESULT_SETS[set].name);
+        }
+    }
+    frame_sums_name(&r->sums, RESULT_CONTACTS.group);
+    if (r->counts.beds > 0) {
+        frame_sums_name(&r->sums, RESULT_PARTICLES.group);
+    }
+    r->info.has_checksums = frame_sums_open(&r->sums, group, r->info.frame_count);
+    return r->info.has_checksums
+               ? TDL_STATUS_OK
+               : result_bad_set(r, "frames", "checksum", "is missing or does not fit the others");
+}
+
+// Compares what was read of a frame with its checksum.
+static TdlStatus prove_sum(TdlResult* r, long frame, const char* name, uint64_t sum) {
+    if (r->version < SUMS_SINCE) {
+        return TDL_STATUS_OK;
+    }
+    if (!frame_sums_read(&r->sums, r->path, frame)) {
+        return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                        "%s: /frames/checksum could not be read at frame %ld", r->path, frame);
+    }
+    if (r->sums.sums[frame_sums_column(&r->sums, name)] != (int64_t)sum) {
+        return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
+                        "%s: damaged: %s of frame %ld has another checksum", r->path, name, frame);
+    }
+    return TDL_STATUS_OK;
+}
+
 static TdlStatus open_sets(TdlResult* r) {
     hid_t group = object_open(r->file, "frames", H5I_GROUP);
     if (group < 0) {
@@ -81,6 +119,9 @@ static TdlStatus open_sets(TdlResult* r) {
     TdlStatus status = open_set(r, group, RESULT_TIME);
     for (int set = 0; status == TDL_STATUS_OK && set < RESULT_TIME; ++set) {
         status = open_set(r, group, (ResultSet)set);
+    }
+    if (status == TDL_STATUS_OK) {
+        status = open_sums(r, group);
     }
     H5Gclose(group);
     if (status == TDL_STATUS_OK && r->version >= 2 &&
@@ -132,11 +173,21 @@ static TdlStatus read_set(TdlResult* r, ResultSet set, long frame, hid_t type, v
         return status;
     }
     hid_t memory = H5Screate_simple(rank, dims, NULL), space = H5Dget_space(r->sets[set]);
+    hid_t stored = result_file_type(RESULT_SETS[set].type);
     bool good = memory >= 0 && space >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, dims, NULL) >= 0 &&
-                H5Dread(r->sets[set], type, memory, space, H5P_DEFAULT, out) >= 0;
+                H5Dread(r->sets[set], stored, memory, space, H5P_DEFAULT, out) >= 0;
     H5Sclose(memory);
     H5Sclose(space);
+    size_t bytes = result_set_bytes(set, r->counts);
+    if (good) {
+        status = prove_sum(r, frame, RESULT_SETS[set].name, hash_words(HASH_START, out, bytes));
+    }
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    size_t numbers = bytes / H5Tget_size(stored); // in place: what is wanted is not narrower
+    good = good && H5Tconvert(stored, type, numbers, out, NULL, H5P_DEFAULT) >= 0;
     if (!good) {
         return tdl_fail(&r->host, TDL_STATUS_BAD_INPUT,
                         "%s: /frames/%s could not be read at frame %ld: %s", r->path,
@@ -157,13 +208,15 @@ static hid_t open_mode(const char* path, unsigned mode) {
 }
 
 static TdlStatus open_file(TdlResult* r) {
-    struct stat info;
-    if (stat(r->path, &info) != 0) {
-        return tdl_fail(&r->host, TDL_STATUS_IO, "%s: could not be opened: %s", r->path,
-                        strerror(errno));
+    char reason[INPUT_REASON];
+    int fd = input_open(&r->host, r->path, reason); // HDF5 would wait for a pipe
+    if (fd < 0) {
+        return tdl_fail(&r->host, TDL_STATUS_IO, "%s: could not be opened: %s", r->path, reason);
     }
-    if (!S_ISREG(info.st_mode)) {
-        return tdl_fail(&r->host, TDL_STATUS_IO, "%s: not a regular file", r->path);
+    close(fd);
+    if (!hdf5_has_room(HDF5_ROOM)) {
+        return tdl_fail(&r->host, TDL_STATUS_NO_MEMORY, "%s: not enough memory to open it",
+                        r->path);
     }
     r->file = open_mode(r->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ);
     if (r->file >= 0) {
@@ -268,6 +321,7 @@ TdlStatus tdl_result_open(const TdlHost* host, const char* path, TdlResult** out
     r->file = H5I_INVALID_HID;
     r->contact_sets = row_sets_none(host, &RESULT_CONTACTS);
     r->particle_sets = row_sets_none(host, &RESULT_PARTICLES);
+    r->sums = frame_sums_none();
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         r->sets[i] = H5I_INVALID_HID;
     }
@@ -292,6 +346,7 @@ static void close_handles(TdlResult* r) {
     Hdf5Quiet quiet = hdf5_quiet_begin();
     row_sets_close(&r->contact_sets);
     row_sets_close(&r->particle_sets);
+    frame_sums_close(&r->sums);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         if (r->sets[i] >= 0) {
             H5Dclose(r->sets[i]);
@@ -557,7 +612,8 @@ static TdlStatus find_rows(TdlResult* r, ResultSet ends, const RowSets* sets, lo
 }
 
 // The rows themselves, into room for them.
-static TdlStatus read_rows(TdlResult* r, RowSets* sets, RowSpan span, void* rows, size_t size) {
+static TdlStatus read_rows(TdlResult* r, RowSets* sets, long frame, RowSpan span, void* rows,
+                           size_t size) {
     if (span.count == 0) {
         return TDL_STATUS_OK;
     }
@@ -566,8 +622,14 @@ static TdlStatus read_rows(TdlResult* r, RowSets* sets, RowSpan span, void* rows
         return status;
     }
     memset(rows, 0, (size_t)span.count * size);
-    return row_sets_read(sets, r->path, span.first, span.count, rows) ? TDL_STATUS_OK
-                                                                      : result_bad(r, sets->said);
+    if (!row_sets_read(sets, r->path, span.first, span.count, rows)) {
+        return result_bad(r, sets->said);
+    }
+    status = prove_sum(r, frame, sets->table->group, sets->sum);
+    if (status == TDL_STATUS_OK && !row_sets_sound(sets, rows, span.count)) {
+        status = result_bad(r, sets->said);
+    }
+    return status;
 }
 
 // Reads the contacts of a frame into another's room for them.
@@ -582,7 +644,7 @@ static TdlStatus read_contacts(TdlResult* r, long frame, ResultFrame* out) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = read_rows(r, &r->contact_sets, span, out->contacts, sizeof *out->contacts);
+    status = read_rows(r, &r->contact_sets, frame, span, out->contacts, sizeof *out->contacts);
     out->contact_count = status == TDL_STATUS_OK ? span.count : 0;
     return status;
 }
@@ -599,7 +661,7 @@ static TdlStatus read_particles(TdlResult* r, long frame, ResultFrame* out) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    status = read_rows(r, &r->particle_sets, span, out->particles, sizeof *out->particles);
+    status = read_rows(r, &r->particle_sets, frame, span, out->particles, sizeof *out->particles);
     out->particle_count = status == TDL_STATUS_OK ? span.count : 0;
     return status;
 }
@@ -639,6 +701,19 @@ TdlStatus tdl_result_read_contacts(TdlResult* result, long frame, const TdlResul
     hdf5_quiet_end(quiet);
     *contacts = result->kept.contacts;
     *count = status == TDL_STATUS_OK ? result->kept.contact_count : 0;
+    return status;
+}
+
+TdlStatus tdl_result_verify(TdlResult* result, long* frame) {
+    ResultFrame all = {0};
+    TdlStatus status = result_frame_create(&result->host, result->counts, &all);
+    for (*frame = 0; status == TDL_STATUS_OK && *frame < result->info.frame_count; ++*frame) {
+        status = result_read(result, *frame, &all);
+        if (status != TDL_STATUS_OK) {
+            break;
+        }
+    }
+    result_frame_destroy(&result->host, &all);
     return status;
 }
 

@@ -13,6 +13,7 @@ struct TdlResult {
     hid_t file;
     hid_t sets[RESULT_SET_COUNT];
     RowSets contact_sets, particle_sets;
+    FrameSums sums;
     int version; // of the format
     hsize_t chunk[RESULT_SET_COUNT][3];
     hsize_t proved[RESULT_SET_COUNT]; // 1 + the row of chunks last found whole

@@ -2,6 +2,7 @@
 // which hold the numbers that are written exactly or as near as their type has it.
 #include "result/result_rows.h"
 
+#include "base/hash.h"
 #include "result/result_object.h"
 
 #include <stdio.h>
@@ -109,14 +110,20 @@ static bool append_column(RowSets* sets, int column, const void* rows, int count
     }
     hid_t memory = H5Screate_simple(rank_of(spec), dims, NULL);
     hid_t space = select_rows(sets->sets[column], width, sets->row_count, (hsize_t)count);
-    bool good = space >= 0 && H5Dwrite(sets->sets[column], H5T_NATIVE_DOUBLE, memory, space,
-                                       H5P_DEFAULT, sets->scratch) >= 0;
+    hid_t type = result_file_type(spec->type);
+    size_t numbers = (size_t)count * (size_t)width;
+    bool good = space >= 0 &&
+                H5Tconvert(H5T_NATIVE_DOUBLE, type, numbers, sets->scratch, NULL, H5P_DEFAULT) >= 0;
+    sets->sum = hash_words(sets->sum, sets->scratch, numbers * H5Tget_size(type));
+    good =
+        good && H5Dwrite(sets->sets[column], type, memory, space, H5P_DEFAULT, sets->scratch) >= 0;
     H5Sclose(space);
     H5Sclose(memory);
     return good;
 }
 
 bool row_sets_append(RowSets* sets, const void* rows, int count) {
+    sets->sum = HASH_START;
     if (count == 0) {
         return true;
     }
@@ -199,15 +206,20 @@ static bool read_column(RowSets* sets, int column, hsize_t first, int count) {
     hsize_t dims[2] = {(hsize_t)count, spec->width};
     hid_t memory = H5Screate_simple(rank_of(spec), dims, NULL);
     hid_t space = select_rows(sets->sets[column], spec->width, first, (hsize_t)count);
-    bool good = space >= 0 && H5Dread(sets->sets[column], H5T_NATIVE_DOUBLE, memory, space,
-                                      H5P_DEFAULT, sets->scratch) >= 0;
+    hid_t type = result_file_type(spec->type);
+    size_t numbers = (size_t)count * (size_t)spec->width;
+    bool good = space >= 0 &&
+                H5Dread(sets->sets[column], type, memory, space, H5P_DEFAULT, sets->scratch) >= 0;
     H5Sclose(space);
     H5Sclose(memory);
-    return good;
+    sets->sum = good ? hash_words(sets->sum, sets->scratch, numbers * H5Tget_size(type)) : 0;
+    return good &&
+           H5Tconvert(type, H5T_NATIVE_DOUBLE, numbers, sets->scratch, NULL, H5P_DEFAULT) >= 0;
 }
 
 bool row_sets_read(RowSets* sets, const char* path, hsize_t first, int count, void* rows) {
     const RowTable* table = sets->table;
+    sets->sum = HASH_START;
     for (int column = 0; count > 0 && column < table->column_count; ++column) {
         hsize_t width = table->columns[column].width;
         if (sets->sets[column] < 0) {
@@ -223,9 +235,13 @@ bool row_sets_read(RowSets* sets, const char* path, hsize_t first, int count, vo
             table->put(rows, i, column, sets->scratch + (hsize_t)i * width);
         }
     }
+    return true;
+}
+
+bool row_sets_sound(RowSets* sets, const void* rows, int count) {
     for (int i = 0; i < count; ++i) {
-        if (!table->is_sound(rows, i)) {
-            return say(sets, "", table->unsound);
+        if (!sets->table->is_sound(rows, i)) {
+            return say(sets, "", sets->table->unsound);
         }
     }
     return true;

@@ -34,6 +34,7 @@ typedef struct RowSets {
     hsize_t chunk_rows[ROW_COLUMNS_MAX];
     hsize_t row_count;
     double* scratch; // numbers of one column
+    uint64_t sum;    // hash of the rows appended or read last, as stored
     size_t scratch_size;
     char said[160]; // what went wrong last
 } RowSets;
@@ -56,5 +57,8 @@ bool row_sets_open(RowSets* sets, hid_t file, int version);
 
 // Rows [first, first + count) of the file at `path`, put into `rows`, which are zero.
 bool row_sets_read(RowSets* sets, const char* path, hsize_t first, int count, void* rows);
+
+// Whether they make sense.
+bool row_sets_sound(RowSets* sets, const void* rows, int count);
 
 #endif

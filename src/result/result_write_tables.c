@@ -1,6 +1,7 @@
 // Writing the tables of result.h5.
 #include "result/result.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -32,6 +33,9 @@ static bool write_column(hid_t group, const Column* column) {
                 result_write_text(set, "meaning", column->meaning);
     good = good && (column->dims[0] == 0 || H5Dwrite(set, column->memory_type, H5S_ALL, H5S_ALL,
                                                      H5P_DEFAULT, column->data) >= 0);
+    size_t row = H5Tget_size(column->file_type) * (column->dims[1] == 0 ? 1 : column->dims[1]);
+    uint64_t sum = hash_words(HASH_START, column->data, (size_t)column->dims[0] * row);
+    good = good && result_write_attribute(set, "checksum", H5T_NATIVE_UINT64, &sum);
     good = (set < 0 || H5Dclose(set) >= 0) && good;
     H5Sclose(space);
     return good;

@@ -8,8 +8,10 @@
 // the bytes of the frames it already had.
 #include "result/result.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "formats/hdf5_writer.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -37,6 +39,7 @@ struct ResultWriter {
     hid_t file;
     hid_t sets[RESULT_SET_COUNT]; // H5I_INVALID_HID when left out
     RowSets contacts, particles;
+    FrameSums sums;
     hsize_t frame_count;
     bool live, broken;
 };
@@ -67,7 +70,7 @@ static void copy_title(char out[256], const char* title) {
 static bool write_head(hid_t file, const ResultDef* def) {
     char title[256];
     copy_title(title, def->title);
-    int version = def->grains != NULL ? RESULT_VERSION : RESULT_WITHOUT_GRAINS;
+    int version = RESULT_VERSION;
     int64_t step_total = def->step_total;
     return result_write_text(file, "format", RESULT_FORMAT) &&
            result_write_attribute(file, "format_version", H5T_NATIVE_INT, &version) &&
@@ -125,6 +128,20 @@ static bool create_grains(ResultWriter* writer, const TdlResultGrains* grains) {
     return (group < 0 || H5Gclose(group) >= 0) && good;
 }
 
+// Of all that a frame has.
+static bool create_sums(ResultWriter* writer, hid_t group, bool grains) {
+    for (int set = 0; set < RESULT_SET_COUNT; ++set) {
+        if (writer->sets[set] >= 0) {
+            frame_sums_name(&writer->sums, RESULT_SETS[set].name);
+        }
+    }
+    frame_sums_name(&writer->sums, RESULT_CONTACTS.group);
+    if (grains) {
+        frame_sums_name(&writer->sums, RESULT_PARTICLES.group);
+    }
+    return frame_sums_create(&writer->sums, group);
+}
+
 static bool create_sets(ResultWriter* writer, const ResultDef* def) {
     hid_t group = H5Gcreate2(writer->file, "frames", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool good = group >= 0;
@@ -133,6 +150,7 @@ static bool create_sets(ResultWriter* writer, const ResultDef* def) {
     }
     good = good && row_sets_create(&writer->contacts, writer->file, NULL);
     good = good && (def->grains == NULL || create_grains(writer, def->grains));
+    good = good && create_sums(writer, group, def->grains != NULL);
     return (group < 0 || H5Gclose(group) >= 0) && good;
 }
 
@@ -184,6 +202,10 @@ static TdlStatus count_all(const TdlHost* host, const ResultDef* def, ResultCoun
 }
 
 static TdlStatus create_all(ResultWriter* writer, const ResultDef* def) {
+    if (!hdf5_has_room(HDF5_ROOM)) {
+        return tdl_fail(&writer->host, TDL_STATUS_NO_MEMORY, "%s: not enough memory to write it",
+                        writer->path);
+    }
     writer->file = create_file(writer->path);
     if (writer->file < 0) {
         return writer_fail(writer, "the file");
@@ -216,6 +238,7 @@ TdlStatus result_writer_create(const TdlHost* host, const char* path, const Resu
     writer->file = H5I_INVALID_HID;
     writer->contacts = row_sets_none(host, &RESULT_CONTACTS);
     writer->particles = row_sets_none(host, &RESULT_PARTICLES);
+    writer->sums = frame_sums_none();
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         writer->sets[i] = H5I_INVALID_HID;
     }
@@ -273,6 +296,29 @@ static bool append_to_set(ResultWriter* writer, ResultSet set, const void* data)
     return good;
 }
 
+static void put_sum(FrameSums* sums, const char* name, uint64_t sum) {
+    int column = frame_sums_column(sums, name);
+    if (column >= 0) {
+        sums->sums[column] = (int64_t)sum;
+    }
+}
+
+// The checksums of a frame whose rows are written.
+static bool append_sums(ResultWriter* writer, const ResultFrame* frame) {
+    FrameSums* sums = &writer->sums;
+    for (int set = 0; set < RESULT_SET_COUNT; ++set) {
+        if (writer->sets[set] >= 0) {
+            size_t size = result_set_bytes((ResultSet)set, writer->counts);
+            const void* data = result_frame_data(frame, (ResultSet)set);
+            put_sum(sums, RESULT_SETS[set].name, hash_words(HASH_START, data, size));
+        }
+    }
+    put_sum(sums, RESULT_CONTACTS.group, writer->contacts.sum);
+    put_sum(sums, RESULT_PARTICLES.group, writer->particles.sum);
+    return frame_sums_append(sums, (long)writer->frame_count) &&
+           (!writer->live || H5Dflush(sums->set) >= 0);
+}
+
 static bool append_frame(ResultWriter* writer, const ResultFrame* given) {
     // everything but the time, out to the file
     if (!row_sets_append(&writer->contacts, given->contacts, given->contact_count) ||
@@ -300,13 +346,30 @@ static bool append_frame(ResultWriter* writer, const ResultFrame* given) {
         }
     }
     // then the time, which makes the frame count
-    return append_to_set(writer, RESULT_TIME, &frame.time) &&
+    return append_sums(writer, &frame) && append_to_set(writer, RESULT_TIME, &frame.time) &&
            (!writer->live || H5Dflush(writer->sets[RESULT_TIME]) >= 0);
+}
+
+// What HDF5 may take for a frame: a copy of the largest set, and of the chunks it lies in.
+static bool has_room(const ResultWriter* writer, const ResultFrame* frame) {
+    size_t most = sizeof(double) * ROW_WIDTH_MAX *
+                  (size_t)(frame->contact_count > frame->particle_count ? frame->contact_count
+                                                                        : frame->particle_count);
+    for (int set = 0; set < RESULT_SET_COUNT; ++set) {
+        size_t bytes = result_set_bytes((ResultSet)set, writer->counts);
+        most = bytes > most ? bytes : most;
+    }
+    return hdf5_has_room(HDF5_ROOM + 2 * most);
 }
 
 TdlStatus result_writer_append(ResultWriter* writer, const ResultFrame* frame) {
     if (writer->broken) {
         return TDL_STATUS_IO; // told already
+    }
+    if (!has_room(writer, frame)) {
+        return tdl_fail(&writer->host, TDL_STATUS_NO_MEMORY,
+                        "%s: not enough memory to write frame %llu", writer->path,
+                        (unsigned long long)writer->frame_count);
     }
     TdlStatus status = row_sets_reserve(&writer->contacts, frame->contact_count);
     if (status == TDL_STATUS_OK) {
@@ -353,6 +416,7 @@ TdlStatus result_writer_close(ResultWriter* writer) {
     }
     row_sets_close(&writer->contacts);
     row_sets_close(&writer->particles);
+    frame_sums_close(&writer->sums);
     for (int i = 0; i < RESULT_SET_COUNT; ++i) {
         good = (writer->sets[i] < 0 || H5Dclose(writer->sets[i]) >= 0) && good;
     }

@@ -26,6 +26,9 @@ static const char* const OWN_NAMES[] = {"scene.yaml", "checkpoint", "result.h5",
 enum { OWN_NAME_COUNT = sizeof OWN_NAMES / sizeof OWN_NAMES[0], ATTEMPTS = 20 };
 
 static bool is_own(const char* name) {
+    if (strncmp(name, ".part-", 6) == 0) {
+        return true; // of tdl_output_begin
+    }
     for (int i = 0; i < OWN_NAME_COUNT; ++i) {
         size_t length = strlen(OWN_NAMES[i]);
         if (strncmp(name, OWN_NAMES[i], length) == 0 &&

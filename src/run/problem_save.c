@@ -21,6 +21,31 @@ static bool is_file(const char* path) {
     return ends_with(path, ".dat") || ends_with(path, ".hdf5") || ends_with(path, ".h5");
 }
 
+static TdlStatus open_output(const TdlHost* host, const char* path, TdlOutput* out, FILE** file) {
+    TdlStatus status = tdl_output_begin(host, path, out);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    *file = fopen(out->beside, "wb");
+    if (*file == NULL) {
+        tdl_output_end(host, out, false);
+        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened for writing", path);
+    }
+    return TDL_STATUS_OK;
+}
+
+// What was written until then stands, also where the run failed.
+static TdlStatus close_output(const TdlHost* host, const TdlOutput* out, FILE** file, bool good) {
+    if (*file == NULL) {
+        return TDL_STATUS_OK;
+    }
+    bool written = ferror(*file) == 0;
+    written = fclose(*file) == 0 && written && good;
+    *file = NULL;
+    TdlStatus status = tdl_output_end(host, out, written);
+    return written ? status : tdl_fail(host, TDL_STATUS_IO, "%s: could not be written", out->path);
+}
+
 static void note_row(const ProblemSaver* s, const TdlContactProblem* p, const char* name, int n) {
     fprintf(s->index, "%s,%ld,%d,%.17g,%.17g,%d,%.17g,%s,%d,%.3e,%d,%.6g\n", name, p->step, s->part,
             p->time, p->dt, n, p->unit, tdl_friction_solver_name(p->info.solver),
@@ -69,9 +94,9 @@ TdlStatus problem_saver_start(ProblemSaver* s, const TdlHost* host, const TdlSav
         if (mkdir(def->path, 0777) != 0 && access(def->path, W_OK) != 0) {
             return tdl_fail(host, TDL_STATUS_IO, "%s: could not be created", def->path);
         }
-        s->index = fopen(path, "wb");
-        if (s->index == NULL) {
-            return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened for writing", path);
+        TdlStatus status = open_output(host, path, &s->out, &s->index);
+        if (status != TDL_STATUS_OK) {
+            return status;
         }
         fprintf(s->index, "file,step,part,time,dt,contacts,unit,solver,iterations,error,converged,"
                           "ms\n");
@@ -86,12 +111,8 @@ TdlStatus problem_saver_end(ProblemSaver* s) {
         return status;
     }
     tdl_world_watch_problems(s->world, NULL, NULL);
-    if (s->index != NULL && fclose(s->index) != 0 && status == TDL_STATUS_OK) {
-        status =
-            tdl_fail(&s->host, TDL_STATUS_IO, "%s/problems.csv: could not be written", s->def.path);
-    }
-    s->index = NULL;
-    return status;
+    TdlStatus closed = close_output(&s->host, &s->out, &s->index, true);
+    return status == TDL_STATUS_OK ? closed : status;
 }
 
 // --- collision queries ---------------------------------------------------------------------------
@@ -117,12 +138,11 @@ TdlStatus query_saver_start(QuerySaver* s, const TdlHost* host, const TdlSavePro
     if (def->path == NULL) {
         return TDL_STATUS_OK;
     }
-    s->file = fopen(def->path, "wb");
-    if (s->file == NULL) {
-        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened for writing", def->path);
+    TdlStatus status = open_output(host, def->path, &s->out, &s->file);
+    if (status == TDL_STATUS_OK) {
+        tdl_world_watch_crossings(world, save_query, s);
     }
-    tdl_world_watch_crossings(world, save_query, s);
-    return TDL_STATUS_OK;
+    return status;
 }
 
 TdlStatus query_saver_end(QuerySaver* s) {
@@ -130,8 +150,5 @@ TdlStatus query_saver_end(QuerySaver* s) {
         return TDL_STATUS_OK;
     }
     tdl_world_watch_crossings(s->world, NULL, NULL);
-    bool good = fclose(s->file) == 0 && !s->failed;
-    s->file = NULL;
-    return good ? TDL_STATUS_OK
-                : tdl_fail(&s->host, TDL_STATUS_IO, "%s: could not be written", s->def.path);
+    return close_output(&s->host, &s->out, &s->file, !s->failed);
 }

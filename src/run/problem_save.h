@@ -11,6 +11,7 @@ typedef struct ProblemSaver {
     TdlSaveProblems def;
     TdlWorld* world;
     FILE* index;      // problems.csv of a folder
+    TdlOutput out;    // its place
     long step;        // of the last problem
     int part;         // which of that step's problems
     long count;       // saved so far
@@ -28,6 +29,7 @@ typedef struct QuerySaver {
     TdlSaveProblems def;
     TdlWorld* world;
     FILE* file;
+    TdlOutput out; // its place
     long count;
     bool failed;
 } QuerySaver;

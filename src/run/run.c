@@ -10,12 +10,14 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "run/build.h"
 #include "run/run_parts.h"
 #include "run/summary.h"
 
 #include <limits.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // Nobody waits for more steps than this; it keeps counts of steps in exact doubles.
@@ -45,15 +47,28 @@ static void run_destroy(Run* run) {
 
 // --- scene and world -----------------------------------------------------------------------------
 
-static TdlStatus hash_scene(Run* run, uint64_t* out) {
+static TdlStatus hash_scene(const TdlHost* host, const char* directory, uint64_t* out) {
     char path[PATH_SIZE];
     char* text;
     size_t size;
-    TdlStatus status =
-        file_read(&run->host, run_path(run, "scene.yaml", path), SCENE_LIMIT, &text, &size);
+    path_join(path, directory, "scene.yaml");
+    TdlStatus status = file_read(host, path, SCENE_LIMIT, input_judge_text, &text, &size);
     if (status == TDL_STATUS_OK) {
         *out = hash_bytes(HASH_START, text, size);
-        tdl_free(&run->host.mem, text);
+        tdl_free(&host->mem, text);
+    }
+    return status;
+}
+
+// scene.yaml as it was when the run began.
+static TdlStatus check_scene(const TdlHost* host, const char* directory, const Checkpoint* at) {
+    uint64_t hash = 0;
+    TdlStatus status = hash_scene(host, directory, &hash);
+    if (status == TDL_STATUS_OK && hash != at->scene_hash) {
+        status = tdl_fail(host, TDL_STATUS_BAD_INPUT,
+                          "%s/scene.yaml: was changed after the run began, so the run cannot go "
+                          "on as it was; run the changed scene into another folder",
+                          directory);
     }
     return status;
 }
@@ -105,6 +120,7 @@ static void note_position(Run* run) {
     run->at.gravity = energy.gravity;
     run->at.state_hash = tdl_world_state_hash(run->world);
     run->at.seconds = run->earlier_seconds + clock_now() - run->started;
+    snprintf(run->at.build, sizeof run->at.build, "%s", build_name());
 }
 
 static TdlStatus write_state(Run* run) {
@@ -127,10 +143,12 @@ static TdlStatus save_checkpoint(Run* run) {
     char path[PATH_SIZE];
     note_position(run);
     // first what the checkpoint counts on
-    TdlStatus status = step_log_flush(&run->log, &run->at.log_size);
+    TdlStatus status = step_log_mark(&run->log);
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    run->at.log_size = run->log.mark.size;
+    run->at.log_hash = run->log.mark.hash;
     status = file_sync(&run->host, run_path(run, "log.csv", path));
     if (status != TDL_STATUS_OK) {
         return status;
@@ -176,7 +194,7 @@ static TdlStatus start_folder(Run* run, const TdlScene* scene) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    return hash_scene(run, &run->at.scene_hash);
+    return hash_scene(&run->host, run->folder.path, &run->at.scene_hash);
 }
 
 static TdlStatus settle(Run* run) {
@@ -280,19 +298,42 @@ static TdlStatus start(Run* run, const TdlScene* scene) {
     return status;
 }
 
+static LogMark log_mark(const Checkpoint* at) {
+    return (LogMark){.size = at->log_size, .rows = at->step, .hash = at->log_hash};
+}
+
+static TdlStatus check_log(const TdlHost* host, const char* directory, const Checkpoint* at) {
+    char path[PATH_SIZE];
+    LogMark mark = log_mark(at);
+    path_join(path, directory, "log.csv");
+    return step_log_check(host, path, &mark, at->build[0] != '\0');
+}
+
+// The same build goes on with the same bits; another one only where that was asked for.
+static TdlStatus check_build(Run* run) {
+    const char *was = run->at.build[0] == '\0' ? "an older one" : run->at.build, *is = build_name();
+    if (strcmp(run->at.build, is) == 0) {
+        return TDL_STATUS_OK;
+    }
+    if (!run->def->other_build) {
+        return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
+                        "%s/checkpoint: written by another build of Tendril (%s), with which this "
+                        "one (%s) need not agree to the last bit; --other-build goes on with it",
+                        run->folder.path, was, is);
+    }
+    ++run->at.other_builds;
+    tdl_log(&run->host, TDL_LOG_WARNING,
+            "%s: from step %lld on by another build of Tendril: %s, until then %s",
+            run->folder.path, (long long)run->at.step, is, was);
+    return TDL_STATUS_OK;
+}
+
 // Brings the folder back to its checkpoint. `state` is the world's.
 static TdlStatus reopen(Run* run, const char* state, size_t state_size) {
     char path[PATH_SIZE];
-    uint64_t scene_hash = 0;
-    TdlStatus status = hash_scene(run, &scene_hash);
+    TdlStatus status = check_scene(&run->host, run->folder.path, &run->at);
     if (status != TDL_STATUS_OK) {
         return status;
-    }
-    if (scene_hash != run->at.scene_hash) {
-        return tdl_fail(&run->host, TDL_STATUS_BAD_INPUT,
-                        "%s/scene.yaml: was changed after the run began, so the run cannot go "
-                        "on as it was; run the changed scene into another folder",
-                        run->folder.path);
     }
     int64_t step_total = run->at.step_total;
     status = build_world(run);
@@ -307,14 +348,22 @@ static TdlStatus reopen(Run* run, const char* state, size_t state_size) {
     if (status != TDL_STATUS_OK) {
         return status;
     }
+    status = check_log(&run->host, run->folder.path, &run->at);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
     // from here on files are changed; each change can be repeated after a kill
-    unlink(run_path(run, "summary.json", path));
     status = run_reopen_result(run);
     if (status != TDL_STATUS_OK) {
         return status;
     }
-    return step_log_resume(&run->host, run_path(run, "log.csv", path), run->scene, run->at.log_size,
-                           &run->log);
+    LogMark mark = log_mark(&run->at);
+    status =
+        step_log_resume(&run->host, run_path(run, "log.csv", path), run->scene, &mark, &run->log);
+    if (status == TDL_STATUS_OK) {
+        unlink(run_path(run, "summary.json", path));
+    }
+    return status;
 }
 
 // --- the loop ------------------------------------------------------------------------------------
@@ -453,6 +502,8 @@ static TdlStatus finish(Run* run, TdlStatus status, TdlRunInfo* info) {
                        .info = *info,
                        .seconds = run->at.seconds,
                        .threads = thread_count(run->def),
+                       .build = run->at.build,
+                       .other_builds = (long)run->at.other_builds,
                        .has_grains = run->plan.has_grains,
                        .grains = result_bed_state(run->world)};
     return worse(summary_write(&run->host, run_path(run, "summary.json", path), &summary), status);
@@ -473,10 +524,24 @@ TdlStatus tdl_run(const TdlHost* host, const TdlScene* scene, const TdlRunDef* d
     return status;
 }
 
+// Whether the files of a finished run are there as far as the checkpoint counts on them.
 static bool is_finished(const char* directory, const Checkpoint* at) {
     char path[PATH_SIZE];
+    struct stat info;
+    TdlHost silent = tdl_host_default();
+    TdlResult* result;
     path_join(path, directory, "summary.json");
-    return at->step == at->step_total && path_exists(path);
+    if (at->step != at->step_total || !path_exists(path)) {
+        return false;
+    }
+    path_join(path, directory, "log.csv");
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size != at->log_size ||
+        tdl_result_open(&silent, directory, &result) != TDL_STATUS_OK) {
+        return false;
+    }
+    bool whole = tdl_result_info(result).frame_count == at->frame_count;
+    tdl_result_close(result);
+    return whole;
 }
 
 static TdlStatus resume_locked(Run* run, TdlRunInfo* info) {
@@ -497,6 +562,11 @@ static TdlStatus resume_locked(Run* run, TdlRunInfo* info) {
     if (info->failed) {
         tdl_log(&run->host, TDL_LOG_WARNING, "%s failed here before: %s", run->folder.path,
                 info->failure);
+    }
+    status = check_build(run);
+    if (status != TDL_STATUS_OK) {
+        tdl_free(&run->host.mem, state);
+        return status;
     }
     memset(run->at.failure, 0, sizeof run->at.failure);
     run->first_step = run->saved_step = run->at.step;
@@ -546,4 +616,20 @@ TdlStatus tdl_run_inspect(const TdlHost* host, const char* directory, TdlRunInfo
         status = step_log_last(host, path, last);
     }
     return status;
+}
+
+TdlStatus tdl_run_verify(const TdlHost* host, const char* directory) {
+    TdlStatus status = path_check(host, directory);
+    char path[PATH_SIZE];
+    Checkpoint at;
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    path_join(path, directory, "checkpoint");
+    status = checkpoint_read(host, path, &at, NULL, NULL);
+    if (status != TDL_STATUS_OK) {
+        return status;
+    }
+    status = check_scene(host, directory, &at);
+    return status == TDL_STATUS_OK ? check_log(host, directory, &at) : status;
 }

@@ -298,7 +298,7 @@ TdlStatus run_write_frame(Run* run) {
         return status;
     }
     // rows reach the log at least as often as frames reach the result
-    return step_log_flush(&run->log, NULL);
+    return step_log_flush(&run->log);
 }
 
 // --- after a resume ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // be compared to the bit; those that end in _seconds are wall time and differ.
 #include "run/step_log.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -92,7 +93,8 @@ static size_t make_header(const TdlScene* scene, char out[ROW_SIZE]) {
 
 TdlStatus step_log_create(const TdlHost* host, const char* path, const TdlScene* scene,
                           StepLog* out) {
-    *out = (StepLog){.host = *host, .scene = scene, .file = fopen(path, "we")};
+    *out = (StepLog){.host = *host, .scene = scene, .file = fopen(path, "w+e")};
+    out->mark = (LogMark){.rows = -1, .hash = HASH_START};
     snprintf(out->path, sizeof out->path, "%s", path);
     if (out->file == NULL) {
         return log_fail(host, path, "could not be created");
@@ -100,33 +102,91 @@ TdlStatus step_log_create(const TdlHost* host, const char* path, const TdlScene*
     char header[ROW_SIZE];
     make_header(scene, header);
     fputs(header, out->file);
-    return step_log_flush(out, NULL);
+    return step_log_flush(out);
 }
 
-// Whether the first `size` bytes are the scene's header and whole rows.
-static bool ends_a_row(const TdlScene* scene, int fd, int64_t size) {
-    char header[ROW_SIZE], head[ROW_SIZE], last = 0;
+// Goes on with a mark over the bytes up to `size`; false where there are fewer, with errno 0, or
+// they cannot be read.
+static bool grow_mark(int fd, int64_t size, LogMark* mark) {
+    char block[1 << 16];
+    while (mark->size < size) {
+        int64_t left = size - mark->size;
+        size_t most = left < (int64_t)sizeof block ? (size_t)left : sizeof block;
+        errno = 0;
+        ssize_t got = pread(fd, block, most, (off_t)mark->size);
+        if (got <= 0) {
+            return false;
+        }
+        for (const char* c = block; (c = memchr(c, '\n', (size_t)(block + got - c))) != NULL; ++c) {
+            ++mark->rows;
+        }
+        mark->hash = hash_bytes(mark->hash, block, (size_t)got);
+        mark->size += got;
+    }
+    return true;
+}
+
+static TdlStatus check_open(const TdlHost* host, const char* path, int fd, const LogMark* mark,
+                            bool hashed) {
+    LogMark found = {.rows = -1, .hash = HASH_START}; // the header is no row
+    char head[ROW_SIZE], names[ROW_SIZE], last = '\0';
+    size_t length = make_names(names);
+    if (pread(fd, head, length, 0) != (ssize_t)length || memcmp(head, names, length) != 0) {
+        return tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: not a log of Tendril", path);
+    }
+    if (!grow_mark(fd, mark->size, &found)) {
+        return errno != 0 ? log_fail(host, path, "could not be read")
+                          : tdl_fail(host, TDL_STATUS_BAD_INPUT,
+                                     "%s: not the log that the checkpoint belongs to: it was cut "
+                                     "at %lld of %lld bytes",
+                                     path, (long long)found.size, (long long)mark->size);
+    }
+    if (pread(fd, &last, 1, (off_t)mark->size - 1) != 1 || last != '\n' ||
+        found.rows != mark->rows) {
+        return tdl_fail(host, TDL_STATUS_BAD_INPUT,
+                        "%s: not the log that the checkpoint belongs to: its first %lld bytes "
+                        "are not %lld whole rows",
+                        path, (long long)mark->size, (long long)mark->rows);
+    }
+    if (hashed && found.hash != mark->hash) {
+        return tdl_fail(host, TDL_STATUS_BAD_INPUT,
+                        "%s: damaged, or not the log that the checkpoint belongs to", path);
+    }
+    return TDL_STATUS_OK;
+}
+
+TdlStatus step_log_check(const TdlHost* host, const char* path, const LogMark* mark, bool hashed) {
+    char reason[INPUT_REASON];
+    int fd = input_open(host, path, reason);
+    if (fd < 0) {
+        return tdl_fail(host, TDL_STATUS_IO, "%s: could not be opened: %s", path, reason);
+    }
+    TdlStatus status = check_open(host, path, fd, mark, hashed);
+    close(fd);
+    return status;
+}
+
+// Whether it begins with the scene's header.
+static bool has_header(const TdlScene* scene, int fd) {
+    char header[ROW_SIZE], head[ROW_SIZE];
     size_t length = make_header(scene, header);
-    return size >= (int64_t)length && pread(fd, head, length, 0) == (ssize_t)length &&
-           memcmp(head, header, length) == 0 && pread(fd, &last, 1, (off_t)size - 1) == 1 &&
-           last == '\n';
+    return pread(fd, head, length, 0) == (ssize_t)length && memcmp(head, header, length) == 0;
 }
 
 TdlStatus step_log_resume(const TdlHost* host, const char* path, const TdlScene* scene,
-                          int64_t size, StepLog* out) {
-    *out = (StepLog){.host = *host, .scene = scene};
+                          const LogMark* mark, StepLog* out) {
+    *out = (StepLog){.host = *host, .scene = scene, .mark = {.rows = -1, .hash = HASH_START}};
     snprintf(out->path, sizeof out->path, "%s", path);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
         return log_fail(host, path, "could not be opened");
     }
     TdlStatus status = TDL_STATUS_OK;
-    if (!ends_a_row(scene, fd, size)) {
-        status = tdl_fail(host, TDL_STATUS_BAD_INPUT,
-                          "%s: not the log that the checkpoint belongs to; its first %lld bytes "
-                          "are not whole rows",
-                          path, (long long)size);
-    } else if (ftruncate(fd, (off_t)size) != 0 || lseek(fd, 0, SEEK_END) < 0) {
+    if (!has_header(scene, fd) || !grow_mark(fd, mark->size, &out->mark)) {
+        status =
+            tdl_fail(host, TDL_STATUS_BAD_INPUT,
+                     "%s: not the log that the checkpoint belongs to: it has other columns", path);
+    } else if (ftruncate(fd, (off_t)mark->size) != 0 || lseek(fd, 0, SEEK_END) < 0) {
         status = log_fail(host, path, "could not be written");
     } else if ((out->file = fdopen(fd, "a")) == NULL) {
         status = TDL_STATUS_NO_MEMORY;
@@ -171,16 +231,20 @@ TdlStatus step_log_append(StepLog* log, const TdlStepInfo* info, const TdlWorld*
                                   : log_fail(&log->host, log->path, "could not be written");
 }
 
-TdlStatus step_log_flush(StepLog* log, int64_t* size) {
-    if (fflush(log->file) != 0) {
-        return log_fail(&log->host, log->path, "could not be written");
-    }
+TdlStatus step_log_flush(StepLog* log) {
+    return fflush(log->file) == 0 ? TDL_STATUS_OK
+                                  : log_fail(&log->host, log->path, "could not be written");
+}
+
+TdlStatus step_log_mark(StepLog* log) {
     struct stat info;
-    if (size != NULL && fstat(fileno(log->file), &info) != 0) {
-        return log_fail(&log->host, log->path, "could not be written");
+    TdlStatus status = step_log_flush(log);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (size != NULL) {
-        *size = info.st_size;
+    if (fstat(fileno(log->file), &info) != 0 ||
+        !grow_mark(fileno(log->file), info.st_size, &log->mark)) {
+        return log_fail(&log->host, log->path, "could not be read again");
     }
     return TDL_STATUS_OK;
 }
@@ -237,9 +301,10 @@ static bool parse_row(const char* row, TdlStepInfo* out) {
 
 TdlStatus step_log_last(const TdlHost* host, const char* path, TdlStepInfo* out) {
     *out = (TdlStepInfo){0};
-    FILE* file = fopen(path, "re");
-    if (file == NULL) {
-        return log_fail(host, path, "could not be opened");
+    FILE* file;
+    TdlStatus status = tdl_input_open(host, path, &file);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
     // the end of the file holds the last whole row and perhaps a part of the next
     char tail[2 * ROW_SIZE + 1];
@@ -251,7 +316,7 @@ TdlStatus step_log_last(const TdlHost* host, const char* path, TdlStepInfo* out)
     while (length > 0 && tail[length - 1] != '\n') {
         --length;
     }
-    if (length == 0) {
+    if (length == 0 || memchr(tail, '\0', length) != NULL) {
         return tdl_fail(host, TDL_STATUS_BAD_INPUT, "%s: not a log of Tendril", path);
     }
     tail[length - 1] = '\0';

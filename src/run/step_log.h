@@ -7,26 +7,40 @@
 
 #include <stdio.h>
 
+// How far a log goes that a checkpoint counts on.
+typedef struct LogMark {
+    int64_t size; // bytes
+    int64_t rows; // below the header: one a step
+    uint64_t hash;
+} LogMark;
+
 typedef struct StepLog {
     TdlHost host;
     const TdlScene* scene;
     FILE* file; // null when closed
     char path[PATH_SIZE];
+    LogMark mark; // up to where it was last marked
 } StepLog;
 
 // Creates the file with the names of its columns.
 TdlStatus step_log_create(const TdlHost* host, const char* path, const TdlScene* scene,
                           StepLog* out);
 
-// Opens an existing log of the same scene and drops everything behind its first `size` bytes.
+// Reads a log up to its mark: whether it has these rows and, where `hashed`, these very bytes.
+TdlStatus step_log_check(const TdlHost* host, const char* path, const LogMark* mark, bool hashed);
+
+// Opens an existing log of the same scene, which was checked, and drops everything behind the mark.
 TdlStatus step_log_resume(const TdlHost* host, const char* path, const TdlScene* scene,
-                          int64_t size, StepLog* out);
+                          const LogMark* mark, StepLog* out);
 
 // `world` is as the step left it.
 TdlStatus step_log_append(StepLog* log, const TdlStepInfo* info, const TdlWorld* world);
 
-// Hands all rows to the system; *size (may be null) receives the bytes written since the start.
-TdlStatus step_log_flush(StepLog* log, int64_t* size);
+// Hands all rows to the system.
+TdlStatus step_log_flush(StepLog* log);
+
+// The same, and marks where the log stands.
+TdlStatus step_log_mark(StepLog* log);
 
 TdlStatus step_log_close(StepLog* log);
 

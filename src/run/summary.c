@@ -74,7 +74,9 @@ static void print_summary(FILE* out, const Summary* summary) {
     }
     fprintf(out, "  \"substeps_max\": %d,\n", info->substeps_max);
     print_real(out, "wall_seconds", summary->seconds);
-    fprintf(out, "  \"threads\": %d,\n", summary->threads);
+    fprintf(out, "  \"threads\": %d,\n  \"build\": ", summary->threads);
+    print_text(out, summary->build);
+    fprintf(out, ",\n  \"other_builds\": %ld,\n", summary->other_builds);
     fprintf(out, "  \"state_hash\": \"%016" PRIx64 "\"\n}\n", info->state_hash);
 }
 

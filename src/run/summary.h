@@ -11,6 +11,8 @@ typedef struct Summary {
     TdlRunInfo info;
     double seconds; // wall time over all calls
     int threads;
+    const char* build;
+    long other_builds; // that went on with the run
     bool has_grains;
     TdlResultGrainsState grains;
 } Summary;

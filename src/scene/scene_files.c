@@ -174,7 +174,7 @@ static TdlStatus read_file(TdlScene* scene, FileStack* stack, const char* path, 
     }
     const Source* source = NULL;
     char reason[REASON_SIZE] = "";
-    status = source_from_file(&scene->arena, path, &source, reason);
+    status = source_from_file(&scene->host, &scene->arena, path, &source, reason);
     if (status == TDL_STATUS_IO) {
         return unreadable(scene, path, from, reason);
     }

@@ -64,7 +64,7 @@ static TdlStatus check_hash(TdlScene* scene, const char* given, const char* what
 static TdlStatus read_source(TdlScene* scene, const Node* file, const char* path,
                              const Source** out) {
     char reason[REASON_SIZE] = "";
-    TdlStatus status = source_from_file(&scene->arena, path, out, reason);
+    TdlStatus status = source_from_file(&scene->host, &scene->arena, path, out, reason);
     if (status != TDL_STATUS_IO) {
         return status;
     }

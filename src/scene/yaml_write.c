@@ -88,28 +88,21 @@ static TdlStatus emit_file(FILE* file, const Node* root) {
 }
 
 TdlStatus yaml_write(const TdlHost* host, const Node* root, const char* path) {
-    size_t size = strlen(path) + 8;
-    char* beside = tdl_alloc_array(&host->mem, size, 1);
-    if (beside == NULL) {
-        return TDL_STATUS_NO_MEMORY;
+    TdlOutput out;
+    TdlStatus status = tdl_output_begin(host, path, &out);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    snprintf(beside, size, "%s.part", path);
-    FILE* file = fopen(beside, "we");
-    TdlStatus status = file == NULL ? TDL_STATUS_IO : emit_file(file, root);
+    FILE* file = fopen(out.beside, "we");
+    status = file == NULL ? TDL_STATUS_IO : emit_file(file, root);
     if (file != NULL) {
-        bool flushed = fflush(file) == 0 && fsync(fileno(file)) == 0;
+        bool flushed = fflush(file) == 0 && (fsync(fileno(file)) == 0 || errno == EINVAL);
         bool closed = fclose(file) == 0;
-        bool placed = status == TDL_STATUS_OK && flushed && closed && rename(beside, path) == 0;
-        if (!placed) {
-            int error = errno;
-            status = status == TDL_STATUS_OK ? TDL_STATUS_IO : status;
-            unlink(beside);
-            errno = error;
-        }
+        status = status == TDL_STATUS_OK && !(flushed && closed) ? TDL_STATUS_IO : status;
     }
-    tdl_free(&host->mem, beside);
     if (status == TDL_STATUS_IO) {
-        return tdl_fail(host, status, "%s: cannot be written: %s", path, strerror(errno));
+        tdl_fail(host, status, "%s: could not be written: %s", path, strerror(errno));
     }
-    return status;
+    TdlStatus ended = tdl_output_end(host, &out, status == TDL_STATUS_OK);
+    return status == TDL_STATUS_OK ? ended : status;
 }

@@ -312,7 +312,7 @@ TEST(mistakes_are_told_before_anything_runs) {
         {{NULL}, 2, "say either --data FILE, to fit, or --make-recording FILE"},
         {{"--data", "rod.csv", "-o", "out"}, 2, "say what is sought with --param PATH=LOW:HIGH"},
         {{"--data", "rod.csv", YOUNG}, 2, "say with --output DIR where the result goes"},
-        {{"--data", "no.csv", YOUNG, "-o", "out"}, 3, "no.csv: cannot be read: No such file"},
+        {{"--data", "no.csv", YOUNG, "-o", "out"}, 3, "no.csv: could not be opened: No such file"},
         {{"--data", "wrong.csv", YOUNG, "-o", "out"},
          3,
          "wrong.csv:1: marker 'strip@0.3': 0.3 "
@@ -357,7 +357,7 @@ TEST(mistakes_are_told_before_anything_runs) {
          3,
          "rod.csv: nothing was recorded between 0 and 0.5 s, the end of the scene"},
         {{"--make-recording", "x.csv", "-m", "strp:1"}, 2, "nothing to mark is named 'strp:1'"},
-        {{"--make-recording", "no/x.csv"}, 3, "no/x.csv: No such file or directory"},
+        {{"--make-recording", "no/x.csv"}, 1, "no/x.csv: could not be written: No such file"},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; ++i) {
         const char* const* w = BAD[i].words;

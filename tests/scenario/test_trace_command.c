@@ -65,7 +65,7 @@ TEST(a_run_is_recorded_and_measured) {
         CHECK(exists(&scratch, names[i]));
     }
     CHECK_INT(COMMAND(&scratch, "bench", "detection", "--trace", "s.yaml", "--out", "c"), 3);
-    CHECK(command_wrote(&scratch, "stderr", "s.yaml: byte 12: this is not a trace"));
+    CHECK(command_wrote(&scratch, "stderr", "s.yaml: this is not a trace"));
     CHECK_INT(COMMAND(&scratch, "run", "s.yaml", "-o", "r3", "--trace-steps", "3"), 2);
     CHECK_INT(COMMAND(&scratch, "run", "s.yaml", "-o", "r3", "--trace-detection", "t",
                       "--trace-steps", "4-3"),

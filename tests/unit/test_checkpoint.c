@@ -114,7 +114,7 @@ TEST(contradicting_counts_are_refused) {
 TEST(other_versions_are_named) {
     Scratch scratch = scratch_make();
     const char* path = scratch_path(&scratch, "checkpoint");
-    for (int by = -1; by <= 1; by += 2) {
+    for (int by = -2; by <= 1; by += 3) {
         Heard heard;
         TdlHost host = scratch_host(&heard);
         REQUIRE(checkpoint_write(&host, path, &SAMPLE, NULL, 0) == TDL_STATUS_OK);

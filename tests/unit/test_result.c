@@ -197,7 +197,7 @@ TEST(particles_come_and_go_and_a_result_without_them_says_nothing_of_them) {
     const char* path = scratch_path(&scratch, "result.h5");
     ResultDef def = sample_def();
     REQUIRE(write_sample(&host, path, &def, 4, 1, NULL));
-    CHECK_INT(version_of(path), 8);
+    CHECK_INT(version_of(path), RESULT_VERSION);
     TdlResult* result;
     REQUIRE(tdl_result_open(&host, path, &result) == TDL_STATUS_OK);
     CHECK(tdl_result_info(result).has_grains);
@@ -218,7 +218,7 @@ TEST(particles_come_and_go_and_a_result_without_them_says_nothing_of_them) {
 
     def.grains = NULL;
     REQUIRE(write_sample(&host, path, &def, 4, 1, NULL));
-    CHECK_INT(version_of(path), 7);
+    CHECK_INT(version_of(path), RESULT_VERSION);
     REQUIRE(tdl_result_open(&host, path, &result) == TDL_STATUS_OK);
     CHECK(!tdl_result_info(result).has_grains);
     REQUIRE(tdl_result_read_particles(result, 0, &particles, &count) == TDL_STATUS_OK);

@@ -272,7 +272,7 @@ TEST(a_written_tree_reads_the_same) {
         CHECK_INT(yaml_write(&p.host, p.root, path), TDL_STATUS_OK);
         const Source* source;
         char reason[128];
-        REQUIRE(source_from_file(&p.arena, path, &source, reason) == TDL_STATUS_OK);
+        REQUIRE(source_from_file(&p.host, &p.arena, path, &source, reason) == TDL_STATUS_OK);
         Node* again = NULL;
         CHECK_INT(yaml_parse(&p.host, &p.pool, source, 0, &again), TDL_STATUS_OK);
         if (again == NULL || !same_tree(p.root, again)) {
@@ -287,7 +287,7 @@ TEST(writing_where_one_cannot_leaves_nothing) {
     Parsed p;
     parse(&p, "a: 1\n");
     CHECK_INT(yaml_write(&p.host, p.root, "/nowhere/at/all"), TDL_STATUS_IO);
-    CHECK_TEXT(p.capture.first, "/nowhere/at/all: cannot be written: No such file or directory");
+    CHECK_TEXT(p.capture.first, "/nowhere/at/all: could not be written: No such file or directory");
     // the place is a folder: the file written beside it goes away
     char folder[64], part[80];
     snprintf(folder, sizeof folder, "/tmp/tendril-yaml-XXXXXX");
