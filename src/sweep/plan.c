@@ -296,7 +296,7 @@ static int write_identity(const SweepPlan* plan, const char* axes, const char* s
         return EXIT_FAILED;
     }
     write_plan(plan, file);
-    if (!output_close(file, axes, true)) {
+    if (!output_close(file, true)) {
         return EXIT_FAILED;
     }
     TdlScene* scene = NULL;

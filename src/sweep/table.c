@@ -238,7 +238,7 @@ static bool write_table(const SweepPlan* plan, const SweepRun* runs, const Figur
         return false;
     }
     write(plan, runs, f, out);
-    return output_close(out, path, true);
+    return output_close(out, true);
 }
 
 bool sweep_write_tables(const SweepPlan* plan, const SweepRun* runs) {

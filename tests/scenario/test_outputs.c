@@ -65,6 +65,7 @@ static const Call CALLS[] = {
     {"view", {"D", "--json"}, true},
     {"render", {"D", "--json"}, true},
     {"export", {"D", "--format", "csv", "--json"}, true},
+    {"sweep", {"scene.yaml", "--vary", "contacts.friction=0.1,0.2"}, false},
     {"fit", {"scene.yaml", "--data", "data.csv"}, false},
     {"inverse", {"scene.yaml"}, false},
     {"inverse helix", {"ends.csv"}, true},
