@@ -253,7 +253,7 @@ static TdlStatus newton(Solve* x, StrainSolver* solver, double work) {
 }
 
 // Rounds of sweeps until the next ones, at the pace of the last, would cost more than so much, or
-// all of them have.
+// all of them have; or until they would leave less than half of the iterations for what comes then.
 static TdlStatus sweep_while_worth(Solve* x, Arena* arena, double work) {
     double begin = x->info->work;
     TdlStatus status = TDL_STATUS_OK;
@@ -262,7 +262,8 @@ static TdlStatus sweep_while_worth(Solve* x, Arena* arena, double work) {
         status = sweep(x, arena, ROUND);
         double pace = log(before / x->error) / ROUND, left = log(x->error / x->target) / pace;
         double spent = x->info->work - begin;
-        if (x->error > x->target && (left * sweep_work(x) > work || spent > work)) {
+        double most = 0.5 * (x->aim->max_iterations - x->info->iterations);
+        if (x->error > x->target && (left * sweep_work(x) > work || spent > work || left > most)) {
             break;
         }
     }

@@ -17,7 +17,7 @@ static const double ROOT23 = 0.81649658092772603, ROOT13 = 0.57735026918962576;
 // Part of the way to the mean eigenvalue's answer. Rows overlap: 27 of six components share a node
 // of three, and what all of them put right in turn is put right too often. Slabs take 340 sweeps
 // with 0.5 to 0.6, 380 with 0.65 and more than 500 with 0.8; a ball that falls into sand, with rows
-// that are far from isotropic, 2590 with 0.5 and 1870 to 1980 with 0.6 to 0.8. Below 2/3 every step
+// that are far from isotropic, 2590 with 0.5 and 1820 to 1980 with 0.6 to 0.8. Below 2/3 every step
 // of a row is short enough. (A.46)
 static const double RELAXATION = 0.6;
 
