@@ -78,6 +78,7 @@ TEST(slabs_below_the_angle_of_friction_stand) {
 
 TEST(slabs_above_the_angle_of_friction_slide_as_plugs) {
     slides(2, 28.0, TDL_GRAINS_NODES);
+    slides(2, 29.5, TDL_GRAINS_NODES);
     slides(2, 31.0, TDL_GRAINS_NODES);
     slides(2, 31.0, TDL_GRAINS_CELLS);
 }
@@ -87,4 +88,14 @@ TEST(slabs_in_three_dimensions_stand_and_slide) {
         stands(3, 24.0, TDL_GRAINS_NODES);
     }
     slides(3, 31.0, TDL_GRAINS_NODES);
+}
+
+TEST(slabs_at_all_angles_in_three_dimensions) {
+    if (getenv("TENDRIL_LONG") == NULL) {
+        SKIP("minutes: TENDRIL_LONG=1");
+        return;
+    }
+    stands(3, 26.0, TDL_GRAINS_NODES);
+    slides(3, 28.0, TDL_GRAINS_NODES);
+    slides(3, 29.5, TDL_GRAINS_NODES);
 }
