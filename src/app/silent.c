@@ -4,6 +4,7 @@
 #include "app/silent.h"
 
 #include <arpa/inet.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -11,7 +12,7 @@ static const double LOOK_SECONDS = 0.1;
 
 // The header of a page that is really there comes in a millisecond, on a busy machine in a tenth of
 // a second; a browser may also connect early and ask later, and connects again when cut off.
-static const double MOST_SECONDS = 2.0, CROWDED_SECONDS = 0.3;
+static const double MOST_SECONDS = 3.0, CROWDED_SECONDS = 1.0;
 enum { CROWD = 8 };
 
 static double now(void) {
@@ -27,13 +28,19 @@ static int port_of(int (*name)(int, struct sockaddr*, socklen_t*), int fd) {
     return found ? ntohs(address.sin_port) : 0;
 }
 
+// Whether something was said that nobody has read: it waits for a thread, not a thread for it.
+static bool waits_in_line(int fd) {
+    int unread = 0;
+    return ioctl(fd, FIONREAD, &unread) == 0 && unread > 0;
+}
+
 // Notes which connections there are; returns how many have not asked.
 static int look(Silent* silent, double time) {
     int count = 0;
     for (int fd = 3; fd < SILENT_DESCRIPTORS; ++fd) {
         SilentSocket* seen = &silent->sockets[fd];
         int port = port_of(getsockname, fd) == silent->port ? port_of(getpeername, fd) : 0;
-        if (port != seen->port) {
+        if (port != seen->port || (port != 0 && !seen->asked && waits_in_line(fd))) {
             *seen = (SilentSocket){.port = port, .since = time};
         }
         count += port != 0 && !seen->asked;
