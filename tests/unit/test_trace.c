@@ -261,7 +261,7 @@ TEST(what_is_not_a_trace_is_refused) {
         tdl_trace_free(&trace);
         memcpy(data + at, kept, 8);
     }
-    CHECK(tdl_trace_load(&host, "/nonexistent/trace", &trace) == TDL_STATUS_BAD_INPUT);
+    CHECK(tdl_trace_load(&host, "/nonexistent/trace", &trace) == TDL_STATUS_IO);
     TdlTraceWriter* writer;
     CHECK(tdl_trace_writer_create(&host, "/nonexistent/trace", &writer) == TDL_STATUS_IO);
     scratch_remove(&scratch);
