@@ -92,8 +92,18 @@ void terminal_print(FILE* out, const char* text) {
 
 static FILE* unguarded; // stderr as it was, for our own colours and bars
 
+// In one piece, as stderr has no buffer: who reads it must not find half a word.
 static ssize_t write_guarded(void* cookie, const char* text, size_t size) {
-    return print_guarded(cookie, (const unsigned char*)text, size) ? (ssize_t)size : 0;
+    char* shown = NULL;
+    size_t length = 0;
+    FILE* memory = open_memstream(&shown, &length);
+    if (memory == NULL) {
+        return print_guarded(cookie, (const unsigned char*)text, size) ? (ssize_t)size : 0;
+    }
+    bool good = print_guarded(memory, (const unsigned char*)text, size);
+    good = fclose(memory) == 0 && good && fwrite(shown, 1, length, cookie) == length;
+    free(shown);
+    return good ? (ssize_t)size : 0;
 }
 
 void terminal_guard(void) {
@@ -138,10 +148,14 @@ void terminal_log(void* user, TdlLogLevel level, const char* message) {
     const char* start = !color || level > TDL_LOG_WARNING ? ""
                         : level == TDL_LOG_ERROR          ? "\033[31m"
                                                           : "\033[33m";
+    const char* warning = level == TDL_LOG_WARNING ? "warning: " : "";
+    if (start[0] == '\0') {
+        fprintf(stderr, "%s%s\n", warning, message);
+        return;
+    }
     fputs(start, plain());
-    fprintf(stderr, "%s%s", level == TDL_LOG_WARNING ? "warning: " : "", message);
-    fputs(start[0] == '\0' ? "" : "\033[0m", plain());
-    fputc('\n', stderr);
+    fprintf(stderr, "%s%s", warning, message);
+    fputs("\033[0m\n", plain());
 }
 
 // "1:05" or "2:03:09"

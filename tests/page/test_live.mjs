@@ -52,7 +52,7 @@ async function begin(name, scene, ...words) {
   const url = await new Promise((done, fail) => {
     run.stderr.on('data', (text) => {
       said += text;
-      const found = said.match(/http:\/\/\S+/);
+      const found = said.match(/http:\/\/\S+(?=\s)/);
       if (found) {
         done(found[0]);
       }

@@ -43,7 +43,7 @@ async function begin() {
   let said = '';
   const url = await new Promise((done, fail) => {
     run.stderr.on('data', (text) => {
-      const found = (said += text).match(/http:\/\/\S+/);
+      const found = (said += text).match(/http:\/\/\S+(?=\s)/);
       if (found) {
         done(found[0]);
       }

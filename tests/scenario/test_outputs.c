@@ -6,6 +6,7 @@
 #include "run_folder.h"
 
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 // The table of all commands, as the program has it.
 int tendril_main(int argc, char** argv);
@@ -388,5 +389,26 @@ TEST(what_a_stranger_wrote_cannot_pose_as_a_message) {
     char* svg = scratch_read(scratch_path(&s, "t.svg"), NULL);
     CHECK(svg != NULL && strstr(svg, "]]&gt;&lt;x&gt;&amp;&quot;") != NULL);
     free(svg);
+    scratch_remove(&s);
+}
+
+// Packets keep apart what was written apart.
+static int packets[2];
+
+static void hear_packets(void) {
+    dup2(packets[1], STDERR_FILENO);
+}
+
+TEST(a_message_is_written_in_one_piece) {
+    Scratch s = scratch_make();
+    REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, packets) == 0);
+    CHECK_INT(COMMAND_PREPARED(&s, hear_packets, "check", "there-is-none.yaml"), 3);
+    close(packets[1]);
+    char heard[1000];
+    ssize_t size = read(packets[0], heard, sizeof heard - 1);
+    heard[size < 0 ? 0 : size] = '\0';
+    CHECK_TEXT(heard, "there-is-none.yaml: cannot be read: there is no such file\n");
+    CHECK(read(packets[0], heard, sizeof heard) == 0);
+    close(packets[0]);
     scratch_remove(&s);
 }
