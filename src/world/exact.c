@@ -493,7 +493,7 @@ static TdlStatus solve(void* self, TdlWorld* world, const BodyStep* step,
 
 static TdlStatus push(void* self) {
     Problem* p = &((Exact*)self)->problem;
-    return p->count == 0 || problem_push(p) ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
+    return p->count == 0 ? TDL_STATUS_OK : problem_push(p);
 }
 
 const Response EXACT_RESPONSE = {

@@ -105,7 +105,7 @@ void problem_solver_add(const Problem* problem, int side, int row, double amount
 void problem_unwhiten(const Problem* problem, int body, const double* z, double* v);
 
 // Displacements that take overlaps away without opening others; they are handed to the bodies.
-// False when memory runs out.
-bool problem_push(Problem* problem);
+// TDL_STATUS_STOPPED: the caller asked to stop, and none are.
+TdlStatus problem_push(Problem* problem);
 
 #endif

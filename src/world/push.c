@@ -224,31 +224,42 @@ static double sweep_push(const Problem* p, Push* push) {
     return harm;
 }
 
-// False: no memory.
-static bool find_push(const Problem* p, int dofs, double most, Push* push) {
-    Arena* arena = &p->contacts->arena;
-    double harm = 0.0;
-    for (int sweep = 0; sweep < PUSH_SWEEPS; ++sweep) {
-        harm = sweep_push(p, push);
+// Sweeps from one number to another, or until the harm is small; asks between them whether to stop.
+static bool sweep_pushes(const Problem* p, int from, int to, double little, Push* push,
+                         double* harm) {
+    for (int sweep = from; sweep<to&& * harm> little; ++sweep) {
+        if (world_asked_to_stop(p->world)) {
+            return false;
+        }
+        *harm = sweep_push(p, push);
     }
-    if (harm <= PUSH_HARM * most) {
-        return true;
+    return true;
+}
+
+static TdlStatus find_push(const Problem* p, int dofs, double most, Push* push) {
+    Arena* arena = &p->contacts->arena;
+    double harm = INFINITY, little = PUSH_HARM * most;
+    if (!sweep_pushes(p, 0, PUSH_SWEEPS, -1.0, push, &harm)) {
+        return TDL_STATUS_STOPPED;
+    }
+    if (harm <= little) {
+        return TDL_STATUS_OK;
     }
     double* move = ARENA_NEW(arena, double, dofs);
     double* lambda = ARENA_NEW(arena, double, p->count);
     if (move == NULL || lambda == NULL) {
-        return false;
+        return TDL_STATUS_NO_MEMORY;
     }
     memcpy(move, push->move, (size_t)dofs * sizeof *move);
     memcpy(lambda, push->lambda, (size_t)p->count * sizeof *lambda);
-    for (int sweep = PUSH_SWEEPS; sweep < PUSH_SWEEPS_MOST && harm > PUSH_HARM * most; ++sweep) {
-        harm = sweep_push(p, push);
+    if (!sweep_pushes(p, PUSH_SWEEPS, PUSH_SWEEPS_MOST, little, push, &harm)) {
+        return TDL_STATUS_STOPPED;
     }
-    if (harm > PUSH_HARM * most) {
+    if (harm > little) {
         push->move = move;
         push->lambda = lambda;
     }
-    return true;
+    return TDL_STATUS_OK;
 }
 
 static bool hand_out(const Problem* p, const Push* push) {
@@ -268,7 +279,7 @@ static bool hand_out(const Problem* p, const Push* push) {
 
 // Displacements that take overlaps away without opening others: a projected Gauss-Seidel on the
 // normals, over the contacts of the bodies that move.
-bool problem_push(Problem* p) {
+TdlStatus problem_push(Problem* p) {
     Arena* arena = &p->contacts->arena;
     double most = 0.0, *wanted = ARENA_NEW(arena, double, p->count);
     for (int i = 0; i < p->count && wanted != NULL; ++i) {
@@ -276,23 +287,23 @@ bool problem_push(Problem* p) {
         most = fmax(most, wanted[i]);
     }
     if (wanted == NULL || most == 0.0) {
-        return wanted != NULL || p->count == 0;
+        return wanted != NULL || p->count == 0 ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
     }
     int dofs = p->z_start[p->body_count];
     Push push = {wanted, ARENA_NEW(arena, double, p->count), ARENA_NEW(arena, double, p->count),
                  ARENA_NEW(arena, double, dofs), ARENA_NEW(arena, bool, p->body_count + 1)};
     if (!push.move || !push.lambda || !push.stiff || !push.moved) {
-        return false;
+        return TDL_STATUS_NO_MEMORY;
     }
     memset(push.move, 0, (size_t)dofs * sizeof *push.move);
     memset(push.lambda, 0, (size_t)p->count * sizeof *push.lambda);
     memset(push.stiff, 0, (size_t)p->count * sizeof *push.stiff);
     memset(push.moved, 0, (size_t)p->body_count + 1);
-    if (!find_push(p, dofs, most, &push)) {
-        return false;
+    TdlStatus status = find_push(p, dofs, most, &push);
+    if (status != TDL_STATUS_OK) {
+        return status;
     }
-    if (!limit_cost(p, push.lambda, push.move) || !tell_frames(p, push.lambda, push.moved)) {
-        return false;
-    }
-    return hand_out(p, &push);
+    bool told = limit_cost(p, push.lambda, push.move) && tell_frames(p, push.lambda, push.moved) &&
+                hand_out(p, &push);
+    return told ? TDL_STATUS_OK : TDL_STATUS_NO_MEMORY;
 }
